@@ -1,0 +1,81 @@
+/**
+ * Where everything is. `HOLDFAST_HOME` puts all of it below one directory, so that two homes never meet; otherwise the
+ * XDG directories are used.
+ */
+import { createHash } from "node:crypto";
+import { homedir, tmpdir, userInfo } from "node:os";
+import { join, resolve } from "node:path";
+
+export interface Paths {
+  /** What identifies this installation to a person: the state directory. */
+  home: string;
+  config: string;
+  database: string;
+  backups: string;
+  lock: string;
+  reserve: string;
+  /** What the CLI needs to find the daemon. */
+  daemonFile: string;
+  /** The options of the last start, replayed by the next one. */
+  launchFile: string;
+  token: string;
+  passphrase: string;
+  logs: string;
+  builds: string;
+  worktrees: string;
+  trash: string;
+  workers: string;
+  /** One directory a launch for the files that hooks write. */
+  launches: string;
+  tmux: string;
+  /** Name of our own tmux server's socket: after the home, so that two homes never meet. */
+  tmuxSocket: string;
+  run: string;
+  socket: string;
+  /** Why the socket is not where it is expected, or null. */
+  socketMoved: string | null;
+}
+
+/** Longer paths are silently cut off by some Node versions and refused by others. */
+export const maxSocketBytes = 107;
+
+export function resolvePaths(env: NodeJS.ProcessEnv = process.env): Paths {
+  const own = env["HOLDFAST_HOME"];
+  const user = env["HOME"] ?? homedir();
+  const home =
+    own === undefined || own === ""
+      ? join(env["XDG_STATE_HOME"] ?? join(user, ".local/state"), "holdfast")
+      : resolve(own);
+  const separate = own === undefined || own === "";
+  const data = separate ? join(env["XDG_DATA_HOME"] ?? join(user, ".local/share"), "holdfast") : home;
+  const config = separate
+    ? join(env["XDG_CONFIG_HOME"] ?? join(user, ".config"), "holdfast", "config.yaml")
+    : join(home, "config.yaml");
+  const digest = createHash("sha256").update(home).digest("hex").slice(0, 12);
+  const run = join(home, "run");
+  const wanted = join(run, "daemon.sock");
+  const tooLong = Buffer.byteLength(wanted) > maxSocketBytes;
+  return {
+    home,
+    config,
+    database: join(home, "holdfast.db"),
+    backups: join(home, "backups"),
+    lock: join(home, "lock.db"),
+    reserve: join(home, "reserve"),
+    daemonFile: join(home, "daemon.json"),
+    launchFile: join(home, "launch.json"),
+    token: join(home, "token"),
+    passphrase: join(home, "passphrase"),
+    logs: join(home, "logs"),
+    builds: join(home, "builds"),
+    worktrees: join(data, "worktrees"),
+    trash: join(data, "trash"),
+    workers: join(home, "acp-workers"),
+    launches: join(home, "launches"),
+    tmux: join(home, "tmux"),
+    tmuxSocket: `holdfast-${digest}`,
+    run,
+    socket: tooLong ? join(tmpdir(), `holdfast-${userInfo().uid}`, `${digest}.sock`) : wanted,
+    socketMoved: tooLong ? `${wanted} is longer than the ${maxSocketBytes} bytes a socket path may have` : null,
+  };
+}

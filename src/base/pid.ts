@@ -1,0 +1,121 @@
+/**
+ * Who a process is: boot id + pid + kernel start time. A pid alone may belong to somebody else a second later,
+ * and a zombie is dead although kill(pid, 0) says otherwise.
+ */
+import { readFileSync, readdirSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+
+export interface ProcessStat {
+  pid: number;
+  parent: number;
+  group: number;
+  session: number;
+  state: string;
+  startTime: string;
+}
+
+export interface Identity {
+  bootId: string;
+  pid: number;
+  startTime: string;
+}
+
+let cachedBootId: string | undefined;
+
+/** Identifies this boot of the machine. `HOLDFAST_TEST_BOOT_ID` lets a test pretend a reboot. */
+export function bootId(): string {
+  cachedBootId ??= process.env["HOLDFAST_TEST_BOOT_ID"] ?? readBootId();
+  return cachedBootId;
+}
+
+function readBootId(): string {
+  if (process.platform === "linux") return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+  // macOS: the boot time stands for the boot.
+  return execFileSync("sysctl", ["-n", "kern.boottime"], { encoding: "utf8" }).replace(/[^0-9]+/g, "-");
+}
+
+/** Null when there is no such process. A process that exists but may not be read still has a stat. */
+export function readStat(pid: number): ProcessStat | null {
+  if (process.platform !== "linux") return readStatWithPs(pid);
+  let text: string;
+  try {
+    text = readFileSync(`/proc/${pid}/stat`, "latin1");
+  } catch {
+    return null;
+  }
+  return parseStat(pid, text);
+}
+
+/** The command's name stands in parentheses and may itself hold spaces and parentheses. */
+export function parseStat(pid: number, text: string): ProcessStat | null {
+  const end = text.lastIndexOf(")");
+  if (end < 0) return null;
+  const fields = text.slice(end + 2).split(" ");
+  const [state, parent, group, session] = fields;
+  const startTime = fields[19];
+  if (state === undefined || startTime === undefined) return null;
+  return { pid, parent: Number(parent), group: Number(group), session: Number(session), state, startTime };
+}
+
+function readStatWithPs(pid: number): ProcessStat | null {
+  try {
+    const line = execFileSync("ps", ["-o", "ppid=,pgid=,sess=,state=,lstart=", "-p", String(pid)], {
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "ignore"],
+    }).trim();
+    const [parent, group, session, state, ...started] = line.split(/\s+/);
+    if (state === undefined) return null;
+    const stat = { pid, parent: Number(parent), group: Number(group), session: Number(session) };
+    return { ...stat, state: state.slice(0, 1), startTime: started.join(" ") };
+  } catch {
+    return null;
+  }
+}
+
+const dead = (stat: ProcessStat | null): boolean => stat === null || stat.state === "Z" || stat.state === "X";
+
+/** The identity of a live process, or null when it is gone or a zombie. */
+export function identify(pid: number): Identity | null {
+  const stat = readStat(pid);
+  return stat === null || dead(stat) ? null : { bootId: bootId(), pid, startTime: stat.startTime };
+}
+
+export function isAlive(identity: Identity): boolean {
+  if (identity.bootId !== bootId()) return false;
+  const stat = readStat(identity.pid);
+  return stat !== null && !dead(stat) && stat.startTime === identity.startTime;
+}
+
+/** Signals exactly this process, or nobody. Says whether it was there to be signalled. */
+export function signalIdentity(identity: Identity, signal: NodeJS.Signals): boolean {
+  if (!isAlive(identity)) return false;
+  try {
+    process.kill(identity.pid, signal);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Every process of the machine (Linux), zombies left out. */
+export function listProcesses(): ProcessStat[] {
+  const found: ProcessStat[] = [];
+  for (const name of readdirSync("/proc")) {
+    const pid = Number(name);
+    if (!Number.isInteger(pid)) continue;
+    const stat = readStat(pid);
+    if (stat !== null && !dead(stat)) found.push(stat);
+  }
+  return found;
+}
+
+/** Clock ticks a second; USER_HZ is 100 on every Linux that Node runs on. */
+const ticksPerSecond = 100;
+
+/** When a process started, in milliseconds since 1970; null where that cannot be told. */
+export function startedAt(identity: Identity): number | null {
+  if (process.platform !== "linux" || identity.bootId !== bootId()) return null;
+  const uptimeSeconds = Number(readFileSync("/proc/uptime", "latin1").split(" ")[0]);
+  const ageMs = (uptimeSeconds - Number(identity.startTime) / ticksPerSecond) * 1000;
+  return Math.round(Date.now() - ageMs);
+}

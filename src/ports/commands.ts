@@ -1,0 +1,38 @@
+/** What http needs of the daemon: a handler for each route that is about sessions, and the log to follow. */
+import type { RouteName } from "../protocol/http.ts";
+import type { Actor } from "../protocol/session.ts";
+import type { Frame } from "../protocol/stream.ts";
+import type { Answers } from "../protocol/wire.ts";
+
+export interface Ask {
+  params: Record<string, string>;
+  query: Record<string, string>;
+  /** Validated by the route's schema; the handler casts it to that schema's type. */
+  body: unknown;
+  actor: Actor;
+  /** Aborted when the client has gone; what was begun goes on. */
+  signal: AbortSignal;
+}
+
+/** Routes that http answers by itself. */
+export type OwnRoute = "login" | "loginLink" | "openapi" | "stream" | "sse";
+
+export type Handlers = {
+  [R in Exclude<RouteName, OwnRoute>]: (ask: Ask) => Answers[R] | Promise<Answers[R]>;
+};
+
+/** The log as followers see it: they are told that something changed, and re-read behind their cursor. */
+export interface Tail {
+  hello(): Extract<Frame, { frame: "hello" }>;
+  snapshot(session?: string): Extract<Frame, { frame: "snapshot" }>;
+  /** What came behind `cursor`; null when there is nothing, `unknown` when this log never had that cursor. */
+  read(cursor: number, session?: string): Extract<Frame, { frame: "events" }> | null | "unknown";
+  onChange(listener: () => void): () => void;
+}
+
+export interface Logger {
+  debug(message: string, fields?: Record<string, unknown>): void;
+  info(message: string, fields?: Record<string, unknown>): void;
+  warn(message: string, fields?: Record<string, unknown>): void;
+  error(message: string, fields?: Record<string, unknown>): void;
+}

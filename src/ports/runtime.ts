@@ -1,0 +1,73 @@
+/** What runs agents. Two of them exist, tmux for terminals and ACP for chat; both pass `runtime/contract.ts`. */
+import type { LaunchId, PromptId, SessionId } from "../protocol/ids.ts";
+import type { Activity, ExitStatus, LaunchHow, ProcessIdentity, SessionState } from "../protocol/session.ts";
+
+/** `unknown` is not `absent`: nothing destructive may follow from it. */
+export type Observed<T> = { is: "known"; value: T } | { is: "absent" } | { is: "unknown"; why: string };
+
+export interface RuntimeSeen {
+  /** The launch that was found, which need not be the one that is expected. */
+  launch: LaunchId;
+  /** Whether the agent itself lives, by identity; its pane or keeper may outlive it. */
+  agent: { alive: true; identity: ProcessIdentity } | { alive: false; exit: ExitStatus | null };
+  /** The session's own long-lived processes. */
+  processes: { identity: ProcessIdentity; what: string; startedAt: number }[];
+  /** What the agent is doing, by its own word or the screen; null where nothing says so. */
+  activity: { activity: Activity; source: string; since: number; reason: string | null } | null;
+  /** The conversation id that the agent itself reports. */
+  agentSessionId: string | null;
+  lastLines: string[];
+}
+
+/** Why nothing of a session is there any more, where that is proven. */
+export type Absence = "other-boot" | "no-server" | "identity-gone";
+
+export interface Observation {
+  seen: Observed<RuntimeSeen>;
+  /** With `absent`: what proves it. */
+  cause: Absence | null;
+}
+
+export interface LaunchRequest {
+  session: SessionState;
+  launch: LaunchId;
+  how: LaunchHow;
+  /** Given at once where the agent takes a first prompt as an argument. */
+  prompt: { promptId: PromptId; text: string } | null;
+  env: Record<string, string>;
+}
+
+export type LaunchResult =
+  | { launched: true; agent: ProcessIdentity; agentSessionId: string | null; promptTaken: boolean }
+  | { launched: false; reason: string; exit: ExitStatus | null; lastLines: string[]; conversationGone: boolean };
+
+export type SendResult =
+  | { sent: "seen"; by: string }
+  /** Not sent, may be tried again later. */
+  | { sent: "not-now"; why: string }
+  /** Written, but it could not be seen to arrive; never repeated by itself. */
+  | { sent: "doubtful"; why: string };
+
+export interface StopResult {
+  /** What is still alive; empty means that the whole tree is proven gone. */
+  remaining: { pid: number; what: string }[];
+  exit: ExitStatus | null;
+  lastLines: string[];
+}
+
+export interface Runtime {
+  /** One look for all of them, with a deadline of its own. */
+  observe(sessions: readonly SessionState[]): Promise<Map<SessionId, Observation>>;
+  /** Repeatable for one launch id: a launch that is already there is not started again. */
+  launch(request: LaunchRequest): Promise<LaunchResult>;
+  send(session: SessionState, prompt: { promptId: PromptId; text: string }): Promise<SendResult>;
+  /** Ends the whole tree in stages and verifies that it is empty. Of something gone: success. */
+  stop(session: SessionState, options: { force: boolean; deadlineMs: number }): Promise<StopResult>;
+  /** What the screen shows now. */
+  capture(session: SessionState, lines: number): Promise<string>;
+  /** A command that can be pasted into a terminal. */
+  attachCommand(session: SessionState): string[] | null;
+  /** Called when something may have changed, so that the loop looks at once. */
+  onHint(listener: (session: SessionId | null) => void): void;
+  close(): Promise<void>;
+}

@@ -1,0 +1,65 @@
+/** Worktrees as the daemon sees them. Work is never deleted: what is removed goes to the trash, whole. */
+import type { SessionId, TrashId } from "../protocol/ids.ts";
+
+export interface WorkspacePlan {
+  session: SessionId;
+  repository: string;
+  /** Where the worktree goes; outside the repository. */
+  path: string;
+  branch: string;
+  /** What the branch starts from: a ref of the repository, or null for the freshest default branch. */
+  base: string | null;
+  defaultBranch: string;
+  symlinks: string[];
+  copy: string[];
+  postCreate: string[];
+  env: Record<string, string>;
+}
+
+export interface WorkspaceReady {
+  path: string;
+  branch: string;
+  branchCreated: boolean;
+  /** The commit the branch starts from, or the name of the unborn branch. */
+  base: string;
+}
+
+export interface WorkspaceWork {
+  /** Files changed or untracked. */
+  uncommitted: number;
+  /** Commits that no other ref reaches, newest first: `<short id> <subject>`. */
+  unpushed: string[];
+}
+
+export interface TrashEntry {
+  id: TrashId;
+  session: SessionId;
+  repository: string;
+  path: string;
+  branch: string | null;
+  /** Pins the commits and a snapshot of the files. */
+  ref: string | null;
+  trashedAt: number;
+  uncommitted: number;
+  unpushed: string[];
+}
+
+export interface Workspaces {
+  /** What would stop `create`, in sentences with the fix; empty when nothing would. */
+  preflight(plan: WorkspacePlan): Promise<string[]>;
+  /** Repeatable: finishes what an interrupted call began. `output` gets what postCreate prints. */
+  create(plan: WorkspacePlan, output: (text: string) => void): Promise<WorkspaceReady>;
+  /** Undoes a `create` that failed: only what is provably empty of work is removed, anything else is trashed. */
+  undo(plan: WorkspacePlan): Promise<void>;
+  inspect(path: string): Promise<WorkspaceWork>;
+  exists(path: string): boolean;
+  /** The branch that HEAD names now, by reading the file: cheap enough for every line of a list. */
+  liveBranch(path: string): string | null;
+  /** Repeatable. Refuses while a process or another session uses the worktree. */
+  trash(request: { session: SessionId; repository: string; path: string; branch: string }): Promise<TrashEntry | null>;
+  restore(id: TrashId): Promise<{ path: string; branch: string | null; notes: string[] }>;
+  listTrash(): Promise<TrashEntry[]>;
+  empty(id: TrashId): Promise<void>;
+  /** Keeps one worktree ready for the next spawn, where that pays. */
+  prepareSpare(repository: string, defaultBranch: string): Promise<void>;
+}

@@ -1,0 +1,76 @@
+/** What a client may ask, as schemas: every write is validated by one of these before anything looks at it. */
+import * as z from "zod/mini";
+import { projectIdPattern, promptIdPattern } from "./ids.ts";
+import { kinds, roles } from "./session.ts";
+
+/** A prompt may be this long; the API's body limit allows for its encoding. */
+export const maxPromptBytes = 32 * 1024 * 1024;
+
+const title = z.string().check(z.minLength(1), z.maxLength(200));
+const reference = z.string().check(z.minLength(1), z.maxLength(250));
+
+export const spawnRequest = z.strictObject({
+  project: z.string().check(z.regex(projectIdPattern)),
+  issue: z.optional(z.string().check(z.minLength(1), z.maxLength(2048))),
+  prompt: z.optional(z.string().check(z.maxLength(maxPromptBytes))),
+  agent: z.optional(z.string()),
+  kind: z.optional(z.enum(kinds)),
+  role: z.optional(z.enum(roles)),
+  branch: z.optional(reference),
+  base: z.optional(reference),
+  name: z.optional(title),
+  /** Take up the session that this issue already has. */
+  resume: z.optional(z.boolean()),
+  /** Return when the agent runs or has failed (default), or once the intent is written. */
+  wait: z.optional(z.boolean()),
+});
+export type SpawnRequest = z.infer<typeof spawnRequest>;
+
+export const verbRequest = z.strictObject({ wait: z.optional(z.boolean()) });
+export type VerbRequest = z.infer<typeof verbRequest>;
+
+export const snoozeRequest = z.strictObject({
+  wait: z.optional(z.boolean()),
+  forMs: z.number().check(z.positive(), z.maximum(366 * 24 * 3600 * 1000)),
+});
+export type SnoozeRequest = z.infer<typeof snoozeRequest>;
+
+export const renameRequest = z.strictObject({ title });
+
+export const promptRequest = z.strictObject({
+  promptId: z.string().check(z.regex(promptIdPattern)),
+  text: z.string().check(z.minLength(1), z.maxLength(maxPromptBytes)),
+  /** How long to wait for the delivery receipt. */
+  waitMs: z.optional(z.number().check(z.nonnegative(), z.maximum(600_000))),
+});
+export type PromptRequest = z.infer<typeof promptRequest>;
+
+/** What became of a prompt. `delivered` only when the text was seen to arrive. */
+export interface Receipt {
+  promptId: string;
+  disposition: "delivered" | "queued" | "refused";
+  reason: string | null;
+}
+
+export const cleanupRequest = z.strictObject({
+  project: z.optional(z.string()),
+  dryRun: z.optional(z.boolean()),
+  dead: z.optional(z.boolean()),
+});
+export type CleanupRequest = z.infer<typeof cleanupRequest>;
+
+export interface CleanupLine {
+  session: string;
+  outcome: "would-kill" | "cleaned" | "error" | "skipped";
+  why: string | null;
+}
+
+export const projectAddRequest = z.strictObject({ path: z.string().check(z.minLength(1)) });
+export type ProjectAddRequest = z.infer<typeof projectAddRequest>;
+
+export const stopDaemonRequest = z.strictObject({ haltSessions: z.optional(z.boolean()) });
+export const loginRequest = z.strictObject({
+  code: z.optional(z.string().check(z.maxLength(128))),
+  passphrase: z.optional(z.string().check(z.maxLength(1024))),
+});
+export const trashRequest = z.strictObject({ id: z.optional(z.string()), olderThanDays: z.optional(z.number()) });

@@ -1,0 +1,176 @@
+/** The API's routes, as data: the server dispatches by this table, the client and OpenAPI are made from it. */
+import type * as z from "zod/mini";
+import {
+  cleanupRequest,
+  loginRequest,
+  projectAddRequest,
+  promptRequest,
+  renameRequest,
+  snoozeRequest,
+  spawnRequest,
+  stopDaemonRequest,
+  trashRequest,
+  verbRequest,
+} from "./command.ts";
+
+export interface Route {
+  method: "GET" | "POST" | "DELETE";
+  /** `{id}` stands for one path segment. */
+  path: string;
+  summary: string;
+  body?: z.ZodMiniType;
+  query?: Record<string, string>;
+  /** Name of the schema in wire.ts that the answer has; `[]` behind it for an array. */
+  answer: string;
+  /** Who may ask without a token. Only what says nothing and changes nothing may be `anyone`. */
+  access?: "anyone" | "socket-only";
+  /** Refused while the daemon is read-only; every POST and DELETE is, unless this says false. */
+  writes?: boolean;
+}
+
+const verb = (name: string, summary: string): Route => ({
+  method: "POST",
+  path: `/api/sessions/{id}/${name}`,
+  summary,
+  body: verbRequest,
+  answer: "verbAnswer",
+});
+
+export const routes = {
+  health: {
+    method: "GET",
+    path: "/api/health",
+    summary: "Ready: a query and a write worked just now",
+    answer: "healthJson",
+    access: "anyone",
+  },
+  info: { method: "GET", path: "/api/info", summary: "The daemon", answer: "infoJson" },
+  login: {
+    method: "POST",
+    path: "/api/login",
+    summary: "Trade a one-time code or the passphrase for a token",
+    body: loginRequest,
+    answer: "loginJson",
+    access: "anyone",
+    writes: false,
+  },
+  loginLink: {
+    method: "POST",
+    path: "/api/login-link",
+    summary: "A one-time login link",
+    body: verbRequest,
+    answer: "loginLinkJson",
+    access: "socket-only",
+    writes: false,
+  },
+  daemonStop: {
+    method: "POST",
+    path: "/api/daemon/stop",
+    summary: "End the daemon (and, if asked, stop the sessions)",
+    body: stopDaemonRequest,
+    answer: "stopJson",
+    writes: false,
+  },
+  sessions: {
+    method: "GET",
+    path: "/api/sessions",
+    summary: "Sessions",
+    query: { project: "only this project's" },
+    answer: "sessionJson[]",
+  },
+  session: { method: "GET", path: "/api/sessions/{id}", summary: "One session", answer: "sessionJson" },
+  spawn: {
+    method: "POST",
+    path: "/api/sessions",
+    summary: "Start a session",
+    body: spawnRequest,
+    answer: "sessionJson",
+  },
+  stop: verb("stop", "End the processes politely; worktree and conversation are kept"),
+  kill: verb("kill", "End the whole process tree; the worktree goes to the trash"),
+  restore: verb("restore", "Bring a session back into its conversation"),
+  archive: verb("archive", "Stop and put away"),
+  unarchive: verb("unarchive", "Take out of the archive"),
+  wake: verb("wake", "End a snooze now"),
+  delete: verb("delete", "Remove for good; the worktree goes to the trash"),
+  snooze: { ...verb("snooze", "Stop until a time"), body: snoozeRequest },
+  rename: {
+    method: "POST",
+    path: "/api/sessions/{id}/rename",
+    summary: "Change the title",
+    body: renameRequest,
+    answer: "sessionJson",
+  },
+  prompt: {
+    method: "POST",
+    path: "/api/sessions/{id}/prompts",
+    summary: "Send a prompt",
+    body: promptRequest,
+    answer: "receiptJson",
+  },
+  events: {
+    method: "GET",
+    path: "/api/sessions/{id}/events",
+    summary: "A session's events",
+    query: { since: "only events after this sequence", limit: "at most this many" },
+    answer: "eventJson[]",
+  },
+  cleanup: {
+    method: "POST",
+    path: "/api/cleanup",
+    summary: "End sessions whose work is done",
+    body: cleanupRequest,
+    answer: "cleanupJson[]",
+  },
+  projects: { method: "GET", path: "/api/projects", summary: "Registered projects", answer: "projectJson[]" },
+  projectAdd: {
+    method: "POST",
+    path: "/api/projects",
+    summary: "Register a repository, or the projects of its holdfast.yaml",
+    body: projectAddRequest,
+    answer: "projectJson[]",
+  },
+  projectRemove: {
+    method: "DELETE",
+    path: "/api/projects/{id}",
+    summary: "Forget a project; nothing on disk is touched",
+    answer: "projectJson",
+  },
+  trash: { method: "GET", path: "/api/trash", summary: "Worktrees kept in the trash", answer: "trashJson[]" },
+  trashRestore: {
+    method: "POST",
+    path: "/api/trash/{id}/restore",
+    summary: "Put a worktree back where it was",
+    body: verbRequest,
+    answer: "trashJson",
+  },
+  trashEmpty: {
+    method: "POST",
+    path: "/api/trash/empty",
+    summary: "Remove kept worktrees for good",
+    body: trashRequest,
+    answer: "trashJson[]",
+  },
+  doctor: { method: "GET", path: "/api/doctor", summary: "What only the daemon can check", answer: "findingJson[]" },
+  openapi: { method: "GET", path: "/openapi.json", summary: "This description", answer: "openapi" },
+  stream: {
+    method: "GET",
+    path: "/api/stream",
+    summary: "WebSocket: snapshot, then events",
+    query: { after: "resume behind this cursor", session: "only this session" },
+    answer: "frame",
+  },
+  sse: {
+    method: "GET",
+    path: "/api/events",
+    summary: "The same as server-sent events",
+    query: { after: "resume behind this cursor", session: "only this session" },
+    answer: "frame",
+  },
+} satisfies Record<string, Route>;
+
+export type RouteName = keyof typeof routes;
+
+/** The WebSocket subprotocol, and the one that carries the token, since browsers cannot send a header there. */
+export const streamProtocol = "holdfast.v1";
+export const tokenProtocolPrefix = "holdfast.token.";

@@ -1,0 +1,159 @@
+/**
+ * The one reducer: the daemon's stored projection and every client's view are this fold over a session's events.
+ * Pure; an event type it does not know leaves the state as it is, apart from the sequence.
+ */
+import type { StoredEvent } from "./event.ts";
+import type { QueuedPrompt, SessionState } from "./session.ts";
+
+/** Crashes older than this cannot matter to the budget any more. */
+const crashMemory = 10;
+
+export function reduce(state: SessionState | null, event: StoredEvent): SessionState {
+  if (event.type === "session.created") {
+    if (state !== null) throw new Error(`session ${event.id} was created twice`);
+    return {
+      id: event.id,
+      project: event.project,
+      kind: event.kind,
+      role: event.role,
+      agent: event.agent,
+      title: event.title,
+      issue: event.issue,
+      branch: event.branch,
+      branchCreated: event.branchCreated,
+      base: event.base,
+      workspacePath: event.workspacePath,
+      workspace: { at: "planned" },
+      intent: { want: "running", by: event.by, at: event.at, seq: event.seq },
+      run: { run: "none" },
+      turn: { turn: "none" },
+      queue: [],
+      agentSessionId: null,
+      prompted: false,
+      crashes: [],
+      resumeFailures: 0,
+      pullRequest: null,
+      createdAt: event.at,
+      lastActivityAt: event.at,
+      seq: event.seq,
+    };
+  }
+  if (state === null) throw new Error(`event ${event.type} before the session was created`);
+  if (event.seq !== state.seq + 1) throw new Error(`event ${event.seq} of ${state.id} follows ${state.seq}`);
+  return { ...state, seq: event.seq, ...change(state, event) };
+}
+
+function change(state: SessionState, event: Exclude<StoredEvent, { type: "session.created" }>): Partial<SessionState> {
+  switch (event.type) {
+    case "session.intent":
+      return {
+        intent: { ...event.want, by: event.by, at: event.at, seq: event.seq },
+        // A person who starts it again gets a whole crash budget again.
+        ...(event.want.want === "running" ? { crashes: [], resumeFailures: 0 } : {}),
+      };
+    case "session.renamed":
+      return { title: event.title };
+    case "workspace.ready":
+      return {
+        workspace: { at: "ready" },
+        workspacePath: event.path,
+        branch: event.branch,
+        branchCreated: event.branchCreated,
+        base: event.base,
+      };
+    case "workspace.trashed":
+      return { workspace: { at: "trashed", trash: event.trash } };
+    case "workspace.restored":
+      return {
+        workspace: { at: "ready" },
+        workspacePath: event.path,
+        ...(event.branch === null ? {} : { branch: event.branch }),
+      };
+    case "workspace.gone":
+      return { workspace: { at: "gone" } };
+    case "launch.started":
+      return {
+        run: { run: "launching", launch: event.launch, attempt: event.attempt, how: event.how, at: event.at },
+      };
+    case "launch.up":
+    case "launch.adopted":
+      return {
+        run: { run: "up", launch: event.launch, at: event.at, agent: event.agent },
+        resumeFailures: 0,
+        lastActivityAt: event.type === "launch.up" ? event.at : state.lastActivityAt,
+      };
+    case "launch.failed":
+      return {
+        run: {
+          run: "failed",
+          launch: event.launch,
+          reason: event.reason,
+          at: event.at,
+          lastLines: event.lastLines,
+          seq: event.seq,
+        },
+        resumeFailures:
+          state.run.run === "launching" && state.run.how === "resume" ? state.resumeFailures + 1 : state.resumeFailures,
+      };
+    case "run.ended":
+      return {
+        run: {
+          run: "ended",
+          launch: event.launch,
+          how: event.how,
+          exit: event.exit,
+          at: event.at,
+          uptimeMs: event.uptimeMs,
+          lastLines: event.lastLines,
+          seq: event.seq,
+        },
+        crashes: event.how === "crash" ? [...state.crashes, event.at].slice(-crashMemory) : state.crashes,
+        lastActivityAt: event.at,
+      };
+    case "conversation.pinned":
+      return { agentSessionId: event.agentSessionId };
+    case "context.reset":
+      return { agentSessionId: null, prompted: false, resumeFailures: 0 };
+    case "prompt.admitted":
+      return {
+        queue: [
+          ...state.queue,
+          { promptId: event.promptId, admittedAt: event.at, admittedSeq: event.seq, state: "queued" },
+        ],
+        lastActivityAt: event.at,
+      };
+    case "prompt.sending":
+      return { queue: withState(state.queue, event.promptId, "sending") };
+    case "prompt.doubtful":
+      return { queue: withState(state.queue, event.promptId, "doubtful") };
+    case "prompt.requeued":
+      return { queue: withState(state.queue, event.promptId, "queued") };
+    case "prompt.sent":
+      return { queue: without(state.queue, event.promptId), prompted: true, lastActivityAt: event.at };
+    case "prompt.withdrawn":
+      return { queue: without(state.queue, event.promptId) };
+    case "turn.started":
+      return {
+        turn: { turn: "open", prompt: event.promptId, startedAt: event.at, answerMayBeLost: false },
+        lastActivityAt: event.at,
+      };
+    case "turn.ended":
+      return { turn: { turn: "ended", stopReason: event.stopReason, at: event.at }, lastActivityAt: event.at };
+    case "activity.changed":
+      return { lastActivityAt: event.at };
+    case "workspace.output":
+    case "notice":
+      return {};
+    default:
+      event satisfies never;
+      return {};
+  }
+}
+
+function withState(queue: QueuedPrompt[], promptId: string, state: QueuedPrompt["state"]): QueuedPrompt[] {
+  return queue.map((prompt) => (prompt.promptId === promptId ? { ...prompt, state } : prompt));
+}
+
+function without(queue: QueuedPrompt[], promptId: string): QueuedPrompt[] {
+  return queue.filter((prompt) => prompt.promptId !== promptId);
+}

@@ -1,0 +1,157 @@
+/** What is sent over the API, as schemas: validated coming in, described in OpenAPI going out. */
+import * as z from "zod/mini";
+import { activities, kinds, roles, statuses } from "./session.ts";
+
+const time = z.nullable(z.iso.datetime());
+
+export const sessionJson = z.object({
+  id: z.string(),
+  name: z.string(),
+  project: z.string(),
+  kind: z.enum(kinds),
+  role: z.enum(roles),
+  agent: z.string(),
+  title: z.string(),
+  status: z.enum(statuses),
+  /** Why the status is what it is, where that needs a sentence. */
+  reason: z.nullable(z.string()),
+  intent: z.object({
+    want: z.enum(["running", "stopped", "snoozed", "archived", "killed", "deleted"]),
+    by: z.string(),
+    at: time,
+    until: z.optional(time),
+  }),
+  branch: z.nullable(z.string()),
+  base: z.string(),
+  workspacePath: z.string(),
+  issue: z.nullable(z.string()),
+  pullRequest: z.nullable(z.object({ url: z.string(), state: z.string() })),
+  agentSessionId: z.nullable(z.string()),
+  processes: z.array(z.object({ pid: z.number(), startedAt: time, what: z.string() })),
+  attach: z.nullable(z.string()),
+  activity: z.nullable(z.enum(activities)),
+  queued: z.number(),
+  createdAt: time,
+  lastActivityAt: time,
+  end: z.nullable(
+    z.object({
+      how: z.string(),
+      by: z.string(),
+      at: time,
+      exitCode: z.nullable(z.number()),
+      signal: z.nullable(z.string()),
+      lastLines: z.array(z.string()),
+    }),
+  ),
+  seq: z.number(),
+});
+export type SessionJson = z.infer<typeof sessionJson>;
+
+export const eventJson = z.looseObject({ seq: z.number(), at: z.iso.datetime(), type: z.string() });
+export type EventJson = z.infer<typeof eventJson>;
+
+export const infoJson = z.object({
+  state: z.enum(["running", "starting", "stopped", "unresponsive"]),
+  pid: z.nullable(z.number()),
+  version: z.string(),
+  build: z.string(),
+  url: z.nullable(z.string()),
+  socket: z.nullable(z.string()),
+  home: z.string(),
+  startedAt: time,
+  managedBy: z.nullable(z.string()),
+});
+export type InfoJson = z.infer<typeof infoJson>;
+
+export const projectJson = z.object({
+  id: z.string(),
+  path: z.string(),
+  prefix: z.string(),
+  defaultBranch: z.string(),
+  agent: z.string(),
+  kind: z.enum(kinds),
+  tracker: z.nullable(z.object({ type: z.string(), repo: z.string() })),
+  configFile: z.nullable(z.string()),
+  sessions: z.number(),
+});
+export type ProjectJson = z.infer<typeof projectJson>;
+
+export const healthJson = z.object({ ok: z.boolean(), version: z.string(), build: z.string() });
+export const loginJson = z.object({ token: z.string() });
+export const loginLinkJson = z.object({ url: z.string(), expiresAt: time });
+/** `kept`: sessions that keep running unsupervised; `halted`: those that were stopped. */
+export const stopJson = z.object({ kept: z.number(), halted: z.array(z.string()), remaining: z.array(z.string()) });
+/** `remaining` names processes that outlived the wait; the daemon goes on ending them. */
+export const verbAnswer = z.object({
+  session: sessionJson,
+  remaining: z.array(z.object({ pid: z.number(), what: z.string() })),
+  /** Where uncommitted or unpushed work is kept, and anything else the person should read. */
+  notes: z.array(z.string()),
+});
+export const receiptJson = z.object({
+  promptId: z.string(),
+  disposition: z.enum(["delivered", "queued", "refused"]),
+  reason: z.nullable(z.string()),
+});
+export const cleanupJson = z.object({
+  session: z.string(),
+  outcome: z.enum(["would-kill", "cleaned", "error", "skipped"]),
+  why: z.nullable(z.string()),
+});
+export const trashJson = z.object({
+  id: z.string(),
+  session: z.string(),
+  path: z.string(),
+  branch: z.nullable(z.string()),
+  ref: z.nullable(z.string()),
+  trashedAt: time,
+  uncommitted: z.number(),
+  unpushed: z.array(z.string()),
+});
+export const findingJson = z.object({
+  check: z.string(),
+  level: z.enum(["ok", "info", "warn", "fail"]),
+  message: z.string(),
+  fix: z.nullable(z.string()),
+  /** Whether `doctor --fix` can mend it. */
+  fixable: z.boolean(),
+});
+
+type Infer<S> = S extends z.ZodMiniType<infer T> ? T : never;
+export type HealthJson = Infer<typeof healthJson>;
+export type StopJson = Infer<typeof stopJson>;
+export type VerbAnswer = Infer<typeof verbAnswer>;
+export type TrashJson = Infer<typeof trashJson>;
+export type FindingJson = Infer<typeof findingJson>;
+
+/** What each route answers; the names are those of the table in http.ts. */
+export interface Answers {
+  health: HealthJson;
+  info: InfoJson;
+  login: Infer<typeof loginJson>;
+  loginLink: Infer<typeof loginLinkJson>;
+  daemonStop: StopJson;
+  sessions: SessionJson[];
+  session: SessionJson;
+  spawn: SessionJson;
+  stop: VerbAnswer;
+  kill: VerbAnswer;
+  restore: VerbAnswer;
+  archive: VerbAnswer;
+  unarchive: VerbAnswer;
+  wake: VerbAnswer;
+  delete: VerbAnswer;
+  snooze: VerbAnswer;
+  rename: SessionJson;
+  prompt: Infer<typeof receiptJson>;
+  events: EventJson[];
+  cleanup: Infer<typeof cleanupJson>[];
+  projects: ProjectJson[];
+  projectAdd: ProjectJson[];
+  projectRemove: ProjectJson;
+  trash: TrashJson[];
+  trashRestore: TrashJson;
+  trashEmpty: TrashJson[];
+  doctor: FindingJson[];
+  openapi: Record<string, unknown>;
+}

@@ -1,0 +1,26 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        test: {
+          name: "unit",
+          include: ["src/**/*.test.ts", "test/architecture.test.ts", "test/model-server/*.test.ts"],
+          pool: "threads",
+          isolate: false,
+        },
+      },
+      {
+        test: {
+          name: "process",
+          include: ["test/e2e/**/*.test.ts", "test/fuzz/**/*.test.ts", "src/**/*.ptest.ts"],
+          pool: "forks",
+          globalSetup: ["test/harness/census.ts"],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+    ],
+  },
+});

@@ -1,11 +1,12 @@
 /** Files that are whole or not there: temporary file, fsync, rename, fsync of the directory. */
 import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
 import { dirname, join, basename } from "node:path";
-import { randomBytes } from "node:crypto";
 
 export function writeDurable(path: string, text: string, mode = 0o600): void {
   const directory = dirname(path);
-  const temporary = join(directory, `.${basename(path)}.${randomBytes(6).toString("hex")}.tmp`);
+  // Loaded here because most commands only read: node:crypto costs 6 ms.
+  const unique = process.getBuiltinModule("node:crypto").randomBytes(6).toString("hex");
+  const temporary = join(directory, `.${basename(path)}.${unique}.tmp`);
   const file = openSync(temporary, "wx", mode);
   try {
     writeSync(file, text);

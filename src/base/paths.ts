@@ -2,7 +2,6 @@
  * Where everything is. `HOLDFAST_HOME` puts all of it below one directory, so that two homes never meet; otherwise the
  * XDG directories are used.
  */
-import { createHash } from "node:crypto";
 import { homedir, tmpdir, userInfo } from "node:os";
 import { join, resolve } from "node:path";
 
@@ -51,7 +50,9 @@ export function resolvePaths(env: NodeJS.ProcessEnv = process.env): Paths {
   const config = separate
     ? join(env["XDG_CONFIG_HOME"] ?? join(user, ".config"), "holdfast", "config.yaml")
     : join(home, "config.yaml");
-  const digest = createHash("sha256").update(home).digest("hex").slice(0, 12);
+  // Loaded where it is needed: node:crypto costs 6 ms, which `info` and `session ls` have no use for.
+  const digest = (): string =>
+    process.getBuiltinModule("node:crypto").createHash("sha256").update(home).digest("hex").slice(0, 12);
   const run = join(home, "run");
   const wanted = join(run, "daemon.sock");
   const tooLong = Buffer.byteLength(wanted) > maxSocketBytes;
@@ -73,9 +74,11 @@ export function resolvePaths(env: NodeJS.ProcessEnv = process.env): Paths {
     workers: join(home, "acp-workers"),
     launches: join(home, "launches"),
     tmux: join(home, "tmux"),
-    tmuxSocket: `holdfast-${digest}`,
+    get tmuxSocket() {
+      return `holdfast-${digest()}`;
+    },
     run,
-    socket: tooLong ? join(tmpdir(), `holdfast-${userInfo().uid}`, `${digest}.sock`) : wanted,
+    socket: tooLong ? join(tmpdir(), `holdfast-${userInfo().uid}`, `${digest()}.sock`) : wanted,
     socketMoved: tooLong ? `${wanted} is longer than the ${maxSocketBytes} bytes a socket path may have` : null,
   };
 }

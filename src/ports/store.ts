@@ -18,13 +18,21 @@ export interface PromptRow {
   text: string;
 }
 
-/** Looks at the state as it is at commit time and says what happens; throws to refuse, and then nothing is written. */
+/**
+ * Looks at the state as it is at commit time and says what happens; throws to refuse, and then nothing is written.
+ * It may be run a second time for one call (a full disk), so it must do nothing but answer.
+ */
 export type Change = (state: SessionState) => SessionEvent[];
 
 export interface Store {
   /** Committed states, deleted sessions left out. */
   sessions(): readonly SessionState[];
+  /** Also a deleted session's state (its intent says `deleted`) until it is purged: its end still has to be recorded. */
   session(id: SessionId): SessionState | null;
+  /** Deleted sessions that are not purged yet: what is left of them still has to be ended and cleared away. */
+  deleting(): readonly SessionState[];
+  /** Drops a deleted session's state, events and prompts; the id stays used for ever. Refused unless deleted. */
+  purgeDeleted(id: SessionId): Promise<void>;
   /** Whether this id was ever used, tombstones included. */
   wasUsed(id: string): boolean;
   /** The next free `<prefix>-<n>`; numbers are never given twice, also when the spawn fails afterwards. */
@@ -32,15 +40,20 @@ export interface Store {
 
   /** Events and their projection in one transaction; resolves once they are on disk. A tick's changes share a commit. */
   create(event: Extract<SessionEvent, { type: "session.created" }>, more?: SessionEvent[]): Promise<SessionState>;
+  /**
+   * A change that admits a prompt id this session already has writes nothing at all and resolves with the state as it is
+   * (a retry), or is refused with `conflict` when the text is another one.
+   */
   change(id: SessionId, change: Change): Promise<SessionState>;
 
   events(id: SessionId, after: number, limit: number): StoredEvent[];
   /** All sessions' events behind a cursor, in commit order. */
   log(after: number, limit: number, session?: SessionId): LogEntry[];
   cursor(): number;
-  /** Told "something changed" after a commit; the follower re-reads behind its cursor. Returns how to stop. */
+  /** Told "something changed" once after each commit that holds events; the follower re-reads behind its cursor. Returns how to stop. */
   onCommit(listener: () => void): () => void;
 
+  /** An admitted prompt, sent or not. Throws `storage` when its text is damaged. */
   prompt(id: SessionId, promptId: PromptId): PromptRow | null;
 
   projects(): readonly ProjectRow[];

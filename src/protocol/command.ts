@@ -73,4 +73,5 @@ export const loginRequest = z.strictObject({
   code: z.optional(z.string().check(z.maxLength(128))),
   passphrase: z.optional(z.string().check(z.maxLength(1024))),
 });
+export const logoutRequest = z.strictObject({ all: z.optional(z.boolean()) });
 export const trashRequest = z.strictObject({ id: z.optional(z.string()), olderThanDays: z.optional(z.number()) });

@@ -19,6 +19,8 @@ export const errorStatus = {
   "preflight-failed": 422,
   "launch-failed": 502,
   starting: 503,
+  /** Made by a client: nothing answered. */
+  unreachable: 503,
   "read-only": 403,
   "disk-full": 507,
   storage: 500,

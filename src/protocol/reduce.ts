@@ -30,6 +30,7 @@ export function reduce(state: SessionState | null, event: StoredEvent): SessionS
       queue: [],
       agentSessionId: null,
       prompted: false,
+      activity: null,
       crashes: [],
       resumeFailures: 0,
       pullRequest: null,
@@ -107,6 +108,7 @@ function change(state: SessionState, event: Exclude<StoredEvent, { type: "sessio
           lastLines: event.lastLines,
           seq: event.seq,
         },
+        activity: null,
         crashes: event.how === "crash" ? [...state.crashes, event.at].slice(-crashMemory) : state.crashes,
         lastActivityAt: event.at,
       };
@@ -140,7 +142,10 @@ function change(state: SessionState, event: Exclude<StoredEvent, { type: "sessio
     case "turn.ended":
       return { turn: { turn: "ended", stopReason: event.stopReason, at: event.at }, lastActivityAt: event.at };
     case "activity.changed":
-      return { lastActivityAt: event.at };
+      return {
+        activity: { activity: event.activity, source: event.source, at: event.at },
+        lastActivityAt: event.at,
+      };
     case "workspace.output":
     case "notice":
       return {};

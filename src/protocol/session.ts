@@ -109,6 +109,8 @@ export interface SessionState {
   agentSessionId: string | null;
   /** Whether the agent's conversation ever got a prompt: one that did not cannot be resumed. */
   prompted: boolean;
+  /** What the agent was last seen doing; null while it is down. */
+  activity: { activity: Activity; source: string; at: number } | null;
   /** Times of the latest crashes, newest last; the crash budget looks at these. */
   crashes: number[];
   /** Resume attempts in a row that failed; at three the conversation is started afresh, with a notice. */

@@ -78,6 +78,8 @@ export type ProjectJson = z.infer<typeof projectJson>;
 
 export const healthJson = z.object({ ok: z.boolean(), version: z.string(), build: z.string() });
 export const loginJson = z.object({ token: z.string() });
+/** How many browser tokens were revoked. */
+export const logoutJson = z.object({ revoked: z.number() });
 export const loginLinkJson = z.object({ url: z.string(), expiresAt: time });
 /** `kept`: sessions that keep running unsupervised; `halted`: those that were stopped. */
 export const stopJson = z.object({ kept: z.number(), halted: z.array(z.string()), remaining: z.array(z.string()) });
@@ -130,6 +132,7 @@ export interface Answers {
   info: InfoJson;
   login: Infer<typeof loginJson>;
   loginLink: Infer<typeof loginLinkJson>;
+  logout: Infer<typeof logoutJson>;
   daemonStop: StopJson;
   sessions: SessionJson[];
   session: SessionJson;

@@ -1,0 +1,60 @@
+/** Bundles the CLI, the daemon and the demo agent into dist/, as CommonJS: importing node:http as ESM would load all of fetch. */
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { rolldown } from "rolldown";
+
+const root = join(import.meta.dirname, "..");
+const dist = join(root, "dist");
+const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
+const build = `${version}+${commit()}`;
+
+rmSync(dist, { recursive: true, force: true });
+mkdirSync(dist);
+const entries = {
+  cli: "src/cli/entry.ts",
+  daemon: "src/daemon/main.ts",
+  "demo-agent": "src/agents/demo/tui.ts",
+};
+const bundle = await rolldown({
+  cwd: root,
+  input: Object.fromEntries(Object.entries(entries).filter(([, file]) => existsSync(join(root, file)))),
+  platform: "node",
+  external: [/^@lydell\/node-pty/],
+  transform: {
+    define: {
+      __HOLDFAST_VERSION__: JSON.stringify(version),
+      __HOLDFAST_BUILD__: JSON.stringify(build),
+    },
+  },
+});
+await bundle.write({
+  dir: dist,
+  format: "cjs",
+  entryFileNames: "[name].cjs",
+  chunkFileNames: "chunks/[name]-[hash].cjs",
+  minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
+});
+await bundle.close();
+cpSync(join(root, "src/web"), join(dist, "web"), { recursive: true });
+writeFileSync(join(dist, "build.json"), `${JSON.stringify({ version, build })}\n`);
+
+/** The commit, and where the tree differs from it a digest of the sources, so that every rebuild of other code is told apart. */
+function commit(): string {
+  const git = (...args: string[]): string => execFileSync("git", ["-C", root, ...args], { encoding: "utf8" }).trim();
+  try {
+    const id = git("rev-parse", "--short=10", "HEAD");
+    return git("status", "--porcelain", "--", "src", "package.json") === "" ? id : `${id}.${digest()}`;
+  } catch {
+    return digest();
+  }
+}
+
+function digest(): string {
+  const hash = createHash("sha256");
+  for (const file of readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" }).sort()) {
+    if (/\.(ts|tsx|sh|css|html)$/.test(file)) hash.update(file).update(readFileSync(join(root, "src", file)));
+  }
+  return hash.digest("hex").slice(0, 10);
+}

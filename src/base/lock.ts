@@ -1,0 +1,22 @@
+/**
+ * One holder at a time, by an exclusive lock of SQLite on a file of its own: the kernel frees it at once when the holder
+ * dies, and keeps it while the holder is merely stopped. Nothing else may ever open that file, or the lock is dropped.
+ */
+import { DatabaseSync } from "node:sqlite";
+
+export interface Lock {
+  release(): void;
+}
+
+/** Null when somebody else holds it. */
+export function acquireLock(path: string): Lock | null {
+  const database = new DatabaseSync(path, { timeout: 0 });
+  try {
+    database.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
+  } catch (error) {
+    database.close();
+    if (/locked|busy/i.test((error as Error).message)) return null;
+    throw error;
+  }
+  return { release: () => database.close() };
+}

@@ -1,0 +1,225 @@
+/**
+ * Finds and ends everything that one launch started. A process belongs to it when it descends from a root, shares the
+ * process group or session that a member leads, or carries the launch's marker in its environment: any one of these
+ * can be escaped (setsid, double fork, reparenting), the environment is what a daemonised child still has.
+ * Nothing is signalled on a bare pid, and never ourselves, our ancestors or a tmux server.
+ */
+import { readFileSync } from "node:fs";
+import { setImmediate as nextTick, setTimeout as delay } from "node:timers/promises";
+import { bootId, isAlive, listProcesses, signalIdentity } from "./pid.ts";
+import type { Identity, ProcessStat } from "./pid.ts";
+
+export interface TreeTarget {
+  /** Processes that are known to belong, by identity; dead ones do no harm. */
+  roots: readonly Identity[];
+  /** `name=value` in the environment of every descendant; a session may have had several launches. */
+  marker: { name: string; values: readonly string[] } | null;
+}
+
+export interface TreeMember {
+  identity: Identity;
+  what: string;
+}
+
+export interface EndOptions {
+  /** How long the tree may take to end by itself after SIGTERM. */
+  politeMs: number;
+  /** How long stopping and killing what is left may take. */
+  forceMs: number;
+}
+
+/** Interactive shells ignore SIGTERM; they end, and tell their jobs, on SIGHUP. */
+const hangupAfterMs = 400;
+const pollMs = 10;
+/** A killed process is gone within a tick unless it hangs in the kernel; then the next round looks again. */
+const killRoundMs = 500;
+
+/** Ends the tree in stages and returns what is still alive; empty means proven gone. */
+export async function endTree(target: TreeTarget, options: EndOptions): Promise<TreeMember[]> {
+  const left = await endPolitely(target, options.politeMs);
+  if (left.length === 0) return [];
+  return endByForce(target, options.forceMs);
+}
+
+/** Everything alive that belongs to the target. */
+export async function findTree(target: TreeTarget): Promise<TreeMember[]> {
+  const table = await readProcessTable(target.marker?.name ?? null);
+  return membersOf(target, table, surroundings(table)).map((stat) => ({
+    identity: identityOf(stat),
+    what: describe(stat.pid),
+  }));
+}
+
+async function endPolitely(target: TreeTarget, politeMs: number): Promise<TreeMember[]> {
+  const startedAt = performance.now();
+  let known = await findTree(target);
+  signalAll(known, "SIGTERM");
+  // A stopped process would never get to see the polite signal.
+  signalAll(known, "SIGCONT");
+  let hungUp = false;
+  for (;;) {
+    known = known.filter((member) => isAlive(member.identity));
+    if (known.length === 0) {
+      known = await findTree(target);
+      if (known.length === 0) return [];
+      // Started between the look and the signal.
+      signalAll(known, "SIGTERM");
+    }
+    const elapsed = performance.now() - startedAt;
+    if (elapsed >= politeMs) return known;
+    if (!hungUp && elapsed >= hangupAfterMs) {
+      hungUp = true;
+      signalAll(known, "SIGHUP");
+    }
+    await delay(pollMs);
+  }
+}
+
+/** Stops everything before it kills, so that nothing forks away between the look and the signal. */
+async function endByForce(target: TreeTarget, forceMs: number): Promise<TreeMember[]> {
+  const until = performance.now() + forceMs;
+  for (;;) {
+    const stopped = new Map<string, TreeMember>();
+    let found = await findTree(target);
+    while (found.some((member) => !stopped.has(keyOf(member.identity)))) {
+      for (const member of found) stopped.set(keyOf(member.identity), member);
+      signalAll(found, "SIGSTOP");
+      found = await findTree(target);
+    }
+    if (found.length === 0) return [];
+    signalAll([...stopped.values()], "SIGKILL");
+    const roundEnds = performance.now() + killRoundMs;
+    while (found.some((member) => isAlive(member.identity)) && performance.now() < roundEnds) await delay(pollMs);
+    if (performance.now() >= until) return findTree(target);
+  }
+}
+
+function signalAll(members: readonly TreeMember[], signal: NodeJS.Signals): void {
+  for (const { identity } of members) signalIdentity(identity, signal);
+}
+
+const keyOf = (identity: Identity): string => `${identity.pid}:${identity.startTime}`;
+const identityOf = (stat: ProcessStat): Identity => ({ bootId: bootId(), pid: stat.pid, startTime: stat.startTime });
+
+export interface ProcessTable {
+  stats: ProcessStat[];
+  /** Value of the marker in the environment, by pid. */
+  markers: Map<number, string>;
+}
+
+/** What must never be signalled, and whom the walk from parent to child must not pass through. */
+export interface Surroundings {
+  self: number;
+  /** Our ancestors and tmux servers: what lives there is not ours to end. */
+  isBarred: (pid: number) => boolean;
+  /** When we were ourselves started inside the launch, its marker says nothing about our own descendants. */
+  ownMarker: string | null;
+}
+
+/** Pure: who belongs to the target, roots first. */
+export function membersOf(target: TreeTarget, table: ProcessTable, around: Surroundings): ProcessStat[] {
+  const byPid = new Map(table.stats.map((stat) => [stat.pid, stat]));
+  const wanted = new Set(target.marker?.values ?? []);
+  const members = new Map<number, ProcessStat>();
+  const add = (stat: ProcessStat): boolean => {
+    if (stat.pid <= 1 || stat.pid === around.self || members.has(stat.pid) || around.isBarred(stat.pid)) return false;
+    members.set(stat.pid, stat);
+    return true;
+  };
+  for (const root of target.roots) {
+    const stat = byPid.get(root.pid);
+    if (stat !== undefined && stat.startTime === root.startTime) add(stat);
+  }
+  for (const stat of table.stats) {
+    const value = table.markers.get(stat.pid);
+    if (value === undefined || !wanted.has(value)) continue;
+    if (value === around.ownMarker && descendsFrom(stat, around.self, byPid)) continue;
+    add(stat);
+  }
+  // Children, groups and sessions may each bring in more of the others.
+  for (let grew = true; grew;) {
+    grew = false;
+    for (const stat of table.stats) {
+      // A group or session counts only when a member leads it: anybody can be put into a foreign one.
+      const belongs = members.has(stat.parent) || members.has(stat.group) || members.has(stat.session);
+      if (belongs && add(stat)) grew = true;
+    }
+  }
+  return [...members.values()];
+}
+
+function descendsFrom(stat: ProcessStat, ancestor: number, byPid: Map<number, ProcessStat>): boolean {
+  for (let at: ProcessStat | undefined = stat; at !== undefined && at.pid > 1; at = byPid.get(at.parent)) {
+    if (at.parent === ancestor) return true;
+  }
+  return false;
+}
+
+function surroundings(table: ProcessTable): Surroundings {
+  const byPid = new Map(table.stats.map((stat) => [stat.pid, stat]));
+  const ancestors = new Set<number>();
+  for (let at = byPid.get(process.ppid); at !== undefined && at.pid > 1; at = byPid.get(at.parent)) {
+    ancestors.add(at.pid);
+  }
+  const isBarred = (pid: number): boolean => ancestors.has(pid) || isTmuxServer(pid);
+  return { self: process.pid, isBarred, ownMarker: table.markers.get(process.pid) ?? null };
+}
+
+/** tmux names its server process so on Linux, whatever its binary is called. */
+export function isTmuxServer(pid: number): boolean {
+  return readProc(pid, "comm").startsWith("tmux: server");
+}
+
+let nextTable: { marker: string | null; table: Promise<ProcessTable> } | undefined;
+
+/** A look that begins after the call; callers that ask in the same tick share one, because it reads all of /proc. */
+export function readProcessTable(marker: string | null): Promise<ProcessTable> {
+  if (nextTable !== undefined && nextTable.marker === marker) return nextTable.table;
+  const table = nextTick().then(() => {
+    if (nextTable?.table === table) nextTable = undefined;
+    return scan(marker);
+  });
+  nextTable = { marker, table };
+  return table;
+}
+
+/** The event loop gets a turn after so many processes. */
+const scanChunk = 200;
+
+async function scan(marker: string | null): Promise<ProcessTable> {
+  const stats = listProcesses();
+  const markers = new Map<number, string>();
+  if (marker === null) return { stats, markers };
+  for (const [index, stat] of stats.entries()) {
+    const value = readMarker(stat.pid, marker);
+    if (value !== null) markers.set(stat.pid, value);
+    if (index % scanChunk === scanChunk - 1) await nextTick();
+  }
+  return { stats, markers };
+}
+
+function readMarker(pid: number, name: string): string | null {
+  const environment = `\0${readProc(pid, "environ")}`;
+  const at = environment.indexOf(`\0${name}=`);
+  if (at < 0) return null;
+  const from = at + name.length + 2;
+  const end = environment.indexOf("\0", from);
+  return environment.slice(from, end < 0 ? undefined : end);
+}
+
+/** How long a command may be in a message for people. */
+const describedLength = 120;
+
+function describe(pid: number): string {
+  const command = readProc(pid, "cmdline").replaceAll("\0", " ").trim();
+  return (command === "" ? readProc(pid, "comm").trim() : command).slice(0, describedLength);
+}
+
+/** Empty when the process is gone or belongs to somebody else. */
+function readProc(pid: number, file: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, "utf8");
+  } catch {
+    return "";
+  }
+}

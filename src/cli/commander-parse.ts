@@ -1,0 +1,110 @@
+/** Help, mistakes and every spelling that the lean parser leaves alone: commander, with only the called command built whole. */
+import { Argument, Command, CommanderError, Option } from "commander";
+import { version } from "../base/build.ts";
+import { type CommandEntry, type IndexEntry, type OptionEntry, optionsOf } from "./entry-types.ts";
+import { Input } from "./input.ts";
+
+export type Parsed = { parsed: "run"; entry: CommandEntry; input: Input } | { parsed: "done"; exitCode: number };
+
+export interface Output {
+  out(text: string): void;
+  err(text: string): void;
+}
+
+export async function commanderParse(
+  index: readonly IndexEntry[],
+  argv: readonly string[],
+  output: Output,
+): Promise<Parsed> {
+  let call: Parsed | undefined;
+  const program = new Command("holdfast")
+    .description("Keeps AI coding agents running, each in its own git worktree.")
+    .version(version, "-V, --version", "print the version")
+    .helpCommand("help [command]", "help for a command")
+    .addHelpText("after", "\nExample:\n  $ holdfast spawn --prompt 'Fix the failing test'\n");
+  quiet(program, output);
+  await addCommands(program, index, argv, output, (entry, input) => {
+    call = { parsed: "run", entry, input };
+  });
+  try {
+    await program.parseAsync(argv, { from: "user" });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    return { parsed: "done", exitCode: harmless.has(error.code) ? 0 : 2 };
+  }
+  return call ?? { parsed: "done", exitCode: 0 };
+}
+
+const harmless = new Set(["commander.helpDisplayed", "commander.version"]);
+
+/** Commander would write and exit by itself; the tests and the exit codes want neither. */
+function quiet(command: Command, output: Output): void {
+  command.exitOverride().configureOutput({
+    writeOut: (text) => output.out(text.replace(/\n$/, "")),
+    writeErr: (text) => output.err(text.replace(/\n$/, "")),
+    outputError: (text, write) => write(sentence(text)),
+  });
+}
+
+/** `error: unknown option '--x'` becomes a sentence of ours. */
+function sentence(text: string): string {
+  const bare = text.replace(/^error: /, "");
+  return bare.charAt(0).toUpperCase() + bare.slice(1);
+}
+
+async function addCommands(
+  parent: Command,
+  index: readonly IndexEntry[],
+  argv: readonly string[],
+  output: Output,
+  run: (entry: CommandEntry, input: Input) => void,
+): Promise<void> {
+  // `help spawn` needs spawn built as much as `spawn --help` does.
+  const words = argv.filter((word) => !word.startsWith("-") && word !== "help");
+  for (const line of index) {
+    const command = new Command(line.name).description(line.summary);
+    quiet(command, output);
+    if ("group" in line) {
+      const called = words[0] === line.name;
+      if (called) command.helpCommand("help [command]", "help for a command");
+      await addCommands(command, line.group, called ? words.slice(1) : [], output, run);
+    } else if (words[0] === line.name) {
+      build(command, (await line.load()).command, run);
+    } else {
+      command.allowUnknownOption().allowExcessArguments();
+    }
+    parent.addCommand(command, { hidden: "hidden" in line });
+  }
+}
+
+function build(command: Command, entry: CommandEntry, run: (entry: CommandEntry, input: Input) => void): void {
+  for (const { name, description, optional, variadic, choices } of entry.arguments ?? []) {
+    const inner = variadic === true ? `${name}...` : name;
+    const argument = new Argument(optional === true ? `[${inner}]` : `<${inner}>`, description);
+    command.addArgument(choices === undefined ? argument : argument.choices(choices));
+  }
+  const options = optionsOf(entry);
+  for (const option of options) command.addOption(commanderOption(option));
+  const examples = entry.examples.map(([what, line]) => `  # ${what}\n  $ ${line}`).join("\n");
+  const notes = entry.notes === undefined ? "" : `\n${entry.notes}\n`;
+  command.addHelpText("after", `${notes}\nExamples:\n${examples}`);
+  command.action(() => run(entry, new Input(command.args, readOptions(command, options))));
+}
+
+function commanderOption({ long, short, value, description, choices }: OptionEntry): Option {
+  const flags = `${short === undefined ? "" : `-${short}, `}--${long}${value === undefined ? "" : ` <${value}>`}`;
+  const option = new Option(flags, description);
+  return choices === undefined ? option : option.choices(choices);
+}
+
+function readOptions(command: Command, options: readonly OptionEntry[]): Map<string, string | true> {
+  const found = new Map<string, string | true>();
+  for (const { long } of options) {
+    const negated = long.startsWith("no-");
+    const key = (negated ? long.slice(3) : long).replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+    const value: unknown = command.opts()[key];
+    if (negated ? value === false : value === true) found.set(long, true);
+    else if (typeof value === "string") found.set(long, value);
+  }
+  return found;
+}

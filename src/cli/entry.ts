@@ -1,0 +1,30 @@
+/**
+ * First file that runs, on whatever Node is there: only syntax that old ones parse, and nothing imported before the check.
+ * The bundle's directory is this file's own; chunks may lie elsewhere.
+ */
+const oldest = [24, 15];
+const parts = process.versions.node.split(".").map(Number);
+const major = parts[0] || 0;
+const minor = parts[1] || 0;
+
+if (major < oldest[0]! || (major === oldest[0] && minor < oldest[1]!)) {
+  process.stderr.write(
+    "Holdfast needs Node " +
+      oldest.join(".") +
+      " or newer; this is " +
+      process.versions.node +
+      ".\nInstall it with its optional packages (npm ci), which bring a Node of their own, or install a newer Node.\n",
+  );
+  process.exitCode = 1;
+} else {
+  import("./main.ts").then(
+    function (module) {
+      return module.main(import.meta.dirname);
+    },
+    function (error: unknown) {
+      // A chunk is missing: the package was changed under the running command.
+      process.stderr.write(String(error) + "\nInstall or build Holdfast again.\n");
+      process.exitCode = 1;
+    },
+  );
+}

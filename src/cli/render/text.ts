@@ -1,0 +1,70 @@
+/** Small words that every list is made of. Pure. */
+
+/** Control characters would let a title move the cursor or recolour the terminal; direction marks would reorder a line. */
+export function clean(text: string): string {
+  // oxlint-disable-next-line no-control-regex -- taking them out is the point
+  return text.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]+/g, " ").trim();
+}
+
+/** The same for text of several lines, such as the last lines of a screen. */
+export function cleanLines(text: string): string[] {
+  return text.split(/\r?\n/).map((line) => clean(line.replaceAll("\t", "  ")).trimEnd());
+}
+
+/** x-2 before x-10. */
+export function compareNaturally(left: string, right: string): number {
+  const a = left.match(/\d+|\D+/g) ?? [];
+  const b = right.match(/\d+|\D+/g) ?? [];
+  for (let at = 0; at < Math.min(a.length, b.length); at++) {
+    const [x, y] = [a[at]!, b[at]!];
+    if (x === y) continue;
+    const [n, m] = [Number(x), Number(y)];
+    if (!Number.isNaN(n) && !Number.isNaN(m) && n !== m) return n - m;
+    return x < y ? -1 : 1;
+  }
+  return a.length - b.length;
+}
+
+const second = 1000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+/** 40s, 5m, 1h, 2d; a clock that was set back never gives a negative age. */
+export function age(ms: number): string {
+  if (ms < minute) return `${Math.max(0, Math.floor(ms / second))}s`;
+  if (ms < hour) return `${Math.floor(ms / minute)}m`;
+  if (ms < day) return `${Math.floor(ms / hour)}h`;
+  return `${Math.floor(ms / day)}d`;
+}
+
+/** Age of a time as the API gives it; empty where there is none. */
+export function ageOf(time: string | null | undefined, now: number): string {
+  return time === null || time === undefined ? "" : age(now - Date.parse(time));
+}
+
+const units: Record<string, number> = { s: second, m: minute, h: hour, d: day, w: 7 * day };
+
+/** `90m`, `2h`, `1h30m`, `3d`; null where it is none. */
+export function parseDuration(text: string): number | null {
+  if (!/^(\d+[smhdw])+$/.test(text)) return null;
+  let total = 0;
+  for (const [, count, unit] of text.matchAll(/(\d+)([smhdw])/g)) total += Number(count) * units[unit!]!;
+  return total > 0 ? total : null;
+}
+
+export function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+/** Columns two spaces apart, as wide as their widest cell; the last one is not padded. */
+export function table(rows: readonly (readonly string[])[]): string[] {
+  const widths: number[] = [];
+  for (const row of rows) for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, cell.length);
+  return rows.map((row) =>
+    row
+      .map((cell, at) => cell.padEnd(widths[at]!))
+      .join("  ")
+      .trimEnd(),
+  );
+}

@@ -1,0 +1,208 @@
+/** What a schema's issue means, in words a person can act on. */
+import type * as z from "zod/mini";
+import { nearest } from "./nearest.ts";
+import { safeName } from "./names.ts";
+import { quote } from "./value-faults.ts";
+import type { Path } from "./yaml-text.ts";
+
+export interface Explained {
+  path: Path;
+  at: "key" | "value";
+  message: string;
+  hint: string | null;
+}
+
+type Issue = z.core.$ZodIssue;
+
+export interface Asked {
+  schema: z.core.$ZodType;
+  data: unknown;
+  /** A scalar as it was typed. */
+  source: (path: Path) => string | null;
+}
+
+/** More unknown keys in one map than this tell nothing new. */
+const maxKeys = 50;
+
+export function explain(issue: Issue, asked: Asked): Explained[] {
+  const { path } = issue;
+  if (issue.code === "unrecognized_keys") {
+    return issue.keys.slice(0, maxKeys).map((key) => unknownKey(key, path, asked));
+  }
+  const value = valueAt(asked.data, path);
+  const name = label(path);
+  const at = (message: string, hint: string | null = null): Explained[] => [{ path, at: "value", message, hint }];
+  if (issue.code === "invalid_key") return [{ path, at: "key", ...badKey(path) }];
+  if (value === undefined) {
+    const above = path.slice(0, -1);
+    return [{ path: above, at: "key", message: `${label(above)} needs ${quote(String(path.at(-1)))}`, hint: null }];
+  }
+  if (value === null) {
+    return [{ path, at: "key", message: `${name} has no value`, hint: "give it one, or remove the line" }];
+  }
+  switch (issue.code) {
+    case "invalid_type":
+      return at(`${name} must be ${typeWords[issue.expected] ?? issue.expected}, not ${shown(value, path)}`, typeHint(issue.expected, value, path, asked));
+    case "invalid_value": {
+      const valid = issue.values.map(String);
+      const close = typeof value === "string" ? nearest(value, valid) : null;
+      return at(`${name} must be ${listed(valid)}, not ${shown(value, path)}`, close === null ? null : `did you mean ${quote(close)}?`);
+    }
+    case "too_small":
+      if (issue.origin === "number") return at(`${name} must be at least ${issue.minimum}, not ${shown(value, path)}`);
+      return at(`${name} may not be empty`);
+    case "too_big":
+      if (issue.origin === "number") return at(`${name} must be at most ${issue.maximum}, not ${shown(value, path)}`);
+      return at(`${name} is longer than ${issue.maximum} characters`);
+    case "invalid_format":
+      return at(`${name} ${formatWords(issue.format, path)}`);
+    case "custom":
+      return at(`${name} ${issue.message}`, typeof issue.params?.["hint"] === "string" ? issue.params["hint"] : null);
+    default:
+      return at(`${name} is not valid`);
+  }
+}
+
+/** `"kind"`, `entry 2 of "copy"`, `the file`. */
+export function label(path: Path): string {
+  const last = path.at(-1);
+  if (last === undefined) return "the file";
+  return typeof last === "number" ? `entry ${last + 1} of ${label(path.slice(0, -1))}` : quote(String(last));
+}
+
+function unknownKey(key: string, path: Path, asked: Asked): Explained {
+  const valid = keysOf(schemaAt(asked.schema, path));
+  const close = nearest(key, valid);
+  const elsewhere = placesOf(asked.schema, key);
+  const hint =
+    key === "<<"
+      ? "merge keys are not read; write the keys out"
+      : close !== null
+        ? `did you mean ${quote(close)}?`
+        : key === "projects"
+          ? "projects stand in a repository's holdfast.yaml"
+          : elsewhere.length > 0
+            ? `it belongs under ${elsewhere.join(" or ")}`
+            : `valid here: ${valid.join(", ")}`;
+  return { path: [...path, key], at: "key", message: `unknown key ${quote(key)}`, hint };
+}
+
+function badKey(path: Path): { message: string; hint: string } {
+  const key = String(path.at(-1));
+  const owner = path.at(-2);
+  if (owner === "env") {
+    return {
+      message: `${quote(key)} is not the name of an environment variable`,
+      hint: "use letters, digits and _, not starting with a digit",
+    };
+  }
+  const what = owner === "agents" ? "an agent's name" : "a project id";
+  return {
+    message: `${quote(key)} is not ${what}`,
+    hint: `use lower-case letters, digits, - and _, such as ${safeName(key)}`,
+  };
+}
+
+const typeWords: Record<string, string> = {
+  string: "text",
+  number: "a whole number",
+  int: "a whole number",
+  boolean: "true or false",
+  array: "a list",
+  object: "a map of keys",
+  record: "a map of keys",
+};
+
+/** Values of variables and addresses may be secrets: only their type is shown. */
+function isSecret(path: Path): boolean {
+  return path.some((segment) => secretKeys.has(String(segment)));
+}
+const secretKeys = new Set(["env", "tokenEnv", "webhook", "slack", "baseUrl"]);
+
+function shown(value: unknown, path: Path): string {
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "object") return "a map of keys";
+  if (typeof value === "string") return isSecret(path) ? "text" : `the text ${quote(value)}`;
+  if (typeof value === "boolean") return String(value);
+  return isSecret(path) ? "a number" : `the number ${String(value)}`;
+}
+
+function typeHint(expected: string, value: unknown, path: Path, asked: Asked): string | null {
+  const scalar = typeof value === "number" || typeof value === "boolean";
+  if (expected === "string" && scalar) {
+    return isSecret(path) ? "put it in quotes" : `put it in quotes: ${quote(asked.source(path) ?? String(value))}`;
+  }
+  if (expected === "array" && typeof value === "string") return `write it as a list: [${quote(value)}]`;
+  if (expected === "number" && typeof value === "string" && /^\d+$/.test(value)) return "remove the quotes";
+  return null;
+}
+
+function formatWords(format: string, path: Path): string {
+  if (format === "url") return "must be a web address that starts with http:// or https://";
+  switch (path.at(-1)) {
+    case "prefix":
+      return "must be lower-case letters and digits, start with a letter, and have at most 16 of them";
+    case "tokenEnv":
+      return "must be the name of an environment variable, not the token itself";
+    case "repo":
+      return "must look like owner/name";
+    case "agent":
+      return "is not an agent's name: lower-case letters, digits, - and _";
+    default:
+      return "is not valid";
+  }
+}
+
+function listed(names: readonly string[]): string {
+  return names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
+}
+
+function valueAt(data: unknown, path: Path): unknown {
+  let value = data;
+  for (const segment of path) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, segment)) return undefined;
+    value = (value as Record<PropertyKey, unknown>)[segment];
+  }
+  return value;
+}
+
+function inner(schema: z.core.$ZodType): z.core.$ZodTypes["_zod"]["def"] {
+  const { def } = (schema as z.core.$ZodTypes)._zod;
+  return def.type === "optional" ? inner(def.innerType) : def;
+}
+
+function schemaAt(schema: z.core.$ZodType, path: Path): z.core.$ZodType {
+  let here = schema;
+  for (const segment of path) {
+    const def = inner(here);
+    const next =
+      def.type === "object"
+        ? def.shape[String(segment)]
+        : def.type === "record"
+          ? def.valueType
+          : def.type === "array"
+            ? def.element
+            : undefined;
+    if (next === undefined) return here;
+    here = next;
+  }
+  return here;
+}
+
+function keysOf(schema: z.core.$ZodType): string[] {
+  const def = inner(schema);
+  return def.type === "object" ? Object.keys(def.shape) : [];
+}
+
+/** Where in the file a key would be right: `defaults`, `projects.<id>`. Two levels, because deeper names are too common. */
+function placesOf(root: z.core.$ZodType, key: string): string[] {
+  const found: string[] = [];
+  const top = inner(root);
+  if (top.type !== "object") return found;
+  for (const [name, schema] of Object.entries(top.shape)) {
+    const def = inner(schema);
+    const [where, target] = def.type === "record" ? [`${name}.<id>`, def.valueType] : [name, schema];
+    if (keysOf(target).includes(key)) found.push(where);
+  }
+  return found;
+}

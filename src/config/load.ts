@@ -1,0 +1,123 @@
+/** Reads a configuration file. Everything that is wrong with it is reported at once, each with its line. */
+import * as z from "zod/mini";
+import { configSchema, userConfigSchema, type HoldfastConfig, type UserConfig } from "./schema.ts";
+import { explain } from "./explain.ts";
+import { byPlace, type Problem } from "./problem.ts";
+import { readConfigFile, type FileText } from "./read-file.ts";
+import { quote } from "./value-faults.ts";
+import { readYaml, type Path, type YamlText } from "./yaml-text.ts";
+
+export type Loaded<Config> =
+  /** `problem` makes one at a key's place, for what only shows later (a path that is no repository). */
+  | { ok: true; file: string; config: Config; problem(path: Path, message: string, hint: string | null): Problem }
+  | { ok: false; file: string; problems: Problem[] };
+
+/** `project`: a repository's holdfast.yaml. `user`: the person's own config.yaml, which need not exist. */
+export type ConfigKind = "project" | "user";
+
+/** More than these a person does not read in one go. */
+const maxProblems = 50;
+
+export async function loadConfig(file: string): Promise<Loaded<HoldfastConfig>> {
+  return interpret(file, await readConfigFile(file), "project");
+}
+
+export async function loadUserConfig(file: string): Promise<Loaded<UserConfig>> {
+  return interpret(file, await readConfigFile(file), "user");
+}
+
+/** Both shapes come out as the wider one: the person's own simply has no projects. */
+export async function interpret(file: string, read: FileText, kind: ConfigKind): Promise<Loaded<HoldfastConfig>> {
+  if (read.is === "refused") return { ok: false, file, problems: [read.problem] };
+  if (read.is === "text") return parseConfig(file, read.text, kind);
+  if (kind === "user") return parseConfig(file, "", kind);
+  const problem = { file, line: 1, column: 1, message: "there is no such file", hint: "`holdfast init` writes one" };
+  return { ok: false, file, problems: [problem] };
+}
+
+export async function parseConfig(file: string, text: string, kind: ConfigKind = "project"): Promise<Loaded<HoldfastConfig>> {
+  const yaml = await readYaml(text);
+  const schema = kind === "user" ? userConfigSchema : configSchema;
+  const checked = check(schema, yaml);
+  const problems = [...yaml.problems, ...checked.problems];
+  if (problems.length === 0) {
+    const problem = (path: Path, message: string, hint: string | null): Problem => ({
+      file,
+      ...yaml.place(path, "value"),
+      message,
+      hint,
+    });
+    return { ok: true, file, config: checked.config, problem };
+  }
+  const sorted = problems
+    .map(({ line, column, message, hint }) => ({ file, line, column, message, hint }))
+    .sort(byPlace)
+    .slice(0, maxProblems);
+  return { ok: false, file, problems: sorted };
+}
+
+type Schema = typeof configSchema | typeof userConfigSchema;
+
+function check(schema: Schema, yaml: YamlText) {
+  const data = fillEmpty(schema, yaml.data);
+  const result = z.safeParse(schema, data);
+  const asked = { schema, data, source: yaml.source };
+  // Below the first slip of syntax the structure is a guess, so only names above it are worth a word.
+  const end = yaml.sound ? Infinity : Math.min(...yaml.problems.map((problem) => problem.line));
+  const problems = (result.success ? [] : result.error.issues)
+    .filter((issue) => yaml.sound || issue.code === "unrecognized_keys")
+    .slice(0, maxProblems * 4)
+    .flatMap((issue) => explain(issue, asked))
+    .map(({ path, at, message, hint }) => ({ ...yaml.place(path, at), message, hint }))
+    .filter((problem) => problem.line < end && !yaml.problems.some((other) => samePlace(other, problem)));
+  const config: HoldfastConfig = result.success ? result.data : {};
+  return { config, problems: [...problems, ...(result.success ? samePrefix(config, yaml) : [])] };
+}
+
+function samePlace(a: { line: number; column: number }, b: { line: number; column: number }): boolean {
+  return a.line === b.line && a.column === b.column;
+}
+
+/** `env:` with all its lines commented out is an empty map, not a mistake. */
+function fillEmpty(schema: Schema, data: unknown): unknown {
+  const root = { data: data ?? {} };
+  // A filled map can show another empty one in it, so look again; each round goes one level down.
+  for (let round = 0; round < maxLevels; round++) {
+    const result = z.safeParse(schema, root.data);
+    const empty = (result.success ? [] : result.error.issues).filter((issue) => issue.code === "invalid_type");
+    let filled = false;
+    for (const issue of empty) {
+      const { expected, path } = issue;
+      const value = expected === "array" ? [] : expected === "object" || expected === "record" ? {} : null;
+      if (value !== null && putWhereNull(root.data, path, value)) filled = true;
+    }
+    if (!filled) break;
+  }
+  return root.data;
+}
+
+const maxLevels = 6;
+
+function putWhereNull(data: unknown, path: Path, value: unknown): boolean {
+  let owner = data;
+  for (const segment of path.slice(0, -1)) owner = (owner as Record<PropertyKey, unknown>)[segment];
+  const key = path.at(-1);
+  if (key === undefined || typeof owner !== "object" || owner === null || !Object.hasOwn(owner, key)) return false;
+  const map = owner as Record<PropertyKey, unknown>;
+  if (map[key] !== null) return false;
+  map[key] = value;
+  return true;
+}
+
+/** Session ids start with the prefix: two projects with one prefix would take each other's numbers. */
+function samePrefix(config: HoldfastConfig, yaml: YamlText) {
+  const owners = new Map<string, string>();
+  return Object.entries(config.projects ?? {}).flatMap(([id, { prefix }]) => {
+    if (prefix === undefined) return [];
+    const owner = owners.get(prefix);
+    if (owner === undefined) owners.set(prefix, id);
+    if (owner === undefined) return [];
+    const place = yaml.place(["projects", id, "prefix"], "value");
+    return [{ ...place, message: `prefix ${quote(prefix)} is that of project ${quote(owner)} already`, hint: "choose another" }];
+  });
+}

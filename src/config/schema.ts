@@ -1,0 +1,258 @@
+/**
+ * The shape of `holdfast.yaml` and of the person's own `config.yaml`. Defaults stand here as descriptions for editors only:
+ * a value that was not written stays unset, so that the layers can be merged afterwards (resolve.ts).
+ */
+import * as z from "zod/mini";
+import { prefixPattern, projectIdPattern } from "../protocol/ids.ts";
+import { kinds } from "../protocol/session.ts";
+import { branchFault, relativePathFault } from "./value-faults.ts";
+
+/** What is used where nobody says anything. */
+export const builtInDefaults = {
+  agent: "claude",
+  kind: "terminal",
+  restoreOnBoot: true,
+  /** 0 = off: a session that is stopped without being asked for surprises more than one that waits. */
+  idleStopMinutes: 0,
+  /** Longer than any build or test run of a usual project; it is only a hint. */
+  stuckMinutes: 30,
+} as const;
+
+/** Texts and defaults that editors show; looked up by schema object. */
+export const notes = z.registry<{ description: string; default?: unknown; examples?: unknown[] }>();
+
+/** Linux refuses a single argument or variable of 128 KiB. */
+const maxTextLength = 100_000;
+const maxMinutes = 365 * 24 * 60;
+const maxRetries = 20;
+
+const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const agentName = /^[a-z0-9][a-z0-9_-]{0,62}$/;
+const repositoryName = /^[\w.-]+(\/[\w.-]+)*$/;
+
+/** A check whose message and hint are shown as they are. */
+const rule = (fault: (text: string) => { message: string; hint: string } | null) =>
+  z.superRefine<string>((text, context) => {
+    const found = fault(text);
+    if (found !== null) {
+      context.issues.push({ code: "custom", input: text, message: found.message, params: { hint: found.hint } });
+    }
+  });
+const noNul = rule((text) =>
+  text.includes("\0") ? { message: "may not contain a NUL character", hint: "remove the \\0" } : null,
+);
+const words = (): z.ZodMiniString => z.string().check(z.minLength(1), z.maxLength(maxTextLength), noNul);
+const argv = (): z.ZodMiniArray<z.ZodMiniString> => z.array(z.string().check(z.maxLength(maxTextLength), noNul)).check(z.minLength(1));
+const agentId = (): z.ZodMiniString => z.string().check(z.regex(agentName));
+const count = (maximum: number, minimum = 0): z.ZodMiniNumberFormat =>
+  z.int().check(z.minimum(minimum), z.maximum(maximum));
+const webAddress = (): z.ZodMiniURL => z.url({ protocol: /^https?$/ });
+
+const env = () =>
+  z.record(z.string().check(z.regex(variableName)), z.string().check(z.maxLength(maxTextLength), noNul));
+const insideRepository = () => z.array(words().check(rule(relativePathFault)));
+
+const defaults = z
+  .strictObject({
+    agent: z.optional(
+      agentId().register(notes, { description: "Agent of new sessions.", default: builtInDefaults.agent }),
+    ),
+    kind: z.optional(
+      z.enum(kinds).register(notes, {
+        description: "terminal: the agent's own screen in tmux. chat: structured, over the Agent Client Protocol.",
+        default: builtInDefaults.kind,
+      }),
+    ),
+    restoreOnBoot: z.optional(
+      z.boolean().register(notes, {
+        description: "Bring sessions back into their conversation after a reboot.",
+        default: builtInDefaults.restoreOnBoot,
+      }),
+    ),
+    idleStopMinutes: z.optional(
+      count(maxMinutes).register(notes, {
+        description: "Stop a session that was idle for so long; the next prompt brings it back. 0 = never.",
+        default: builtInDefaults.idleStopMinutes,
+      }),
+    ),
+    maxSessions: z.optional(
+      count(10_000, 1).register(notes, { description: "Most sessions of a project that may run at once. Not set = no limit." }),
+    ),
+    spareWorktrees: z.optional(
+      z.literal([0, 1]).register(notes, {
+        description: "Worktrees kept ready for the next session. Not set = one, where making them is slow.",
+      }),
+    ),
+    stuckMinutes: z.optional(
+      count(maxMinutes, 1).register(notes, {
+        description: "Call a working session stuck when nothing happened for so long. Only a hint.",
+        default: builtInDefaults.stuckMinutes,
+      }),
+    ),
+  })
+  .register(notes, { description: "What holds for every project unless the project says otherwise." });
+
+const tracker = z
+  .strictObject({
+    type: z.enum(["github", "gitlab", "linear"]).register(notes, { description: "Which tracker." }),
+    repo: z.optional(
+      z.string().check(z.regex(repositoryName)).register(notes, {
+        description: "owner/name (GitHub), group/name (GitLab), team key (Linear). Default: from the remote origin.",
+        examples: ["owner/my-app"],
+      }),
+    ),
+    baseUrl: z.optional(
+      webAddress().register(notes, { description: "Address of the tracker's API, for an instance of your own." }),
+    ),
+    tokenEnv: z.optional(
+      z.string().check(z.regex(variableName)).register(notes, {
+        description: "Name of the environment variable that holds the token. Never the token itself.",
+        examples: ["GITHUB_TOKEN"],
+      }),
+    ),
+  })
+  .register(notes, { description: "Where issues and pull requests are. Default: from the remote origin." });
+
+const reactionTo = (description: string, ...more: "merge"[]) =>
+  z.optional(
+    z
+      .strictObject({
+        action: z.enum(["send-to-agent", "notify", ...more]).register(notes, { description: "What to do." }),
+        message: z.optional(words().register(notes, { description: "The text that is sent or shown." })),
+        retries: z.optional(
+          count(maxRetries).register(notes, { description: "How often to try before the person is told.", default: 2 }),
+        ),
+        enabled: z.optional(z.boolean().register(notes, { description: "false switches it off.", default: true })),
+      })
+      .register(notes, { description }),
+  );
+
+const reactions = z
+  .strictObject({
+    "ci-failed": reactionTo("The pull request's checks failed."),
+    "changes-requested": reactionTo("A review asks for changes."),
+    "merge-conflict": reactionTo("The branch no longer merges."),
+    "agent-idle": reactionTo("The agent is idle although its work is not done."),
+    "approved-and-green": reactionTo("Approved, and all checks passed.", "merge"),
+    "needs-input": reactionTo("The agent asks for a permission or an answer."),
+    exited: reactionTo("The agent ended by itself."),
+    "all-done": reactionTo("Every session of the project is done."),
+  })
+  .register(notes, { description: "What happens by itself when something happens to a session." });
+
+const project = z
+  .strictObject({
+    path: z.optional(
+      words().register(notes, { description: "The repository, relative to this file.", default: ".", examples: ["."] }),
+    ),
+    prefix: z.optional(
+      z.string().check(z.regex(prefixPattern)).register(notes, {
+        description: "Session ids start with it. Default: the initials of the project's id.",
+        examples: ["ma"],
+      }),
+    ),
+    defaultBranch: z.optional(
+      words().check(rule(branchFault)).register(notes, {
+        description: "What new branches start from. Default: detected.",
+        examples: ["main"],
+      }),
+    ),
+    agent: z.optional(agentId().register(notes, { description: "Agent of new sessions." })),
+    kind: z.optional(z.enum(kinds).register(notes, { description: "Kind of new sessions." })),
+    env: z.optional(env().register(notes, { description: "Environment of the project's agents." })),
+    symlinks: z.optional(
+      insideRepository().register(notes, {
+        description: "Files and directories linked from the repository into each worktree.",
+        examples: [["node_modules"]],
+      }),
+    ),
+    copy: z.optional(
+      insideRepository().register(notes, {
+        description: "Files and directories copied from the repository into each worktree.",
+        examples: [[".env"]],
+      }),
+    ),
+    postCreate: z.optional(
+      z.array(words()).register(notes, {
+        description: "Commands run in each new worktree, in this order.",
+        examples: [["npm ci"]],
+      }),
+    ),
+    tracker: z.optional(tracker),
+    reactions: z.optional(reactions),
+  })
+  .register(notes, { description: "One git repository." });
+
+const agent = z
+  .strictObject({
+    terminal: z.optional(
+      z
+        .strictObject({
+          command: argv().register(notes, {
+            description: "Program and arguments of a first start. {prompt} and {id} are replaced.",
+          }),
+          resume: z.optional(
+            argv().register(notes, {
+              description: "Program and arguments that take the conversation {id} up again.",
+            }),
+          ),
+        })
+        .register(notes, { description: "How it runs in a terminal." }),
+    ),
+    chat: z.optional(
+      z
+        .strictObject({
+          command: argv().register(notes, { description: "Program and arguments that speak ACP on stdin and stdout." }),
+        })
+        .register(notes, { description: "How it runs as a chat." }),
+    ),
+    env: z.optional(env().register(notes, { description: "Environment of this agent." })),
+  })
+  .check(
+    z.superRefine((value, context) => {
+      if (value.terminal !== undefined || value.chat !== undefined) return;
+      context.issues.push({
+        code: "custom",
+        input: value,
+        message: "needs a terminal command or a chat command",
+        params: { hint: "add terminal: {command: [...]} or chat: {command: [...]}" },
+      });
+    }),
+  )
+  .register(notes, { description: "An agent of your own; it replaces a built-in one of the same name." });
+
+const notify = z
+  .strictObject({
+    desktop: z.optional(z.boolean().register(notes, { description: "Show notifications on this desktop." })),
+    webhook: z.optional(webAddress().register(notes, { description: "Address that gets each notification as JSON." })),
+    slack: z.optional(webAddress().register(notes, { description: "Address of a Slack incoming webhook." })),
+  })
+  .register(notes, { description: "Where notifications go besides the dashboard." });
+
+const agents = z
+  .record(agentId(), agent)
+  .register(notes, { description: "Agents of your own, by name." });
+
+export const userConfigSchema = z.strictObject({
+  defaults: z.optional(defaults),
+  agents: z.optional(agents),
+  notify: z.optional(notify),
+});
+
+export const configSchema = z.strictObject({
+  defaults: z.optional(defaults),
+  projects: z.optional(
+    z.record(z.string().check(z.regex(projectIdPattern)), project).register(notes, { description: "Projects by id." }),
+  ),
+  agents: z.optional(agents),
+  notify: z.optional(notify),
+});
+
+export type HoldfastConfig = z.infer<typeof configSchema>;
+export type UserConfig = z.infer<typeof userConfigSchema>;
+export type DefaultsConfig = z.infer<typeof defaults>;
+export type ProjectConfig = z.infer<typeof project>;
+export type TrackerConfig = z.infer<typeof tracker>;
+export type ReactionsConfig = z.infer<typeof reactions>;
+export type AgentConfig = z.infer<typeof agent>;
+export type NotifyConfig = z.infer<typeof notify>;

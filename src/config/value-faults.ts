@@ -1,0 +1,46 @@
+/** What is wrong with a single value beyond its type: a message that follows the key's name, and what to do. */
+export interface Fault {
+  message: string;
+  hint: string;
+}
+
+/** Entries of `symlinks` and `copy`: they are read from the repository and written into a worktree, so neither may be left. */
+export function relativePathFault(path: string): Fault | null {
+  if (path.startsWith("/") || path.startsWith("~")) {
+    return { message: `must stay inside the repository, but ${quote(path)} is absolute`, hint: insideHint };
+  }
+  const segments = path.split("/").filter((segment) => segment !== "" && segment !== ".");
+  if (segments.includes("..")) {
+    return { message: `must stay inside the repository, but ${quote(path)} leaves it`, hint: insideHint };
+  }
+  if (segments.length === 0) {
+    return { message: `must name something inside the repository, not ${quote(path)}`, hint: insideHint };
+  }
+  if (segments[0]?.toLowerCase() === ".git") {
+    return { message: "may not name git's own files", hint: "worktrees share them already; remove the line" };
+  }
+  return null;
+}
+
+/** The rules of git check-ref-format that people run into; git itself checks again. */
+export function branchFault(name: string): Fault | null {
+  const wrong =
+    // eslint-disable-next-line no-control-regex
+    /[\u0000-\u0020\u007f~^:?*[\\]/.test(name) ||
+    name.includes("..") ||
+    name.includes("//") ||
+    name.includes("@{") ||
+    /(^[-/]|[/.]$|\.lock$|^@$|(^|\/)\.)/.test(name);
+  return wrong ? { message: `is not a branch name: ${quote(name)}`, hint: "write it as in `git branch`, such as main" } : null;
+}
+
+/** Text from a file, safe to print: control and direction characters do not reach the terminal. */
+export function quote(text: string): string {
+  const short = text.length > maxQuoted ? `${text.slice(0, maxQuoted)}…` : text;
+  return JSON.stringify(short).replace(invisible, "\ufffd");
+}
+
+const insideHint = "name a path below the repository, such as .env";
+/** Enough to recognise a line by, short enough for a terminal. */
+const maxQuoted = 60;
+const invisible = /[\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;

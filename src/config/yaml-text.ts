@@ -1,0 +1,283 @@
+/**
+ * YAML text to plain data, with the place of every key and value kept. Anybody's repository may hold such a file, so the
+ * text may be hostile: nothing in here throws on it, and nothing takes time out of proportion to its size.
+ */
+import type { Alias, Document, LineCounter, Node, ParsedNode, Scalar, YAMLError, YAMLMap } from "yaml";
+import { quote } from "./value-faults.ts";
+
+export type Path = readonly PropertyKey[];
+
+export interface Place {
+  line: number;
+  column: number;
+}
+
+export interface Found extends Place {
+  message: string;
+  hint: string | null;
+}
+
+export interface YamlText {
+  data: unknown;
+  problems: Found[];
+  /** False when the text is no YAML: then only what stands above the first problem means anything. */
+  sound: boolean;
+  /** Where the key stands (`key`) or what is written behind it (`value`). The nearest thing around it if it is not there. */
+  place(path: Path, at: "key" | "value"): Place;
+  /** A scalar exactly as it was typed, or null. */
+  source(path: Path): string | null;
+}
+
+type Yaml = typeof import("yaml");
+type MapNode = YAMLMap<Node, Node | null>;
+
+/** Deeper than any key we know. */
+const maxDepth = 32;
+/** Enough to share a few settings; far from what a doubling chain of aliases needs to fill the memory. */
+const maxAliases = 100;
+
+export async function readYaml(text: string): Promise<YamlText> {
+  const control = forbidden.exec(text);
+  if (control !== null) return unreadable(text, control.index, controlMessage(control[0]), "remove it");
+  const yaml = await import("yaml");
+  const lines = new yaml.LineCounter();
+  try {
+    return read(yaml, text, lines);
+  } catch (error) {
+    // The library recurses with the nesting of the text.
+    if (error instanceof RangeError) return unreadable(text, 0, "is nested too deeply", null);
+    return unreadable(text, 0, `is not valid YAML: ${firstLine(error)}`, null);
+  }
+}
+
+function read(yaml: Yaml, text: string, lines: LineCounter): YamlText {
+  // uniqueKeys off: the library compares every key with every other, which takes minutes for a hostile file.
+  const document = yaml.parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false, logLevel: "silent" });
+  const placeAt = (offset: number): Place => {
+    const { line, col } = lines.linePos(offset);
+    return { line: Math.max(1, line), column: Math.max(1, col) };
+  };
+  const finder = new Finder(yaml, document);
+  const problems: Found[] = [];
+  const errors = [...document.errors, ...document.warnings].sort((a, b) => a.pos[0] - b.pos[0]);
+  for (const error of errors) {
+    const found = { ...placeAt(offsetOf(yaml, document, error)), ...syntaxMessage(error) };
+    // What follows on the same line is mostly an echo of the first.
+    if (problems.at(-1)?.line !== found.line) problems.push(found);
+  }
+  const structure = walk(yaml, document.contents, placeAt);
+  problems.push(...structure.problems);
+  let data: unknown = null;
+  let sound = document.errors.length === 0 && structure.sound;
+  if (!structure.tooDeep) {
+    try {
+      data = document.toJS({ maxAliasCount: maxAliases });
+    } catch (error) {
+      sound = false;
+      problems.push({ ...placeAt(finder.firstAlias()), ...aliasMessage(firstLine(error)) });
+    }
+  }
+  return {
+    data,
+    problems,
+    sound,
+    place: (path, at) => placeAt(finder.offset(path, at)),
+    source: (path) => finder.source(path),
+  };
+}
+
+/** Duplicate keys, keys that are no plain text, and too much nesting: what the library lets pass. */
+function walk(yaml: Yaml, root: Node | null, placeAt: (offset: number) => Place) {
+  const problems: Found[] = [];
+  let sound = true;
+  let tooDeep = false;
+  const add = (node: Node, message: string, hint: string | null): void => {
+    problems.push({ ...placeAt(node.range?.[0] ?? 0), message, hint });
+  };
+  const visit = (node: Node | null, depth: number): void => {
+    if (depth > maxDepth) {
+      if (!tooDeep && node !== null) add(node, "is nested too deeply", null);
+      tooDeep = true;
+      sound = false;
+      return;
+    }
+    if (yaml.isSeq(node)) for (const item of node.items) visit(item as Node | null, depth + 1);
+    if (!yaml.isMap(node)) return;
+    const seen = new Map<string, Node>();
+    for (const pair of (node as MapNode).items) {
+      const name = keyName(yaml, pair.key);
+      if (name === null) {
+        add(pair.key, "a key must be plain text", "remove the brackets or quotes around it");
+        sound = false;
+        continue;
+      }
+      const first = seen.get(name);
+      if (first === undefined) seen.set(name, pair.key);
+      else {
+        const { line } = placeAt(first.range?.[0] ?? 0);
+        add(pair.key, `duplicate key ${quote(name)}`, `it is set in line ${line} already`);
+      }
+      // An object cannot hold it as a key of its own everywhere, so it would vanish without a word.
+      if (name === "__proto__") add(pair.key, 'unknown key "__proto__"', "remove it");
+      visit(pair.value, depth + 1);
+    }
+  };
+  visit(root, 0);
+  return { problems, sound, tooDeep };
+}
+
+/** Finds nodes by path; maps are indexed once, since a file can have a hundred thousand keys. */
+class Finder {
+  readonly #yaml: Yaml;
+  readonly #document: Document<ParsedNode>;
+  readonly #indexes = new WeakMap<Node, Index>();
+
+  constructor(yaml: Yaml, document: Document<ParsedNode>) {
+    this.#yaml = yaml;
+    this.#document = document;
+  }
+
+  offset(path: Path, at: "key" | "value"): number {
+    const { key, value } = this.#find(path);
+    const node = at === "key" ? (key ?? value) : (value ?? key);
+    return node?.range?.[0] ?? 0;
+  }
+
+  source(path: Path): string | null {
+    const { value, depth } = this.#find(path);
+    return depth === path.length && this.#yaml.isScalar(value) ? ((value as Scalar).source ?? null) : null;
+  }
+
+  firstAlias(): number {
+    let offset = 0;
+    this.#yaml.visit(this.#document, {
+      Alias: (_, node) => {
+        offset = node.range?.[0] ?? 0;
+        return this.#yaml.visit.BREAK;
+      },
+    });
+    return offset;
+  }
+
+  #find(path: Path): { key: Node | null; value: Node | null; depth: number } {
+    let key: Node | null = null;
+    let value: Node | null = this.#document.contents;
+    let depth = 0;
+    for (const segment of path) {
+      const within: Node | null = this.#yaml.isAlias(value) ? this.#resolve(value) : value;
+      if (this.#yaml.isSeq(within)) {
+        const item = within.items[Number(segment)] as Node | undefined;
+        if (item === undefined) break;
+        [key, value] = [item, item];
+      } else if (this.#yaml.isMap(within)) {
+        const pair = this.#index(within as MapNode).get(String(segment));
+        if (pair === undefined) break;
+        [key, value] = [pair.key, pair.value];
+      } else break;
+      depth++;
+    }
+    return { key, value, depth };
+  }
+
+  #resolve(alias: Alias): Node | null {
+    return alias.resolve(this.#document) ?? null;
+  }
+
+  #index(map: MapNode): Index {
+    let index = this.#indexes.get(map);
+    if (index === undefined) {
+      index = new Map(
+        map.items.map((pair) => [keyName(this.#yaml, pair.key) ?? "", { key: pair.key, value: pair.value }]),
+      );
+      this.#indexes.set(map, index);
+    }
+    return index;
+  }
+}
+
+type Index = Map<string, { key: Node; value: Node | null }>;
+
+function keyName(yaml: Yaml, key: Node): string | null {
+  if (!yaml.isScalar(key)) return null;
+  return key.value === null || key.value === undefined ? "" : String(key.value);
+}
+
+/** An open quote is noticed at the end of the file; the line to look at is where it was opened. */
+function offsetOf(yaml: Yaml, document: Document<ParsedNode>, error: YAMLError): number {
+  const end = error.pos[0];
+  if (error.code !== "MISSING_CHAR" || !/quote/.test(error.message)) return end;
+  let start = end;
+  yaml.visit(document, {
+    Scalar: (_, node) => {
+      const quoted = node.type === "QUOTE_SINGLE" || node.type === "QUOTE_DOUBLE";
+      if (quoted && node.range && node.range[0] < end) start = node.range[0];
+    },
+  });
+  return start;
+}
+
+function syntaxMessage(error: YAMLError): { message: string; hint: string | null } {
+  const character = /character (.)$/.exec(error.message)?.[1] ?? "";
+  switch (error.code) {
+    case "TAB_AS_INDENT":
+      return { message: "tabs may not be used to indent", hint: "use spaces" };
+    case "BLOCK_AS_IMPLICIT_KEY":
+      return { message: 'a second ": " in one line', hint: "put the value in quotes, or check the indentation" };
+    case "MULTILINE_IMPLICIT_KEY":
+      return missingColon;
+    case "MISSING_CHAR":
+      if (/quote/.test(error.message)) return { message: "this quote is never closed", hint: null };
+      return /map keys/.test(error.message) ? missingColon : { message: "a bracket or comma is missing", hint: null };
+    case "BAD_INDENT":
+      if (/^Flow/.test(error.message)) {
+        return { message: "a [ or { above is not closed before this line", hint: "close it, or indent this line further" };
+      }
+      return { message: "wrong indentation", hint: "lines of one map start in the same column" };
+    case "BAD_SCALAR_START":
+      return { message: `a value may not start with ${character}`, hint: "put it in quotes" };
+    case "BAD_DQ_ESCAPE":
+      return { message: "unknown escape in double quotes", hint: "use single quotes, or write \\\\ for a backslash" };
+    case "MULTIPLE_DOCS":
+      return { message: "a second document starts here", hint: "remove the line ---" };
+    case "UNEXPECTED_TOKEN":
+      return { message: "unexpected text", hint: "check the indentation and brackets above" };
+    case "TAG_RESOLVE_FAILED":
+      return { message: "unknown tag", hint: "remove the word that starts with !" };
+    default:
+      if (/call stack/.test(error.message)) return { message: "is nested too deeply", hint: null };
+      return { message: `is not valid YAML: ${error.message.split("\n")[0] ?? ""}`, hint: null };
+  }
+}
+
+const missingColon = { message: 'a key without ":"', hint: 'write it as "key: value"' };
+
+function aliasMessage(reason: string): { message: string; hint: string | null } {
+  const unresolved = /^Unresolved alias.*: (.*)$/.exec(reason)?.[1];
+  if (unresolved !== undefined) return { message: `nothing above is marked &${unresolved}`, hint: null };
+  if (/alias count/.test(reason)) return { message: "uses aliases too often", hint: "write the values out" };
+  return { message: `is not valid YAML: ${reason}`, hint: null };
+}
+
+// What YAML itself forbids, and what would reach a terminal through our own messages.
+// eslint-disable-next-line no-control-regex
+const forbidden = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
+
+function controlMessage(character: string): string {
+  return `contains the control character U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
+}
+
+function unreadable(text: string, offset: number, message: string, hint: string | null): YamlText {
+  const above = text.slice(0, offset).split("\n");
+  const place = { line: above.length, column: (above.at(-1) ?? "").length + 1 };
+  return {
+    data: null,
+    problems: [{ ...place, message, hint }],
+    sound: false,
+    place: () => ({ line: 1, column: 1 }),
+    source: () => null,
+  };
+}
+
+function firstLine(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).split("\n")[0] ?? "";
+}

@@ -1,0 +1,235 @@
+/**
+ * For every session: observe, decide, perform, and again, on a timer and on every event. Level-triggered: a lost wake-up
+ * costs a little time, never a session. One session's failure or slowness stops no other.
+ */
+import { decide } from "../core/decide.ts";
+import type { Action, SessionFacts } from "../core/facts.ts";
+import { massDeath } from "../core/mass-death.ts";
+import type { Observation } from "../ports/runtime.ts";
+import { messageOf } from "../protocol/error.ts";
+import type { SessionId } from "../protocol/ids.ts";
+import type { SessionState } from "../protocol/session.ts";
+import { observe } from "./observe.ts";
+import type { Parts } from "./parts.ts";
+import type { Perform } from "./perform.ts";
+
+/** How often everything is looked at although nothing was heard. Hints make the usual case immediate. */
+const passEveryMs = 5_000;
+/** After this many actions in a row a session gets a pause, so that a flapping one cannot spin. */
+const maxActionsInARow = 25;
+const troubleRetryMs = [1_000, 2_000, 5_000, 15_000, 30_000];
+
+const gone: Observation = { seen: { is: "absent" }, cause: "identity-gone" };
+
+export class Loop {
+  readonly #parts: Parts;
+  readonly #perform: Perform;
+  readonly #seen = new Map<SessionId, Observation>();
+  readonly #trouble = new Map<SessionId, { count: number; message: string }>();
+  readonly #running = new Map<SessionId, Promise<void>>();
+  readonly #again = new Set<SessionId>();
+  readonly #timers = new Map<SessionId, NodeJS.Timeout>();
+  readonly #watchers = new Set<(id: SessionId) => void>();
+  #lookAgainAt: number | null = null;
+  #passTimer: NodeJS.Timeout | undefined;
+  #pass: Promise<void> | undefined;
+  #passWanted = false;
+  #closed = false;
+
+  constructor(parts: Parts, perform: Perform) {
+    this.#parts = parts;
+    this.#perform = perform;
+    for (const runtime of Object.values(parts.runtimes)) runtime.onHint((id) => this.wake(id));
+  }
+
+  /** Resolves when every session has its first answer; what then has to be launched goes on behind it. */
+  async start(): Promise<void> {
+    await this.#look(this.#all());
+    for (const session of this.#all()) this.#step(session.id);
+    this.#schedulePass();
+  }
+
+  /** Something changed for this session, or for all of them. */
+  wake(id: SessionId | null): void {
+    if (this.#closed) return;
+    if (id !== null) this.#step(id, "look");
+    else this.#startPass();
+  }
+
+  observation(id: SessionId): Observation | null {
+    return this.#seen.get(id) ?? null;
+  }
+
+  /** What went wrong the last time something was tried for this session. */
+  trouble(id: SessionId): string | null {
+    return this.#trouble.get(id)?.message ?? null;
+  }
+
+  /** Waits until the session looks as asked, or the time is up; says which. */
+  waitFor(id: SessionId, holds: () => boolean, deadlineMs: number, signal?: AbortSignal): Promise<boolean> {
+    if (holds()) return Promise.resolve(true);
+    return new Promise((resolve) => {
+      const finish = (held: boolean): void => {
+        clearTimeout(timer);
+        this.#watchers.delete(watcher);
+        signal?.removeEventListener("abort", onAbort);
+        resolve(held);
+      };
+      const watcher = (changed: SessionId): void => void (changed === id && holds() && finish(true));
+      const onAbort = (): void => finish(holds());
+      const timer = setTimeout(() => finish(holds()), deadlineMs);
+      this.#watchers.add(watcher);
+      signal?.addEventListener("abort", onAbort);
+    });
+  }
+
+  /** Stops deciding. What is in the middle of an action is waited for briefly; every step can be repeated later. */
+  async close(graceMs: number): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#passTimer);
+    for (const timer of this.#timers.values()) clearTimeout(timer);
+    await Promise.race([Promise.all(this.#running.values()), new Promise((resolve) => setTimeout(resolve, graceMs).unref())]);
+  }
+
+  #all(): readonly SessionState[] {
+    return this.#parts.store.sessions();
+  }
+
+  #startPass(): void {
+    this.#passWanted = true;
+    this.#pass ??= this.#runPasses();
+  }
+
+  async #runPasses(): Promise<void> {
+    while (this.#passWanted && !this.#closed) {
+      this.#passWanted = false;
+      clearTimeout(this.#passTimer);
+      await this.#look(this.#all());
+      for (const session of this.#all()) this.#step(session.id);
+    }
+    this.#pass = undefined;
+    this.#schedulePass();
+  }
+
+  #schedulePass(): void {
+    if (this.#closed) return;
+    clearTimeout(this.#passTimer);
+    const wait = this.#lookAgainAt === null ? passEveryMs : Math.max(0, this.#lookAgainAt - this.#parts.clock.now());
+    this.#passTimer = setTimeout(() => this.#startPass(), Math.min(wait, passEveryMs));
+  }
+
+  /** One observation for all that could have something to be seen; the rest is down by its own record. */
+  async #look(sessions: readonly SessionState[]): Promise<void> {
+    const found = await observe(this.#parts, sessions.filter(mayBeUp));
+    for (const session of sessions) this.#seen.set(session.id, found.get(session.id) ?? gone);
+    const verdict = massDeath(
+      sessions.map((session) => this.#facts(session)),
+      this.#parts.clock.now(),
+      this.#lookAgainAt,
+    );
+    this.#lookAgainAt = verdict.lookAgainAt;
+    if (verdict.tripped) this.#parts.log.warn("most sessions look dead without a proven cause; looking again before concluding");
+  }
+
+  #step(id: SessionId, first: "look" | "seen" = "seen"): void {
+    if (this.#closed) return;
+    if (this.#running.has(id)) {
+      this.#again.add(id);
+      return;
+    }
+    const work = this.#steps(id, first).finally(() => {
+      this.#running.delete(id);
+      if (this.#again.delete(id)) this.#step(id, "look");
+    });
+    this.#running.set(id, work);
+  }
+
+  async #steps(id: SessionId, first: "look" | "seen"): Promise<void> {
+    clearTimeout(this.#timers.get(id));
+    this.#timers.delete(id);
+    let look = first === "look";
+    for (let count = 0; count < maxActionsInARow && !this.#closed; count++) {
+      const session = this.#parts.store.session(id);
+      if (session === null) return this.#forget(id);
+      if (look) this.#seen.set(id, (await observe(this.#parts, mayBeUp(session) ? [session] : [])).get(id) ?? gone);
+      look = true;
+      const now = this.#parts.clock.now();
+      const actions = decide(this.#facts(session), now);
+      this.#tell(id);
+      const action = actions[0];
+      if (action === undefined) return void this.#trouble.delete(id);
+      if (action.do === "wait") return this.#later(id, action.until - now);
+      if (!(await this.#try(session, action))) return;
+      this.#tell(id);
+    }
+    if (!this.#closed) this.#later(id, troubleRetryMs[0]!);
+  }
+
+  /** False when it failed; then it is tried again later, and the reason can be read meanwhile. */
+  async #try(session: SessionState, action: Action): Promise<boolean> {
+    try {
+      const outcome = await this.#perform(session, action, this.#seen.get(session.id) ?? gone);
+      if (outcome === "done") return true;
+      this.#later(session.id, outcome.retryInMs);
+      return false;
+    } catch (error) {
+      const count = (this.#trouble.get(session.id)?.count ?? 0) + 1;
+      this.#trouble.set(session.id, { count, message: messageOf(error) });
+      this.#parts.log.error("an action failed", { session: session.id, action: action.do, error });
+      this.#tell(session.id);
+      this.#later(session.id, troubleRetryMs[Math.min(count, troubleRetryMs.length) - 1]!);
+      return false;
+    }
+  }
+
+  #facts(session: SessionState): SessionFacts {
+    const { seen, cause } = this.#seen.get(session.id) ?? gone;
+    const agent = this.#parts.agents.get(session.agent);
+    const canResume = session.kind === "terminal" ? (agent?.terminal?.resume ?? null) !== null : true;
+    return {
+      session,
+      runtime:
+        seen.is === "known"
+          ? {
+              is: "known",
+              value: {
+                launch: seen.value.launch,
+                agent: seen.value.agent.alive ? { alive: true } : seen.value.agent,
+                activity: seen.value.activity?.activity ?? null,
+                lastLines: seen.value.lastLines,
+              },
+            }
+          : seen,
+      absence: cause,
+      workspace: this.#parts.workspaces.exists(session.workspacePath) ? { is: "known", value: true } : { is: "absent" },
+      restoreLost: this.#parts.restore,
+      canResume,
+      lookAgainAt: this.#lookAgainAt,
+    };
+  }
+
+  #later(id: SessionId, ms: number): void {
+    if (this.#closed) return;
+    clearTimeout(this.#timers.get(id));
+    const longest = 2 ** 31 - 1;
+    this.#timers.set(
+      id,
+      setTimeout(() => this.#step(id, "look"), Math.min(Math.max(ms, 0), longest)),
+    );
+  }
+
+  #tell(id: SessionId): void {
+    for (const watcher of this.#watchers) watcher(id);
+  }
+
+  #forget(id: SessionId): void {
+    this.#seen.delete(id);
+    this.#trouble.delete(id);
+    this.#tell(id);
+  }
+}
+
+/** Whether a process of this session can exist: an ended run was recorded only after it was proven gone. */
+function mayBeUp(session: SessionState): boolean {
+  return session.run.run === "launching" || session.run.run === "up";
+}

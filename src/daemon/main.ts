@@ -1,0 +1,240 @@
+/**
+ * Puts the daemon together: the only file that knows every concrete part. Order matters: the lock comes first, the store
+ * before anything that acts, a first answer for every session before the API listens, and the report to whoever waits last.
+ */
+import { chmodSync, rmSync, writeSync, closeSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { openAgents } from "../agents/registry.ts";
+import { build, version } from "../base/build.ts";
+import { makePrivateDirectory, readJson, writeDurable } from "../base/durable-file.ts";
+import {
+  defaultLaunchOptions,
+  type DaemonFile,
+  type LaunchOptions,
+  type StartReport,
+} from "../base/launch-options.ts";
+import { acquireLock } from "../base/lock.ts";
+import { openLog, type LogFile } from "../base/log-file.ts";
+import { Owner } from "../base/owner.ts";
+import { resolvePaths, type Paths } from "../base/paths.ts";
+import { bootId, identify } from "../base/pid.ts";
+import { reach } from "../base/test-points.ts";
+import { openProjects } from "../config/projects.ts";
+import { assertMayListen, openAccess } from "../http/access.ts";
+import { createApi } from "../http/server.ts";
+import { HoldfastError, messageOf } from "../protocol/error.ts";
+import { openTmuxRuntime } from "../runtime/tmux/runtime.ts";
+import { openStore } from "../store/store.ts";
+import { openWorkspaces } from "../workspace/workspaces.ts";
+import { createCommands } from "./commands.ts";
+import { Loop } from "./loop.ts";
+import type { Parts } from "./parts.ts";
+import { createPerform } from "./perform.ts";
+import { startPolicies } from "./policies.ts";
+import { selfCheck } from "./self-check.ts";
+import { createTail } from "./tail.ts";
+
+/** A stop is to be over within a second: what is in the middle of an action is repeated by the next daemon. */
+const stopGraceMs = 300;
+
+const foreground = process.argv.includes("--foreground");
+process.umask(0o077);
+void main();
+
+async function main(): Promise<void> {
+  const paths = resolvePaths();
+  const owner = new Owner();
+  try {
+    makePrivateDirectory(paths.home);
+    chmodSync(paths.home, 0o700);
+    const lock = acquireLock(paths.lock);
+    if (lock === null) return report({ report: "already-running" });
+    owner.owns("lock", () => lock.release());
+    const log = openLog({ file: join(paths.logs, "daemon.log") });
+    owner.owns("log", () => log.close());
+    onCrash(log);
+    await run(paths, owner, log);
+  } catch (error) {
+    report(failure(error));
+    await owner.close().catch(() => undefined);
+    process.exitCode = 1;
+  }
+}
+
+async function run(paths: Paths, owner: Owner, log: LogFile): Promise<void> {
+  const startedAt = Date.now();
+  const options = readOptions(paths, log);
+  assertMayListen(options.host, options.auth, hasPassphrase(paths));
+  await reach("daemon.locked");
+
+  const store = openStore({
+    path: paths.database,
+    backupsDirectory: paths.backups,
+    reservePath: paths.reserve,
+    now: Date.now,
+    log,
+  });
+  owner.owns("store", () => store.close());
+
+  const agents = openAgents([]);
+  const tmux = openTmuxRuntime({
+    socketName: paths.tmuxSocket,
+    configDirectory: paths.tmux,
+    launchesDirectory: paths.launches,
+    agents,
+    bootId: bootId(),
+    env: baseEnvironment(),
+    log,
+  });
+  owner.owns("tmux", () => tmux.close());
+  const parts: Parts = {
+    store,
+    runtimes: { terminal: tmux },
+    workspaces: openWorkspaces({ worktreesDirectory: paths.worktrees, trashDirectory: paths.trash, now: Date.now, log }),
+    agents,
+    projects: openProjects({ userConfig: paths.config, onAgents: (found) => agents.define(found) }),
+    clock: { now: Date.now, bootId },
+    log,
+    worktrees: paths.worktrees,
+    home: paths.home,
+    restore: options.restore,
+  };
+  await agents.define(await parts.projects.agents(store.projects()));
+
+  const loop = new Loop(parts, createPerform(parts));
+  owner.owns("loop", () => loop.close(stopGraceMs));
+  await loop.start();
+  await reach("daemon.reconciled");
+  owner.owns("policies", startPolicies(parts, loop));
+
+  const access = openAccess({
+    tokenFile: paths.token,
+    passphraseFile: paths.passphrase,
+    mode: options.auth,
+    settings: { get: (key) => store.getSetting(key), put: (key, value) => store.putSetting(key, value) },
+    now: Date.now,
+  });
+  const daemonFile = (url: string): DaemonFile => ({
+    ...{ pid: process.pid, startTime: identify(process.pid)?.startTime ?? "", bootId: bootId(), version, build, url },
+    ...{ socket: paths.socket, startedAt, managedBy: managedBy(), options },
+  });
+  let file = daemonFile("");
+  const api = createApi({
+    handlers: createCommands(parts, loop, {
+      info: () => ({
+        ...{ state: "running", pid: file.pid, version, build, url: file.url, socket: file.socket, home: paths.home },
+        ...{ startedAt: new Date(startedAt).toISOString(), managedBy: file.managedBy },
+      }),
+      shutDown: () => void setImmediate(() => void shutDown("asked to stop")),
+      selfCheck: () => selfCheck(parts, paths),
+    }),
+    tail: createTail(parts, loop),
+    access,
+    webDirectory: join(import.meta.dirname, "web"),
+    version,
+    build,
+    readOnly: options.readOnly,
+    log,
+  });
+  owner.owns("api", () => api.close());
+  makePrivateDirectory(dirname(paths.socket));
+  await api.listenSocket(paths.socket);
+  const { port } = await listen(api, options, log);
+  file = daemonFile(`http://${options.host.includes(":") ? `[${options.host}]` : options.host}:${port}`);
+  writeDurable(paths.daemonFile, `${JSON.stringify(file)}\n`);
+  owner.owns("daemon file", () => rmSync(paths.daemonFile, { force: true }));
+  log.info("ready", { pid: process.pid, url: file.url, build, startupMs: Date.now() - startedAt });
+  report({ report: "ready", pid: process.pid, url: file.url, notes: paths.socketMoved === null ? [] : [`${paths.socketMoved}; using ${paths.socket}.`] });
+
+  const shutDown = async (why: string): Promise<void> => {
+    log.info("stopping", { why });
+    await owner.close().catch((error: unknown) => console.error(error));
+    process.exit(0);
+  };
+  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => void shutDown(signal));
+}
+
+/** The default port gives way to a free one; a port that was asked for does not. */
+async function listen(
+  api: ReturnType<typeof createApi>,
+  options: LaunchOptions,
+  log: LogFile,
+): Promise<{ port: number }> {
+  try {
+    return await api.listenTcp(options.host, options.port);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
+    if (options.portGiven) {
+      throw new HoldfastError("conflict", `Port ${options.port} is taken by another program.`, {
+        hint: "Choose another one (--port), or --port 0 for any free one.",
+        cause: error,
+      });
+    }
+    log.info("the default port is taken; using a free one", { port: options.port });
+    return api.listenTcp(options.host, 0);
+  }
+}
+
+function readOptions(paths: Paths, log: LogFile): LaunchOptions {
+  const read = readJson(paths.launchFile);
+  if (read.is === "known") return { ...defaultLaunchOptions, ...(read.value as Partial<LaunchOptions>) };
+  if (read.is === "damaged") log.warn("the options of the last start could not be read; using defaults", { why: read.why });
+  return defaultLaunchOptions;
+}
+
+function hasPassphrase(paths: Paths): boolean {
+  try {
+    return readFileSync(paths.passphrase, "utf8").trim() !== "";
+  } catch {
+    return false;
+  }
+}
+
+/** What agents inherit: what this process was given, less what is only ours. */
+function baseEnvironment(): Record<string, string> {
+  const ours = /^HOLDFAST_(PASSPHRASE|MANAGED_BY|TEST_POINTS)$/;
+  return Object.fromEntries(
+    Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined && !ours.test(entry[0])),
+  );
+}
+
+function managedBy(): string | null {
+  if (!foreground) return null;
+  if (process.env["INVOCATION_ID"] !== undefined) return "systemd";
+  return process.env["XPC_SERVICE_NAME"] === undefined || process.env["XPC_SERVICE_NAME"] === "0" ? "foreground" : "launchd";
+}
+
+/** Tells whoever waits, then lets go of the pipe: nothing of ours depends on the starter living on. */
+function report(message: StartReport): void {
+  if (foreground) {
+    if (message.report === "ready") console.log(`Holdfast is running at ${message.url} (pid ${message.pid}).`);
+    else if (message.report === "failed") console.error(message.hint === null ? message.message : `${message.message}\n${message.hint}`);
+    else console.error("Holdfast is already running for this home.");
+    return;
+  }
+  try {
+    writeSync(3, `${JSON.stringify(message)}\n`);
+    closeSync(3);
+  } catch {
+    // Nobody waits.
+  }
+}
+
+function failure(error: unknown): StartReport {
+  const known = error instanceof HoldfastError;
+  return {
+    report: "failed",
+    code: known ? error.code : ((error as NodeJS.ErrnoException).code ?? "internal"),
+    message: messageOf(error),
+    hint: known ? error.hint : null,
+  };
+}
+
+/** A crash means the same as a stop: every agent keeps running. The next start finds the reason in the log. */
+function onCrash(log: LogFile): void {
+  process.on("uncaughtException", (error) => {
+    log.error("the daemon crashed; agents keep running", { error });
+    process.exit(70);
+  });
+  process.on("unhandledRejection", (error) => log.error("a failure nobody handled", { error }));
+}

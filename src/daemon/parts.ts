@@ -1,0 +1,24 @@
+/** The parts that the daemon is made of, named by their ports. Only main.ts knows which implementation each one is. */
+import type { Clock } from "../ports/clock.ts";
+import type { Logger } from "../ports/commands.ts";
+import type { Agents } from "../ports/agents.ts";
+import type { Projects } from "../ports/projects.ts";
+import type { Runtime } from "../ports/runtime.ts";
+import type { Store } from "../ports/store.ts";
+import type { Workspaces } from "../ports/workspace.ts";
+import type { Kind } from "../protocol/session.ts";
+
+export interface Parts {
+  store: Store;
+  runtimes: Partial<Record<Kind, Runtime>>;
+  workspaces: Workspaces;
+  agents: Agents;
+  projects: Projects;
+  clock: Clock;
+  log: Logger;
+  /** Where worktrees go: `<worktrees>/<project>/<session>`. */
+  worktrees: string;
+  home: string;
+  /** False after `start --no-restore`. */
+  restore: boolean;
+}

@@ -1,0 +1,290 @@
+/**
+ * Carries out one action: records what it is about to do, does it, records what came of it. Each can be repeated after
+ * a crash at any point, because the next decision is made from what is then seen.
+ */
+import { randomUUID } from "node:crypto";
+import { Slots } from "../base/slots.ts";
+import { reach } from "../base/test-points.ts";
+import type { Action } from "../core/facts.ts";
+import type { LaunchRequest, Observation, Runtime } from "../ports/runtime.ts";
+import type { SessionEvent } from "../protocol/event.ts";
+import { HoldfastError, messageOf } from "../protocol/error.ts";
+import { asLaunchId, type PromptId } from "../protocol/ids.ts";
+import type { ExitStatus, SessionState } from "../protocol/session.ts";
+import type { Parts } from "./parts.ts";
+import { planFor, repositoryOf } from "./plan.ts";
+
+export type Outcome = "done" | { retryInMs: number };
+export type Perform = (session: SessionState, action: Action, seen: Observation) => Promise<Outcome>;
+
+/** Starts at once: more would make each of them slow and the machine unusable after a reboot. */
+const startsAtOnce = 4;
+/** The whole tree is to be gone within 10 s of a kill. */
+const stopDeadlineMs = 9_000;
+/** A prompt that could not be typed now is tried again after this, or when something changes. */
+const sendRetryMs = 3_000;
+const stopRetryMs = 1_000;
+
+export function createPerform(parts: Parts): Perform {
+  const starts = new Slots(startsAtOnce);
+  return async (session, action, seen) => {
+    await reach(`perform.${action.do}`);
+    switch (action.do) {
+      case "create-workspace":
+        return createWorkspace(parts, session);
+      case "restore-workspace":
+        return restoreWorkspace(parts, session);
+      case "remove-workspace":
+        return removeWorkspace(parts, session);
+      case "launch":
+        return starts.run(() => launch(parts, session, action));
+      case "adopt":
+        return adopt(parts, session, seen);
+      case "deliver":
+        return deliver(parts, session, action.prompt);
+      case "settle-prompt":
+        return record(parts, session, [
+          {
+            type: "prompt.doubtful",
+            promptId: action.prompt,
+            reason: "something stopped while it was being sent; it may or may not have arrived",
+          },
+        ]);
+      case "settle-turn":
+        return record(parts, session, [{ type: "turn.ended", stopReason: action.as }]);
+      case "record-end":
+        return recordEnd(parts, session, action, seen);
+      case "reset-context":
+        return record(parts, session, [
+          { type: "context.reset", reason: action.why, previous: session.agentSessionId },
+        ]);
+      case "stop":
+        return stop(parts, session, action.force);
+      case "wake":
+        return record(parts, session, [{ type: "session.intent", want: { want: "running" }, by: "snooze-timer" }]);
+      case "wait":
+        return "done";
+      default:
+        action satisfies never;
+        return "done";
+    }
+  };
+}
+
+async function record(parts: Parts, session: SessionState, events: SessionEvent[]): Promise<"done"> {
+  await parts.store.change(session.id, () => events);
+  return "done";
+}
+
+function runtimeOf(parts: Parts, session: SessionState): Runtime {
+  const runtime = parts.runtimes[session.kind];
+  if (runtime === undefined) throw new Error(`this build has no ${session.kind} runtime`);
+  return runtime;
+}
+
+async function createWorkspace(parts: Parts, session: SessionState): Promise<Outcome> {
+  const plan = await planFor(parts, session);
+  const output: string[] = [];
+  try {
+    const ready = await parts.workspaces.create(plan, (text) => void output.push(text));
+    await reach("workspace.created");
+    return await record(parts, session, [
+      ...(output.length === 0 ? [] : [{ type: "workspace.output" as const, text: output.join("").slice(-64_000) }]),
+      { type: "workspace.ready", ...ready },
+    ]);
+  } catch (error) {
+    // All or nothing: a session whose worktree cannot be made never came to be. Its number is not used again.
+    parts.log.warn("a worktree could not be made", { session: session.id, error });
+    await parts.workspaces.undo(plan);
+    return record(parts, session, [
+      { type: "workspace.gone", reason: messageOf(error) },
+      { type: "session.intent", want: { want: "deleted" }, by: "spawn" },
+    ]);
+  }
+}
+
+async function restoreWorkspace(parts: Parts, session: SessionState): Promise<Outcome> {
+  if (session.workspace.at !== "trashed") return "done";
+  const { trash } = session.workspace;
+  try {
+    const { path, branch, notes } = await parts.workspaces.restore(trash);
+    return await record(parts, session, [
+      { type: "workspace.restored", trash, path, branch },
+      ...notes.map((text): SessionEvent => ({ type: "notice", level: "info", text })),
+    ]);
+  } catch (error) {
+    if (!(error instanceof HoldfastError) || error.code !== "not-found") throw error;
+    return record(parts, session, [{ type: "workspace.gone", reason: error.message }]);
+  }
+}
+
+async function removeWorkspace(parts: Parts, session: SessionState): Promise<Outcome> {
+  if (session.workspace.at === "planned") {
+    await parts.workspaces.undo(await planFor(parts, session));
+    return record(parts, session, [{ type: "workspace.gone", reason: "ended before the worktree was made" }]);
+  }
+  const { id, workspacePath: path, branch } = session;
+  const entry = await parts.workspaces.trash({ session: id, repository: repositoryOf(parts, session), path, branch });
+  await reach("workspace.trashed");
+  return record(parts, session, [
+    entry === null
+      ? { type: "workspace.gone", reason: `there was nothing at ${path}` }
+      : {
+          type: "workspace.trashed",
+          trash: entry.id,
+          ref: entry.ref,
+          uncommitted: entry.uncommitted,
+          unpushed: entry.unpushed.length,
+        },
+  ]);
+}
+
+async function launch(parts: Parts, session: SessionState, action: Extract<Action, { do: "launch" }>): Promise<Outcome> {
+  const runtime = runtimeOf(parts, session);
+  const id = asLaunchId(randomUUID());
+  const waiting = session.queue.find((prompt) => prompt.state === "queued");
+  const prompt = waiting === undefined ? null : parts.store.prompt(session.id, waiting.promptId);
+  const begun = await parts.store.change(session.id, (now) =>
+    now.intent.want === "running" && now.run.run !== "launching" && now.run.run !== "up"
+      ? [
+          { type: "launch.started", launch: id, how: action.how, attempt: action.attempt },
+          ...(action.how === "fresh" && session.prompted && session.agentSessionId !== null
+            ? [{ type: "notice" as const, level: "warn" as const, text: "This agent cannot take its conversation up again; it was started plainly." }]
+            : []),
+        ]
+      : [],
+  );
+  if (begun.run.run !== "launching" || begun.run.launch !== id) return "done";
+  await reach("launch.recorded");
+  const request: LaunchRequest = {
+    session: begun,
+    launch: id,
+    how: action.how,
+    prompt: prompt === null ? null : { promptId: prompt.promptId, text: prompt.text },
+    env: await environmentFor(parts, session),
+  };
+  const result = await runtime.launch(request);
+  await reach("launch.made");
+  if (result.launched) {
+    const { agent, agentSessionId, promptTaken } = result;
+    return record(parts, session, [
+      ...pinned(begun, agentSessionId),
+      { type: "launch.up", launch: id, agent },
+      ...(promptTaken && prompt !== null
+        ? [{ type: "prompt.sent" as const, promptId: prompt.promptId, seenBy: "argument" }]
+        : []),
+    ]);
+  }
+  const { reason, lastLines, conversationGone } = result;
+  await record(parts, session, [{ type: "launch.failed", launch: id, reason, lastLines }]);
+  if (conversationGone && action.how === "resume") {
+    await record(parts, session, [
+      { type: "context.reset", reason: `the agent no longer has this conversation: ${reason}`, previous: session.agentSessionId },
+      { type: "session.intent", want: { want: "running" }, by: "context-reset" },
+    ]);
+  }
+  return "done";
+}
+
+async function environmentFor(parts: Parts, session: SessionState): Promise<Record<string, string>> {
+  const row = parts.store.projects().find((project) => project.id === session.project);
+  const project = row === undefined ? {} : (await parts.projects.settings(row)).env;
+  return {
+    ...project,
+    ...parts.agents.get(session.agent)?.env,
+    HOLDFAST_SESSION: session.id,
+    HOLDFAST_PROJECT: session.project,
+    HOLDFAST_ROLE: session.role,
+    HOLDFAST_HOME: parts.home,
+  };
+}
+
+function pinned(session: SessionState, agentSessionId: string | null): SessionEvent[] {
+  return agentSessionId === null || agentSessionId === session.agentSessionId
+    ? []
+    : [{ type: "conversation.pinned", agentSessionId }];
+}
+
+/** The launch was made by an earlier daemon, or by this one before it could write so down. */
+async function adopt(parts: Parts, session: SessionState, seen: Observation): Promise<Outcome> {
+  if (seen.seen.is !== "known" || !seen.seen.value.agent.alive) return "done";
+  const { launch, agent, agentSessionId } = seen.seen.value;
+  return record(parts, session, [
+    ...pinned(session, agentSessionId),
+    { type: "launch.adopted", launch, agent: agent.identity },
+  ]);
+}
+
+async function deliver(parts: Parts, session: SessionState, promptId: PromptId): Promise<Outcome> {
+  if (session.run.run !== "up") return "done";
+  const prompt = parts.store.prompt(session.id, promptId);
+  if (prompt === null) throw new Error(`prompt ${promptId} of ${session.id} has no text`);
+  await record(parts, session, [{ type: "prompt.sending", promptId, launch: session.run.launch }]);
+  await reach("prompt.recorded");
+  const result = await runtimeOf(parts, session).send(session, { promptId, text: prompt.text });
+  await reach("prompt.typed");
+  switch (result.sent) {
+    case "seen":
+      return record(parts, session, [{ type: "prompt.sent", promptId, seenBy: result.by }]);
+    case "doubtful":
+      return record(parts, session, [{ type: "prompt.doubtful", promptId, reason: result.why }]);
+    case "not-now":
+      await record(parts, session, [{ type: "prompt.requeued", promptId, reason: result.why }]);
+      return { retryInMs: sendRetryMs };
+    default:
+      result satisfies never;
+      return "done";
+  }
+}
+
+async function recordEnd(
+  parts: Parts,
+  session: SessionState,
+  action: Extract<Action, { do: "record-end" }>,
+  seen: Observation,
+): Promise<Outcome> {
+  const started = session.run;
+  if (started.run !== "up" && started.run !== "launching") return "done";
+  const known = seen.seen.is === "known" ? seen.seen.value : null;
+  await parts.store.change(session.id, (state) =>
+    state.run.run === started.run && state.run.launch === started.launch
+      ? [
+          ...pinned(session, known?.agentSessionId ?? null),
+          ended(parts, session, action.how, action.exit, action.lastLines),
+        ]
+      : [],
+  );
+  // What the agent left behind (a dead pane, children of its own) goes now that its end is on record.
+  if (known !== null) await runtimeOf(parts, session).stop(session, { force: false, deadlineMs: stopDeadlineMs });
+  return "done";
+}
+
+function ended(
+  parts: Parts,
+  session: SessionState,
+  how: "own-exit" | "crash" | "stopped" | "lost",
+  exit: ExitStatus | null,
+  lastLines: string[],
+): SessionEvent {
+  if (session.run.run !== "up" && session.run.run !== "launching") throw new Error(`${session.id} has no run to end`);
+  const uptimeMs = Math.max(0, parts.clock.now() - session.run.at);
+  return { type: "run.ended", launch: session.run.launch, how, exit, uptimeMs, lastLines };
+}
+
+async function stop(parts: Parts, session: SessionState, force: boolean): Promise<Outcome> {
+  const { remaining, exit, lastLines } = await runtimeOf(parts, session).stop(session, { force, deadlineMs: stopDeadlineMs });
+  if (remaining.length > 0) {
+    parts.log.warn("some processes did not end yet", { session: session.id, remaining });
+    return { retryInMs: stopRetryMs };
+  }
+  await reach("stop.ended");
+  const { run } = session;
+  if (run.run === "up" || run.run === "launching") {
+    await parts.store.change(session.id, (state) =>
+      (state.run.run === "up" || state.run.run === "launching") && state.run.launch === run.launch
+        ? [ended(parts, session, "stopped", exit, lastLines)]
+        : [],
+    );
+  }
+  return "done";
+}

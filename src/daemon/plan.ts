@@ -1,0 +1,42 @@
+/** Where a session's worktree goes and what it is made from: computed from the session and its project, the same every time. */
+import { join } from "node:path";
+import { HoldfastError } from "../protocol/error.ts";
+import type { ProjectSettings } from "../ports/projects.ts";
+import type { WorkspacePlan } from "../ports/workspace.ts";
+import type { ProjectId, SessionId } from "../protocol/ids.ts";
+import type { SessionState } from "../protocol/session.ts";
+import type { Parts } from "./parts.ts";
+
+export function workspacePath(parts: Parts, project: ProjectId, session: SessionId): string {
+  return join(parts.worktrees, project, session);
+}
+
+export async function planFor(parts: Parts, session: SessionState): Promise<WorkspacePlan> {
+  const row = parts.store.projects().find((project) => project.id === session.project);
+  if (row === undefined) throw new HoldfastError("not-found", `Unknown project: ${session.project}`);
+  return planWith(await parts.projects.settings(row), session);
+}
+
+export function planWith(
+  settings: ProjectSettings,
+  session: Pick<SessionState, "id" | "workspacePath" | "branch" | "base">,
+): WorkspacePlan {
+  return {
+    session: session.id,
+    repository: settings.path,
+    path: session.workspacePath,
+    branch: session.branch,
+    base: session.base === "" ? null : session.base,
+    defaultBranch: settings.defaultBranch,
+    symlinks: settings.symlinks,
+    copy: settings.copy,
+    postCreate: settings.postCreate,
+    env: settings.env,
+  };
+}
+
+export function repositoryOf(parts: Parts, session: SessionState): string {
+  const row = parts.store.projects().find((project) => project.id === session.project);
+  if (row === undefined) throw new HoldfastError("not-found", `Unknown project: ${session.project}`);
+  return row.path;
+}

@@ -1,0 +1,242 @@
+/** `spawn`: everything that can be checked is checked first; then the session is on record; then the loop makes it so. */
+import { accessSync, constants, statfsSync } from "node:fs";
+import { delimiter, isAbsolute, join } from "node:path";
+import type { AgentDefinition } from "../ports/agents.ts";
+import type { Ask } from "../ports/commands.ts";
+import type { ProjectSettings } from "../ports/projects.ts";
+import type { SpawnRequest } from "../protocol/command.ts";
+import { HoldfastError } from "../protocol/error.ts";
+import type { SessionEvent } from "../protocol/event.ts";
+import { asProjectId, asPromptId, asSessionId, type SessionId } from "../protocol/ids.ts";
+import type { Kind, SessionState } from "../protocol/session.ts";
+import type { SessionJson } from "../protocol/wire.ts";
+import { branchFor, slug } from "../core/names.ts";
+import type { Loop } from "./loop.ts";
+import type { Parts } from "./parts.ts";
+import { planWith, workspacePath } from "./plan.ts";
+import { currentStatus, sessionJson } from "./view.ts";
+
+/** A large checkout and a slow agent together may take this long; the spawn goes on behind an answer that gave up. */
+const spawnDeadlineMs = 180_000;
+/** Below this a checkout is likely to fail half-way, and the database with it. */
+const minFreeBytes = 200 * 1024 * 1024;
+
+export async function spawn(parts: Parts, loop: Loop, ask: Ask): Promise<SessionJson> {
+  const request = ask.body as SpawnRequest;
+  const settings = await settingsOf(parts, request.project);
+  const existing = request.resume === true ? sessionOfIssue(parts, settings, request.issue) : null;
+  if (existing !== null) return resume(parts, loop, existing, request, ask);
+
+  const role = request.role ?? "worker";
+  const kind: Kind = role === "shell" ? "terminal" : (request.kind ?? settings.kind);
+  const agent = role === "shell" ? "shell" : (request.agent ?? settings.agent);
+  const definition = agentFor(parts, settings, agent, kind);
+  const running = parts.store.sessions().filter((session) => session.project === settings.id && wantsToRun(session));
+  refuseSecondOrchestrator(running, role);
+  if (settings.maxSessions !== null && running.length >= settings.maxSessions) {
+    throw new HoldfastError("conflict", `${settings.id} already runs ${running.length} sessions, its maxSessions.`, {
+      hint: "Stop one (holdfast session stop <id>) or raise maxSessions in holdfast.yaml.",
+    });
+  }
+
+  const id = await newId(parts, settings, request, role);
+  const created = {
+    id,
+    branch: request.branch ?? branchFor({ session: id, issue: request.issue ?? null, title: request.name ?? null }),
+    base: request.base ?? "",
+    workspacePath: workspacePath(parts, settings.id, id),
+  };
+  const problems = [
+    ...missingTools(definition, kind),
+    ...lowDisk(parts.home),
+    ...(await parts.workspaces.preflight(planWith(settings, created))),
+  ];
+  if (problems.length > 0) {
+    throw new HoldfastError("preflight-failed", problems.join("\n"), { hint: "Nothing was created." });
+  }
+
+  const admitted: SessionEvent[] =
+    request.prompt === undefined || request.prompt === ""
+      ? []
+      : [{ type: "prompt.admitted", promptId: asPromptId(`${id}-first`), text: request.prompt, by: ask.actor }];
+  const state = await parts.store.create(
+    {
+      type: "session.created",
+      ...created,
+      project: settings.id,
+      kind,
+      role,
+      agent,
+      title: request.name ?? request.issue ?? firstLine(request.prompt) ?? id,
+      issue: request.issue ?? null,
+      branchCreated: false,
+      by: ask.actor,
+    },
+    admitted,
+  );
+  loop.wake(id);
+  return request.wait === false ? sessionJson(parts, loop, state) : settled(parts, loop, id, ask.signal);
+}
+
+async function settingsOf(parts: Parts, project: string): Promise<ProjectSettings> {
+  const row = parts.store.projects().find(({ id }) => id === project);
+  if (row !== undefined) return parts.projects.settings(row);
+  const known = parts.store.projects().map(({ id }) => id);
+  throw new HoldfastError("not-found", `Unknown project: ${project}`, {
+    hint:
+      known.length === 0
+        ? "No project is registered yet: run `holdfast init` or `holdfast project add <path>` in a repository."
+        : `Registered projects: ${known.join(", ")}.`,
+  });
+}
+
+function agentFor(parts: Parts, settings: ProjectSettings, id: string, kind: Kind): AgentDefinition {
+  const definition = settings.agents.find((agent) => agent.id === id) ?? parts.agents.get(id);
+  const known = [...new Set([...parts.agents.list(), ...settings.agents].map((agent) => agent.id))].join(", ");
+  if (definition === null || definition === undefined) {
+    throw new HoldfastError("invalid", `Unknown agent: ${id}`, { hint: `Known agents: ${known}.` });
+  }
+  if (definition[kind] === null) {
+    throw new HoldfastError("invalid", `${definition.label} has no ${kind} kind.`, {
+      hint: `Try --kind ${kind === "chat" ? "terminal" : "chat"}.`,
+    });
+  }
+  if (parts.runtimes[kind] === undefined) {
+    throw new HoldfastError("invalid", `This build of Holdfast has no ${kind} sessions yet.`, { hint: "Try --kind terminal." });
+  }
+  return definition;
+}
+
+function wantsToRun(session: SessionState): boolean {
+  return session.intent.want === "running" && session.run.run !== "failed";
+}
+
+function refuseSecondOrchestrator(running: SessionState[], role: SessionState["role"]): void {
+  const other = running.find((session) => session.role === "orchestrator");
+  if (role !== "orchestrator" || other === undefined) return;
+  throw new HoldfastError("conflict", `${other.project} already has an orchestrator: ${other.id}.`, {
+    hint: `Attach to it (holdfast attach ${other.id}) or end it first (holdfast session kill ${other.id}).`,
+  });
+}
+
+async function newId(
+  parts: Parts,
+  settings: ProjectSettings,
+  request: SpawnRequest,
+  role: SessionState["role"],
+): Promise<SessionId> {
+  if (request.issue === undefined || role !== "worker") {
+    return asSessionId(`${settings.prefix}-${await parts.store.nextNumber(settings.prefix)}`);
+  }
+  const wanted = `${settings.prefix}-${slug(request.issue)}`;
+  for (let number = 1; ; number++) {
+    const id = number === 1 ? wanted : `${wanted}-${number}`;
+    if (!parts.store.wasUsed(id)) return asSessionId(id);
+  }
+}
+
+function sessionOfIssue(parts: Parts, settings: ProjectSettings, issue: string | undefined): SessionState | null {
+  if (issue === undefined) {
+    throw new HoldfastError("usage", "--resume needs the issue whose session is to be taken up.", {
+      hint: "For example: holdfast spawn my-app 123 --resume",
+    });
+  }
+  const candidates = parts.store
+    .sessions()
+    .filter((session) => session.project === settings.id && session.issue === issue);
+  return candidates.find(wantsToRun) ?? candidates.at(-1) ?? null;
+}
+
+async function resume(
+  parts: Parts,
+  loop: Loop,
+  session: SessionState,
+  request: SpawnRequest,
+  ask: Ask,
+): Promise<SessionJson> {
+  await parts.store.change(session.id, (state) => [
+    ...(state.intent.want === "running" && (state.run.run === "up" || state.run.run === "launching")
+      ? []
+      : [{ type: "session.intent" as const, want: { want: "running" as const }, by: ask.actor }]),
+  ]);
+  loop.wake(session.id);
+  if (request.wait === false) return sessionJson(parts, loop, parts.store.session(session.id) ?? session);
+  return settled(parts, loop, session.id, ask.signal);
+}
+
+/** Until the agent runs or has failed, with the reason. */
+export async function settled(parts: Parts, loop: Loop, id: SessionId, signal: AbortSignal): Promise<SessionJson> {
+  let last = parts.store.session(id);
+  const over = (): boolean => {
+    const state = parts.store.session(id);
+    if (state === null) return true;
+    last = state;
+    return (
+      state.intent.want !== "running" ||
+      state.run.run === "up" ||
+      state.run.run === "failed" ||
+      state.run.run === "ended" ||
+      loop.trouble(id) !== null
+    );
+  };
+  await loop.waitFor(id, over, spawnDeadlineMs, signal);
+  if (last === null) throw new HoldfastError("not-found", "Session not found");
+  if (parts.store.session(id) === null || last.intent.want === "deleted") throw neverMade(parts, id);
+  const json = sessionJson(parts, loop, last);
+  const { status, reason } = currentStatus(parts, loop.observation(id), last);
+  if (status !== "failed" && loop.trouble(id) === null) return json;
+  const lines = last.run.run === "failed" || last.run.run === "ended" ? last.run.lastLines : [];
+  throw new HoldfastError(
+    "launch-failed",
+    [`${last.agent} did not start in ${id}: ${loop.trouble(id) ?? reason ?? "it failed"}`, ...lines.slice(-10).map((line) => `  ${line}`)].join("\n"),
+    { hint: `The session is kept: holdfast session show ${id}, then holdfast session restore ${id} or holdfast session kill ${id}.` },
+  );
+}
+
+function neverMade(parts: Parts, id: SessionId): HoldfastError {
+  const reason = parts.store
+    .events(id, 0, 1_000)
+    .findLast((event) => event.type === "workspace.gone");
+  const why = reason?.type === "workspace.gone" ? reason.reason : "the session was removed meanwhile";
+  return new HoldfastError("launch-failed", `The worktree of ${id} could not be made: ${why}`, {
+    hint: "Nothing of it was left behind. Mend the cause and spawn again.",
+  });
+}
+
+function missingTools(definition: AgentDefinition, kind: Kind): string[] {
+  const command = kind === "terminal" ? definition.terminal?.start[0] : definition.chat?.command[0];
+  const missing: string[] = [];
+  if (command !== undefined && !command.startsWith("{") && !onPath(command)) {
+    missing.push(`${command} was not found on PATH. ${definition.install}`);
+  }
+  if (kind === "terminal" && !onPath("tmux")) missing.push("tmux was not found on PATH. Install it with your package manager.");
+  if (!onPath("git")) missing.push("git was not found on PATH. Install it with your package manager.");
+  return missing;
+}
+
+function onPath(command: string): boolean {
+  const candidates = isAbsolute(command)
+    ? [command]
+    : (process.env["PATH"] ?? "").split(delimiter).map((directory) => join(directory, command));
+  return candidates.some((file) => {
+    try {
+      accessSync(file, constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+function lowDisk(home: string): string[] {
+  const { bavail, bsize } = statfsSync(home);
+  const free = bavail * bsize;
+  return free >= minFreeBytes
+    ? []
+    : [`Only ${Math.round(free / 1024 / 1024)} MB are free on the disk of ${home}. Free some space, for example with \`holdfast trash empty\`.`];
+}
+
+function firstLine(prompt: string | undefined): string | undefined {
+  const line = prompt?.split("\n").find((text) => text.trim() !== "")?.trim().slice(0, 80);
+  return line === undefined || line === "" ? undefined : line;
+}

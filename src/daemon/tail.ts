@@ -1,0 +1,44 @@
+/** The log for followers: told that something changed, they re-read behind their cursor, so no notice can be lost. */
+import { build, version } from "../base/build.ts";
+import type { Tail } from "../ports/commands.ts";
+import { asSessionId } from "../protocol/ids.ts";
+import type { SessionJson } from "../protocol/wire.ts";
+import type { Loop } from "./loop.ts";
+import type { Parts } from "./parts.ts";
+import { eventJson, sessionJson } from "./view.ts";
+
+/** One frame holds at most so many events; a follower far behind gets several, one a tick. */
+const frameEvents = 2_000;
+
+export function createTail(parts: Parts, loop: Loop): Tail {
+  const { store } = parts;
+  return {
+    hello: () => ({ frame: "hello", version, build, cursor: store.cursor() }),
+    snapshot: (session) => ({
+      frame: "snapshot",
+      cursor: store.cursor(),
+      sessions: store
+        .sessions()
+        .filter((state) => session === undefined || state.id === session)
+        .map((state) => sessionJson(parts, loop, state)),
+    }),
+    read: (cursor, session) => {
+      const newest = store.cursor();
+      if (!Number.isSafeInteger(cursor) || cursor < 0 || cursor > newest) return "unknown";
+      const entries = store.log(cursor, frameEvents, session === undefined ? undefined : asSessionId(session));
+      if (entries.length === 0) return null;
+      const changed = new Map<string, SessionJson>();
+      for (const { session: id } of entries) {
+        const state = changed.has(id) ? null : store.session(id);
+        if (state !== null) changed.set(id, sessionJson(parts, loop, state));
+      }
+      return {
+        frame: "events",
+        cursor: entries.length < frameEvents ? newest : entries.at(-1)!.cursor,
+        events: entries.map(({ session: id, event }) => ({ ...eventJson(event), session: id })),
+        sessions: [...changed.values()],
+      };
+    },
+    onChange: (listener) => store.onCommit(listener),
+  };
+}

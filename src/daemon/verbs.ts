@@ -1,0 +1,102 @@
+/** A person's verbs: the intent is on disk first, then the loop makes it so, then the answer says how it looks. */
+import { applyVerb, type Verb } from "../core/lifecycle.ts";
+import type { Ask } from "../ports/commands.ts";
+import type { SnoozeRequest, VerbRequest } from "../protocol/command.ts";
+import { HoldfastError } from "../protocol/error.ts";
+import { asSessionId } from "../protocol/ids.ts";
+import type { SessionState } from "../protocol/session.ts";
+import type { VerbAnswer } from "../protocol/wire.ts";
+import type { Loop } from "./loop.ts";
+import type { Parts } from "./parts.ts";
+import { settled } from "./spawn.ts";
+import { sessionJson } from "./view.ts";
+
+/** After this the answer says what remains; the daemon goes on ending it. */
+const endDeadlineMs = 10_000;
+
+export type PlainVerb = "stop" | "kill" | "delete" | "archive" | "unarchive" | "snooze" | "wake" | "restore";
+const bringsUp = new Set<PlainVerb>(["restore", "wake", "unarchive"]);
+
+export async function perform(parts: Parts, loop: Loop, name: PlainVerb, ask: Ask): Promise<VerbAnswer> {
+  const request = ask.body as VerbRequest & Partial<SnoozeRequest>;
+  const session = findSession(parts, ask);
+  if (name === "restore") refuseMissingWorkspace(parts, session);
+  const verb: Verb =
+    name === "snooze" ? { verb: "snooze", until: parts.clock.now() + (request.forMs ?? 0) } : { verb: name };
+  const state = await change(parts, loop, session, verb, ask.actor);
+  loop.wake(session.id);
+  const wait = request.wait !== false;
+  if (bringsUp.has(name)) {
+    const json = wait ? await settled(parts, loop, session.id, ask.signal) : sessionJson(parts, loop, state);
+    return { session: json, remaining: [], notes: noticesSince(parts, session) };
+  }
+  if (wait) await loop.waitFor(session.id, () => isDown(parts, session, name), endDeadlineMs, ask.signal);
+  const latest = parts.store.session(session.id) ?? state;
+  const json = sessionJson(parts, loop, latest);
+  const down = isDown(parts, session, name);
+  return {
+    session: json,
+    remaining: down || !wait ? [] : json.processes.map(({ pid, what }) => ({ pid, what })),
+    notes: name === "kill" || name === "delete" ? keptWork(parts, session) : [],
+  };
+}
+
+export function findSession(parts: Parts, ask: Ask): SessionState {
+  const session = parts.store.session(asSessionId(ask.params["id"] ?? ""));
+  if (session !== null && session.intent.want !== "deleted") return session;
+  throw new HoldfastError("not-found", "Session not found", { hint: "List them with `holdfast session ls --include-terminated`." });
+}
+
+export async function change(
+  parts: Parts,
+  loop: Loop,
+  session: SessionState,
+  verb: Verb,
+  by: string,
+): Promise<SessionState> {
+  const seen = loop.observation(session.id)?.seen;
+  const alive = seen === undefined || seen.is === "unknown" ? "unknown" : seen.is === "known" && seen.value.agent.alive ? "yes" : "no";
+  return parts.store.change(session.id, (state) => {
+    const answer = applyVerb(state, verb, { by, alive });
+    if (!answer.ok) throw new HoldfastError(answer.code, answer.message, answer.hint === null ? {} : { hint: answer.hint });
+    return answer.events;
+  });
+}
+
+function refuseMissingWorkspace(parts: Parts, session: SessionState): void {
+  const missing =
+    session.workspace.at === "gone" || (session.workspace.at === "ready" && !parts.workspaces.exists(session.workspacePath));
+  if (!missing) return;
+  throw new HoldfastError("conflict", `Workspace missing: ${session.workspacePath}`, {
+    hint: `Its files are gone; start a new session: holdfast spawn ${session.project}${session.issue === null ? "" : ` ${session.issue}`}`,
+  });
+}
+
+function isDown(parts: Parts, before: SessionState, verb: PlainVerb): boolean {
+  const state = parts.store.session(before.id);
+  if (state === null) return true;
+  if (state.run.run === "up" || state.run.run === "launching") return false;
+  return verb !== "kill" && verb !== "delete" ? true : state.workspace.at !== "ready" && state.workspace.at !== "planned";
+}
+
+/** Says where uncommitted or unpushed work went, and how to get it back. */
+function keptWork(parts: Parts, before: SessionState): string[] {
+  const trashed = parts.store
+    .events(before.id, before.seq, 1_000)
+    .findLast((event) => event.type === "workspace.trashed");
+  if (trashed?.type !== "workspace.trashed" || trashed.uncommitted + trashed.unpushed === 0) return [];
+  const count = (number: number, what: string): string[] => (number === 0 ? [] : [`${number} ${what}${number === 1 ? "" : "s"}`]);
+  const work = [...count(trashed.uncommitted, "uncommitted file"), ...count(trashed.unpushed, "unpushed commit")].join(" and ");
+  return [
+    `${work} kept in the trash as ${trashed.trash}${trashed.ref === null ? "" : ` (${trashed.ref})`}.`,
+    `Get it back: holdfast ${parts.store.session(before.id) === null ? `trash restore ${trashed.trash}` : `session restore ${before.id}`}`,
+  ];
+}
+
+function noticesSince(parts: Parts, before: SessionState): string[] {
+  return parts.store
+    .events(before.id, before.seq, 1_000)
+    .flatMap((event) =>
+      event.type === "notice" ? [event.text] : event.type === "context.reset" ? [`Conversation context reset: ${event.reason}`] : [],
+    );
+}

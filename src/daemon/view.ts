@@ -1,0 +1,113 @@
+/** A session as clients see it: the stored state, what was last observed, and the status computed from both. */
+import { statusOf } from "../core/status.ts";
+import type { Observation } from "../ports/runtime.ts";
+import type { StoredEvent } from "../protocol/event.ts";
+import type { SessionState } from "../protocol/session.ts";
+import type { EventJson, SessionJson } from "../protocol/wire.ts";
+import type { Loop } from "./loop.ts";
+import type { Parts } from "./parts.ts";
+
+/** Until the project's own limit is read from its file. */
+const defaultStuckMinutes = 30;
+
+export function iso(at: number): string {
+  return new Date(at).toISOString();
+}
+
+export function eventJson(event: StoredEvent): EventJson {
+  const { seq, at, type, ...data } = event;
+  return { seq, at: iso(at), type, ...data };
+}
+
+export function sessionJson(parts: Parts, loop: Loop, session: SessionState): SessionJson {
+  const observation = loop.observation(session.id);
+  const { status, reason } = currentStatus(parts, observation, session);
+  const seen = observation?.seen.is === "known" ? observation.seen.value : null;
+  const { intent } = session;
+  return {
+    id: session.id,
+    name: session.id,
+    project: session.project,
+    kind: session.kind,
+    role: session.role,
+    agent: session.agent,
+    title: session.title,
+    status,
+    reason: reason ?? loop.trouble(session.id),
+    intent: {
+      want: intent.want,
+      by: intent.by,
+      at: iso(intent.at),
+      ...(intent.want === "snoozed" ? { until: iso(intent.until) } : {}),
+    },
+    branch: parts.workspaces.liveBranch(session.workspacePath) ?? session.branch,
+    base: session.base,
+    workspacePath: session.workspacePath,
+    issue: session.issue,
+    pullRequest: session.pullRequest,
+    agentSessionId: session.agentSessionId,
+    processes: (seen?.processes ?? []).map(({ identity, what, startedAt }) => ({
+      pid: identity.pid,
+      startedAt: iso(startedAt),
+      what,
+    })),
+    attach: attachText(parts, session),
+    activity: seen?.activity?.activity ?? null,
+    queued: session.queue.length,
+    createdAt: iso(session.createdAt),
+    lastActivityAt: iso(Math.max(session.lastActivityAt, seen?.activity?.since ?? 0)),
+    end: endJson(session),
+    seq: session.seq,
+  };
+}
+
+export function currentStatus(
+  parts: Parts,
+  observation: Observation | null,
+  session: SessionState,
+): ReturnType<typeof statusOf> {
+  const seen = observation?.seen ?? ({ is: "unknown", why: "not looked at yet" } as const);
+  return statusOf(
+    session,
+    seen.is === "known"
+      ? {
+          is: "known",
+          value: {
+            launch: seen.value.launch,
+            agent: seen.value.agent.alive ? { alive: true } : seen.value.agent,
+            activity: seen.value.activity?.activity ?? null,
+            lastLines: seen.value.lastLines,
+          },
+        }
+      : seen,
+    parts.clock.now(),
+    { stuckAfterMs: defaultStuckMinutes * 60_000, workspaceThere: parts.workspaces.exists(session.workspacePath) },
+  );
+}
+
+/** Something that can be pasted into a shell. */
+export function attachText(parts: Parts, session: SessionState): string | null {
+  if (session.run.run !== "up") return null;
+  const argv = parts.runtimes[session.kind]?.attachCommand(session) ?? null;
+  return argv === null ? null : argv.map(quote).join(" ");
+}
+
+function quote(word: string): string {
+  return /^[\w@%+:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+function endJson(session: SessionState): SessionJson["end"] {
+  const { run, intent } = session;
+  if (run.run === "failed") {
+    return { how: "launch-failed", by: "agent", at: iso(run.at), exitCode: null, signal: null, lastLines: run.lastLines };
+  }
+  if (run.run !== "ended") return null;
+  return {
+    how: run.how,
+    by: run.how === "stopped" ? intent.by : run.how === "lost" ? "machine" : "agent",
+    at: iso(run.at),
+    exitCode: run.exit?.code ?? null,
+    signal: run.exit?.signal ?? null,
+    lastLines: run.lastLines,
+  };
+}

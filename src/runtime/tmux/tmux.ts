@@ -1,0 +1,144 @@
+/**
+ * The only caller of the tmux binary. Talks to a server of our own (own socket name, own config, clean environment);
+ * the person's tmux is never touched, and nothing here can end a server.
+ */
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { makePrivateDirectory, writeDurable } from "../../base/durable-file.ts";
+import { tmuxConfig } from "./config.ts";
+
+export type TmuxReply =
+  | { is: "ok"; stdout: string }
+  /** No server runs on our socket: nothing of ours is in tmux. */
+  | { is: "no-server" }
+  /** tmux answered and refused. */
+  | { is: "refused"; message: string }
+  /** No answer, or none that can be trusted: nothing destructive may follow. */
+  | { is: "unknown"; why: string };
+
+export interface TmuxCall {
+  args: readonly string[];
+  stdin?: string;
+  deadlineMs?: number;
+  /** Only the call that makes a session may start a server. */
+  mayStartServer?: boolean;
+}
+
+export interface TmuxOptions {
+  socketName: string;
+  configDirectory: string;
+  env: NodeJS.ProcessEnv;
+  /** argv before `tmux` when a server is started, such as a systemd scope that outlives our unit. */
+  serverPrefix?: readonly string[];
+}
+
+/** A server under load answers within milliseconds; one that is stopped or swapped out does not answer at all. */
+const defaultDeadlineMs = 5000;
+/** Far above 500 sessions' lines or a 1 MB capture. */
+const maxOutputBytes = 64 * 1024 * 1024;
+
+export class Tmux {
+  readonly #socketName: string;
+  readonly #config: string;
+  readonly #env: Record<string, string>;
+  readonly #serverPrefix: readonly string[];
+
+  constructor(options: TmuxOptions) {
+    makePrivateDirectory(options.configDirectory);
+    this.#socketName = options.socketName;
+    this.#config = join(options.configDirectory, "tmux.conf");
+    this.#env = serverEnvironment(options.env);
+    this.#serverPrefix = options.serverPrefix ?? [];
+    writeDurable(this.#config, tmuxConfig(options.socketName));
+  }
+
+  run(call: TmuxCall): Promise<TmuxReply> {
+    // -u: without it titles and screens lose every character that is not ASCII. -N: does not start a server.
+    const start = call.mayStartServer === true ? [] : ["-N"];
+    const argv = ["tmux", "-u", ...start, "-L", this.#socketName, "-f", this.#config, ...call.args];
+    const command = call.mayStartServer === true ? [...this.#serverPrefix, ...argv] : argv;
+    return execute(command, this.#env, call.stdin, call.deadlineMs ?? defaultDeadlineMs);
+  }
+
+  /** A call that waits inside the server until something signals the channel; ends when aborted. */
+  waitFor(channel: string, signal: AbortSignal): Promise<TmuxReply> {
+    const argv = ["tmux", "-u", "-N", "-L", this.#socketName, "-f", this.#config, "wait-for", channel];
+    return execute(argv, this.#env, undefined, null, signal);
+  }
+
+  attachArguments(sessionName: string): string[] {
+    return ["tmux", "-L", this.#socketName, "attach", "-t", `=${sessionName}`];
+  }
+}
+
+/** What a server and its panes start from: nothing of the daemon's own surroundings (TMUX*, agents' variables). */
+const serverVariables = ["PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "XDG_RUNTIME_DIR"];
+
+function serverEnvironment(env: NodeJS.ProcessEnv): Record<string, string> {
+  // TMUX_TMPDIR is left out on purpose: two daemons that differ in it would look for the same server in two places,
+  // and the second would take "no server" for "all dead".
+  const clean: Record<string, string> = { TERM: "xterm-256color", SHELL: "/bin/sh" };
+  for (const name of serverVariables) {
+    const value = env[name];
+    if (value !== undefined && value !== "") clean[name] = value;
+  }
+  return clean;
+}
+
+function execute(
+  argv: readonly string[],
+  env: Record<string, string>,
+  stdin: string | undefined,
+  deadlineMs: number | null,
+  signal?: AbortSignal,
+): Promise<TmuxReply> {
+  return new Promise((resolve) => {
+    const [file, ...args] = argv;
+    // The directory of the first call becomes the server's own: it must not keep a worktree or a mount busy.
+    const child = spawn(file!, args, { env, cwd: "/", stdio: ["pipe", "pipe", "pipe"] });
+    const out: Buffer[] = [];
+    const err: Buffer[] = [];
+    let bytes = 0;
+    let why: string | null = null;
+    const giveUp = (reason: string): void => {
+      why ??= reason;
+      child.kill("SIGKILL");
+    };
+    const timer =
+      deadlineMs === null ? undefined : setTimeout(() => giveUp(`tmux did not answer within ${deadlineMs} ms`), deadlineMs);
+    const abort = (): void => giveUp("given up");
+    signal?.addEventListener("abort", abort, { once: true });
+    const settle = (reply: TmuxReply): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", abort);
+      resolve(reply);
+    };
+    child.on("error", (error) => settle({ is: "unknown", why: `tmux could not be run: ${error.message}` }));
+    child.stdout.on("data", (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > maxOutputBytes) giveUp("tmux printed too much");
+      else out.push(chunk);
+    });
+    child.stderr.on("data", (chunk: Buffer) => err.push(chunk));
+    // tmux may be gone before it has read everything.
+    child.stdin.on("error", () => {});
+    child.stdin.end(stdin ?? "");
+    child.on("close", (code, killedBy) => {
+      if (why !== null) settle({ is: "unknown", why });
+      else if (code === 0) settle({ is: "ok", stdout: Buffer.concat(out).toString("utf8") });
+      else settle(classify(Buffer.concat(err).toString("utf8").trim(), code, killedBy));
+    });
+    if (signal?.aborted === true) abort();
+  });
+}
+
+/** Which message means that no server runs differs between versions; everything unforeseen stays unknown. */
+export function classify(message: string, code: number | null, killedBy: string | null = null): TmuxReply {
+  if (code === null) return { is: "unknown", why: `tmux was ended by ${killedBy ?? "a signal"}` };
+  if (/^no server running on /m.test(message)) return { is: "no-server" };
+  if (/^error connecting to .*\(No such file or directory\)/m.test(message)) return { is: "no-server" };
+  if (/^(duplicate session|can't find (session|pane|window)|no buffer|no such|unknown |invalid |bad |not in a mode)/m.test(message)) {
+    return { is: "refused", message };
+  }
+  return { is: "unknown", why: message === "" ? `tmux ended with status ${code}` : message };
+}

@@ -1,0 +1,115 @@
+/** Event rows: written many at a time, read back by sequence or by cursor, each with a checksum [DB-3]. */
+import { crc32 } from "node:zlib";
+import type { LogEntry, SessionEvent, StoredEvent } from "../protocol/event.ts";
+import type { SessionId } from "../protocol/ids.ts";
+import type { Sqlite } from "./sqlite.ts";
+
+export interface EventRow {
+  session: SessionId;
+  seq: number;
+  at: number;
+  type: string;
+  /** JSON of the event without seq, at and type. */
+  body: string;
+  crc: number;
+}
+
+/** One statement for this many rows: a third faster than one each; more gains nothing. */
+const rowsPerInsert = 10;
+const columns = "session, seq, at, type, body, crc";
+const insertOne = `INSERT INTO events (${columns}) VALUES (?, ?, ?, ?, ?, ?)`;
+const insertMany = `INSERT INTO events (${columns}) VALUES ${Array(rowsPerInsert).fill("(?, ?, ?, ?, ?, ?)").join(", ")}`;
+
+export function encodeEvent(session: SessionId, seq: number, at: number, event: SessionEvent): EventRow {
+  const { type, ...data } = event;
+  const body = JSON.stringify(data);
+  return { session, seq, at, type, body, crc: checksum(session, seq, at, type, body) };
+}
+
+/** Gives the cursor of the last row. */
+export function appendEvents(sqlite: Sqlite, rows: readonly EventRow[]): number {
+  let last: number | bigint = 0;
+  let index = 0;
+  while (index + rowsPerInsert <= rows.length) {
+    const values: (string | number)[] = [];
+    for (const end = index + rowsPerInsert; index < end; index++) push(values, rows[index]!);
+    last = sqlite.statement(insertMany).run(...values).lastInsertRowid;
+  }
+  for (; index < rows.length; index++) {
+    const { session, seq, at, type, body, crc } = rows[index]!;
+    last = sqlite.statement(insertOne).run(session, seq, at, type, body, crc).lastInsertRowid;
+  }
+  return Number(last);
+}
+
+export function readEvents(sqlite: Sqlite, session: SessionId, after: number, limit: number): StoredEvent[] {
+  const sql = `SELECT ${columns} FROM events WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?`;
+  return (sqlite.statement(sql).all(session, after, limit) as unknown as EventRow[]).map(decodeEvent);
+}
+
+export function readLog(sqlite: Sqlite, after: number, limit: number): LogEntry[] {
+  const sql = `SELECT cursor, ${columns} FROM events WHERE cursor > ? ORDER BY cursor LIMIT ?`;
+  return (sqlite.statement(sql).all(after, limit) as unknown as (EventRow & { cursor: number })[]).map(toEntry);
+}
+
+/** `newest` is the session's last sequence. */
+export function readSessionLog(
+  sqlite: Sqlite,
+  session: SessionId,
+  after: number,
+  limit: number,
+  newest: number,
+): LogEntry[] {
+  const seq = lastSeqUpTo(sqlite, session, after, newest);
+  const sql = `SELECT cursor, ${columns} FROM events WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?`;
+  return (sqlite.statement(sql).all(session, seq, limit) as unknown as (EventRow & { cursor: number })[]).map(toEntry);
+}
+
+/** The newest cursor ever given, also when its event was purged since. */
+export function readCursor(sqlite: Sqlite): number {
+  const row = sqlite.statement("SELECT seq FROM sqlite_sequence WHERE name = 'events'").get();
+  return Number(row?.["seq"] ?? 0);
+}
+
+/** What cannot be believed is shown as a notice in its place, so that the sequence keeps no gap and hides no loss. */
+export function decodeEvent(row: EventRow): StoredEvent {
+  const { seq, at, type } = row;
+  if (!isIntact(row)) {
+    const text = `Event ${seq} (${type}) is damaged in the database and cannot be shown.`;
+    return { seq, at, type: "notice", level: "warn", text };
+  }
+  return { seq, at, type, ...(JSON.parse(row.body) as object) } as StoredEvent;
+}
+
+export function isIntact(row: EventRow): boolean {
+  return row.crc === checksum(row.session, row.seq, row.at, row.type, row.body);
+}
+
+function checksum(session: string, seq: number, at: number, type: string, body: string): number {
+  return crc32(`${session} ${seq} ${at} ${type} ${body}`);
+}
+
+function push(values: (string | number)[], row: EventRow): void {
+  values.push(row.session, row.seq, row.at, row.type, row.body, row.crc);
+}
+
+function toEntry(row: EventRow & { cursor: number }): LogEntry {
+  return { cursor: row.cursor, session: row.session, event: decodeEvent(row) };
+}
+
+/**
+ * Within a session sequence and cursor rise together, so the place is found by halving on the index of (session, seq),
+ * which holds the cursor too: no second index to keep on every insert.
+ */
+function lastSeqUpTo(sqlite: Sqlite, session: SessionId, cursor: number, newest: number): number {
+  const find = sqlite.statement("SELECT cursor FROM events WHERE session = ? AND seq = ?");
+  let low = 0;
+  let high = newest;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    const found = find.get(session, middle)?.["cursor"];
+    if (found === undefined || Number(found) <= cursor) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}

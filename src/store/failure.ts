@@ -1,0 +1,104 @@
+/** What SQLite's failures mean to a person. */
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { HoldfastError, messageOf } from "../protocol/error.ts";
+
+/** Where things are, for the sentences that name them. */
+export interface Place {
+  path: string;
+  backupsDirectory: string;
+}
+
+/** Primary result codes of SQLite (the low byte of the extended ones). */
+const busy = 5;
+const readOnly = 8;
+const corrupt = 11;
+const full = 13;
+const cannotOpen = 14;
+const notADatabase = 26;
+/**
+ * Extended codes that a full disk or an exhausted quota also comes as: SQLite says `full` only for ENOSPC from a write,
+ * not for EDQUOT, nor when the shared memory file or the last write-back finds no room.
+ */
+const ioWrite = 778;
+const ioSync = 1034;
+const ioShmSize = 4874;
+
+export function isDiskFull(error: unknown): boolean {
+  const code = resultCode(error);
+  return code !== null && ((code & 0xff) === full || code === ioWrite || code === ioSync || code === ioShmSize);
+}
+
+/** The error to show for a failed read or write; what already has a code and a hint stays as it is. */
+export function storageError(error: unknown, place: Place): HoldfastError {
+  if (error instanceof HoldfastError) return error;
+  if (isDiskFull(error)) return diskFull(place, error);
+  switch ((resultCode(error) ?? 0) & 0xff) {
+    case corrupt:
+      return damaged(`The database ${place.path} is damaged (${messageOf(error)}).`, place, error);
+    case notADatabase:
+      return damaged(`${place.path} is not a database of Holdfast, or its first bytes are damaged.`, place, error);
+    case readOnly:
+      return failure(`The database ${place.path} cannot be written: it, or its disk, is read-only.`, error, {
+        hint: `Make ${place.path} and its directory writable for this user.`,
+      });
+    case cannotOpen:
+      return failure(`The database ${place.path} cannot be opened.`, error, {
+        hint: `Check that ${place.path} is a file, and that this user may read and write it and its directory.`,
+      });
+    case busy:
+      return failure(`The database ${place.path} is in use by another program.`, error, {
+        hint: "Only one daemon may use it: see `holdfast info`, and close database tools that have it open.",
+      });
+    default:
+      return failure(`The database ${place.path} failed: ${messageOf(error)}.`, error, {
+        hint: "What was committed before is kept. `holdfast doctor` checks the database.",
+      });
+  }
+}
+
+export function diskFull(place: Place, cause?: unknown): HoldfastError {
+  return new HoldfastError("disk-full", `The disk that holds ${place.path} is full; nothing was written.`, {
+    hint: "Free some space and try again. Sessions can still be stopped, killed and deleted.",
+    cause,
+  });
+}
+
+export function foreignFile(what: string, place: Place): HoldfastError {
+  return new HoldfastError("storage", `${place.path} ${what}. Nothing was written to it.`, {
+    hint: `Move ${place.path} aside, or set HOLDFAST_HOME to another directory.`,
+  });
+}
+
+function failure(message: string, cause: unknown, options: { hint: string }): HoldfastError {
+  return new HoldfastError("storage", message, { ...options, cause });
+}
+
+function damaged(message: string, place: Place, cause: unknown): HoldfastError {
+  const [newest] = listBackups(place.backupsDirectory);
+  const advice =
+    newest === undefined
+      ? `There is no backup in ${place.backupsDirectory}; sqlite3's .recover may save what is left of it.`
+      : `The newest backup is ${newest}: copy it to ${place.path}.`;
+  return new HoldfastError("storage", `${message} Nothing was deleted or overwritten.`, {
+    hint: `Move ${place.path} with its -wal and -shm files to a safe place first. ${advice}`,
+    cause,
+  });
+}
+
+/** Newest first. */
+function listBackups(directory: string): string[] {
+  try {
+    const names = readdirSync(directory).filter((name) => name.endsWith(".db"));
+    // Names hold the schema's version before the time, and only the time tells which is newest.
+    const time = (name: string): string => name.replace(/^.*?-v\d+-/, "");
+    return names.sort((a, b) => (time(a) < time(b) ? 1 : -1)).map((name) => join(directory, name));
+  } catch {
+    return [];
+  }
+}
+
+function resultCode(error: unknown): number | null {
+  if (!(error instanceof Error) || !("errcode" in error)) return null;
+  return typeof error.errcode === "number" ? error.errcode : null;
+}

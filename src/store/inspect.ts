@@ -1,0 +1,64 @@
+/** Looks at the file before anything may write to it: is it ours, and may this version touch it? */
+import { existsSync, statSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { pathToFileURL } from "node:url";
+import { HoldfastError } from "../protocol/error.ts";
+import { foreignFile, storageError, type Place } from "./failure.ts";
+
+/** "Hold" in ASCII: tells our files from other programs' SQLite files. */
+export const applicationId = 0x486f6c64;
+
+/** The schema's version of the database at this place, 0 when there is none yet. Throws when it must not be used. */
+export function inspectDatabase(place: Place, newestVersion: number): number {
+  const { path } = place;
+  if (path === ":memory:") return 0;
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (stat === undefined || (stat.isFile() && stat.size === 0)) {
+    refuseOrphanedLog(place);
+    return 0;
+  }
+  if (!stat.isFile()) throw foreignFile("is not a file", place);
+  const found = look(place);
+  if (found.application !== applicationId) {
+    if (found.application === 0 && found.version === 0 && found.tables === 0) return 0;
+    throw foreignFile("is a database of another program", place);
+  }
+  if (found.version > newestVersion) {
+    throw new HoldfastError(
+      "storage",
+      `The database ${path} was written by a newer Holdfast ` +
+        `(its schema is ${found.version}, this one knows ${newestVersion}). Nothing was written to it.`,
+      { hint: "Install the newer Holdfast again, or set HOLDFAST_HOME to another directory." },
+    );
+  }
+  return found.version;
+}
+
+function look(place: Place): { application: number; version: number; tables: number } {
+  // Without a log the file is complete, and `immutable` keeps SQLite from making -wal and -shm files beside it.
+  const url = pathToFileURL(place.path);
+  if (!existsSync(`${place.path}-wal`)) url.searchParams.set("immutable", "1");
+  let db: DatabaseSync | undefined;
+  try {
+    db = new DatabaseSync(url, { readOnly: true });
+    const number = (sql: string): number => Number(Object.values(db?.prepare(sql).get() ?? {})[0]);
+    return {
+      application: number("PRAGMA application_id"),
+      version: number("PRAGMA user_version"),
+      tables: number("SELECT count(*) FROM sqlite_schema"),
+    };
+  } catch (error) {
+    throw storageError(error, place);
+  } finally {
+    db?.close();
+  }
+}
+
+/** SQLite would delete the log of a database that is not there; it may hold the only copy of committed events. */
+function refuseOrphanedLog(place: Place): void {
+  const log = statSync(`${place.path}-wal`, { throwIfNoEntry: false });
+  if (log === undefined || log.size === 0) return;
+  throw new HoldfastError("storage", `${place.path} is missing, but its log ${place.path}-wal is there.`, {
+    hint: `Put the database back beside its log (backups: ${place.backupsDirectory}), or move the log aside.`,
+  });
+}

@@ -1,0 +1,97 @@
+/** One connection: its settings, its statements (prepared when first used) and its transactions. */
+import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { HoldfastError } from "../protocol/error.ts";
+
+/** Older ones can corrupt a WAL database when two connections write [DB-2]. */
+const oldestSqlite = "3.51.3";
+
+/** Somebody who reads with the sqlite3 tool may hold the file for a moment; without this SQLite gives up at once. */
+const busyTimeoutMs = 5000;
+
+/** After a burst (a prompt may be 32 MiB) the log is cut back to this. */
+const keptWalBytes = 16 * 1024 * 1024;
+const cacheKib = 16 * 1024;
+
+export class Sqlite {
+  readonly #db: DatabaseSync;
+  readonly #statements = new Map<string, StatementSync>();
+  readonly #maxPages: (() => number) | undefined;
+
+  /** `maxPages` stands for a disk that fills up: asked before each transaction, for tests. */
+  constructor(path: string, maxPages?: () => number) {
+    this.#maxPages = maxPages;
+    this.#db = new DatabaseSync(path, { timeout: busyTimeoutMs, enableForeignKeyConstraints: true });
+  }
+
+  configure(): void {
+    this.exec(`
+      PRAGMA journal_mode = WAL;
+      PRAGMA synchronous = FULL;
+      PRAGMA journal_size_limit = ${keptWalBytes};
+      PRAGMA cache_size = -${cacheKib};
+      PRAGMA temp_store = MEMORY;
+    `);
+  }
+
+  statement(sql: string): StatementSync {
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) {
+      statement = this.#db.prepare(sql);
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+
+  exec(sql: string): void {
+    this.#db.exec(sql);
+  }
+
+  pragma(name: string): unknown {
+    const row = this.#db.prepare(`PRAGMA ${name}`).get();
+    return row === undefined ? undefined : Object.values(row)[0];
+  }
+
+  /** All of it, or nothing and an exception. */
+  transaction(write: () => void): void {
+    if (this.#maxPages !== undefined) this.exec(`PRAGMA max_page_count = ${this.#maxPages()}`);
+    this.statement("BEGIN IMMEDIATE").run();
+    try {
+      write();
+      this.statement("COMMIT").run();
+    } catch (error) {
+      // A full disk and some I/O errors have rolled it back already.
+      if (this.#db.isTransaction) this.statement("ROLLBACK").run();
+      throw error;
+    }
+  }
+
+  close(): void {
+    this.#statements.clear();
+    this.#db.close();
+  }
+}
+
+export function requireSqliteVersion(version = linkedVersion()): void {
+  if (compare(version, oldestSqlite) >= 0) return;
+  throw new HoldfastError("storage", `This Node has SQLite ${version}; Holdfast needs ${oldestSqlite} or newer.`, {
+    hint: "Older ones can damage the database. Run Holdfast with the Node that it brings along.",
+  });
+}
+
+function linkedVersion(): string {
+  const db = new DatabaseSync(":memory:");
+  try {
+    return String(db.prepare("SELECT sqlite_version() AS version").get()?.["version"]);
+  } finally {
+    db.close();
+  }
+}
+
+function compare(a: string, b: string): number {
+  const [left, right] = [a, b].map((text) => text.split(".").map(Number));
+  for (let i = 0; i < 3; i++) {
+    const difference = (left?.[i] ?? 0) - (right?.[i] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}

@@ -40,27 +40,29 @@ export function explain(issue: Issue, asked: Asked): Explained[] {
   if (value === null) {
     return [{ path, at: "key", message: `${name} has no value`, hint: "give it one, or remove the line" }];
   }
-  switch (issue.code) {
-    case "invalid_type":
-      return at(`${name} must be ${typeWords[issue.expected] ?? issue.expected}, not ${shown(value, path)}`, typeHint(issue.expected, value, path, asked));
-    case "invalid_value": {
-      const valid = issue.values.map(String);
-      const close = typeof value === "string" ? nearest(value, valid) : null;
-      return at(`${name} must be ${listed(valid)}, not ${shown(value, path)}`, close === null ? null : `did you mean ${quote(close)}?`);
-    }
-    case "too_small":
-      if (issue.origin === "number") return at(`${name} must be at least ${issue.minimum}, not ${shown(value, path)}`);
-      return at(`${name} may not be empty`);
-    case "too_big":
-      if (issue.origin === "number") return at(`${name} must be at most ${issue.maximum}, not ${shown(value, path)}`);
-      return at(`${name} is longer than ${issue.maximum} characters`);
-    case "invalid_format":
-      return at(`${name} ${formatWords(issue.format, path)}`);
-    case "custom":
-      return at(`${name} ${issue.message}`, typeof issue.params?.["hint"] === "string" ? issue.params["hint"] : null);
-    default:
-      return at(`${name} is not valid`);
+  if (issue.code === "invalid_type") {
+    const expected = typeWords[issue.expected] ?? issue.expected;
+    return at(`${name} must be ${expected}, not ${shown(value, path)}`, typeHint(issue.expected, value, path, asked));
   }
+  if (issue.code === "invalid_value") {
+    const valid = issue.values.map(String);
+    const close = typeof value === "string" ? nearest(value, valid) : null;
+    const hint = close === null ? null : `did you mean ${quote(close)}?`;
+    return at(`${name} must be ${listed(valid)}, not ${shown(value, path)}`, hint);
+  }
+  if (issue.code === "too_small") {
+    if (issue.origin === "number") return at(`${name} must be at least ${issue.minimum}, not ${shown(value, path)}`);
+    return at(`${name} may not be empty`);
+  }
+  if (issue.code === "too_big") {
+    if (issue.origin === "number") return at(`${name} must be at most ${issue.maximum}, not ${shown(value, path)}`);
+    return at(`${name} is longer than ${issue.maximum} characters`);
+  }
+  if (issue.code === "invalid_format") return at(`${name} ${formatWords(issue.format, path)}`);
+  if (issue.code === "custom") {
+    return at(`${name} ${issue.message}`, typeof issue.params?.["hint"] === "string" ? issue.params["hint"] : null);
+  }
+  return at(`${name} is not valid`);
 }
 
 /** `"kind"`, `entry 2 of "copy"`, `the file`. */
@@ -77,12 +79,12 @@ function unknownKey(key: string, path: Path, asked: Asked): Explained {
   const hint =
     key === "<<"
       ? "merge keys are not read; write the keys out"
-      : close !== null
-        ? `did you mean ${quote(close)}?`
-        : key === "projects"
-          ? "projects stand in a repository's holdfast.yaml"
-          : elsewhere.length > 0
-            ? `it belongs under ${elsewhere.join(" or ")}`
+      : key === "projects"
+        ? "projects stand in a repository's holdfast.yaml"
+        : elsewhere.length > 0
+          ? `it belongs under ${elsewhere.join(" or ")}`
+          : close !== null
+            ? `did you mean ${quote(close)}?`
             : `valid here: ${valid.join(", ")}`;
   return { path: [...path, key], at: "key", message: `unknown key ${quote(key)}`, hint };
 }
@@ -139,25 +141,21 @@ function typeHint(expected: string, value: unknown, path: Path, asked: Asked): s
 
 function formatWords(format: string, path: Path): string {
   if (format === "url") return "must be a web address that starts with http:// or https://";
-  switch (path.at(-1)) {
-    case "prefix":
-      return "must be lower-case letters and digits, start with a letter, and have at most 16 of them";
-    case "tokenEnv":
-      return "must be the name of an environment variable, not the token itself";
-    case "repo":
-      return "must look like owner/name";
-    case "agent":
-      return "is not an agent's name: lower-case letters, digits, - and _";
-    default:
-      return "is not valid";
-  }
+  return patternWords[String(path.at(-1))] ?? "is not valid";
 }
+
+const patternWords: Record<string, string> = {
+  prefix: "must be lower-case letters and digits, start with a letter, and have at most 16 of them",
+  tokenEnv: "must be the name of an environment variable, not the token itself",
+  repo: "must look like owner/name",
+  agent: "is not an agent's name: lower-case letters, digits, - and _",
+};
 
 function listed(names: readonly string[]): string {
   return names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
 }
 
-function valueAt(data: unknown, path: Path): unknown {
+export function valueAt(data: unknown, path: Path): unknown {
   let value = data;
   for (const segment of path) {
     if (typeof value !== "object" || value === null || !Object.hasOwn(value, segment)) return undefined;
@@ -167,11 +165,12 @@ function valueAt(data: unknown, path: Path): unknown {
 }
 
 function inner(schema: z.core.$ZodType): z.core.$ZodTypes["_zod"]["def"] {
+  // eslint-disable-next-line no-underscore-dangle -- the library's only way to look at a schema
   const { def } = (schema as z.core.$ZodTypes)._zod;
   return def.type === "optional" ? inner(def.innerType) : def;
 }
 
-function schemaAt(schema: z.core.$ZodType, path: Path): z.core.$ZodType {
+export function schemaAt(schema: z.core.$ZodType, path: Path): z.core.$ZodType {
   let here = schema;
   for (const segment of path) {
     const def = inner(here);

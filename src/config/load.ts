@@ -1,7 +1,7 @@
 /** Reads a configuration file. Everything that is wrong with it is reported at once, each with its line. */
 import * as z from "zod/mini";
 import { configSchema, userConfigSchema, type HoldfastConfig, type UserConfig } from "./schema.ts";
-import { explain } from "./explain.ts";
+import { explain, schemaAt, valueAt } from "./explain.ts";
 import { byPlace, type Problem } from "./problem.ts";
 import { readConfigFile, type FileText } from "./read-file.ts";
 import { quote } from "./value-faults.ts";
@@ -35,7 +35,11 @@ export async function interpret(file: string, read: FileText, kind: ConfigKind):
   return { ok: false, file, problems: [problem] };
 }
 
-export async function parseConfig(file: string, text: string, kind: ConfigKind = "project"): Promise<Loaded<HoldfastConfig>> {
+export async function parseConfig(
+  file: string,
+  text: string,
+  kind: ConfigKind = "project",
+): Promise<Loaded<HoldfastConfig>> {
   const yaml = await readYaml(text);
   const schema = kind === "user" ? userConfigSchema : configSchema;
   const checked = check(schema, yaml);
@@ -65,13 +69,23 @@ function check(schema: Schema, yaml: YamlText) {
   // Below the first slip of syntax the structure is a guess, so only names above it are worth a word.
   const end = yaml.sound ? Infinity : Math.min(...yaml.problems.map((problem) => problem.line));
   const problems = (result.success ? [] : result.error.issues)
+    .flatMap((issue) => [issue, ...behindBadKey(schema, data, issue)])
     .filter((issue) => yaml.sound || issue.code === "unrecognized_keys")
     .slice(0, maxProblems * 4)
     .flatMap((issue) => explain(issue, asked))
     .map(({ path, at, message, hint }) => ({ ...yaml.place(path, at), message, hint }))
     .filter((problem) => problem.line < end && !yaml.problems.some((other) => samePlace(other, problem)));
   const config: HoldfastConfig = result.success ? result.data : {};
-  return { config, problems: [...problems, ...(result.success ? samePrefix(config, yaml) : [])] };
+  return { config, problems: [...problems, ...(yaml.sound ? samePrefix(data, yaml) : [])] };
+}
+
+/** A map's value is not looked at when its key is wrong; both are reported at once. */
+function behindBadKey(schema: Schema, data: unknown, issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
+  if (issue.code !== "invalid_key") return [];
+  const result = z.safeParse(schemaAt(schema, issue.path), valueAt(data, issue.path));
+  return result.success
+    ? []
+    : result.error.issues.map((inside) => ({ ...inside, path: [...issue.path, ...inside.path] }));
 }
 
 function samePlace(a: { line: number; column: number }, b: { line: number; column: number }): boolean {
@@ -110,14 +124,22 @@ function putWhereNull(data: unknown, path: Path, value: unknown): boolean {
 }
 
 /** Session ids start with the prefix: two projects with one prefix would take each other's numbers. */
-function samePrefix(config: HoldfastConfig, yaml: YamlText) {
+function samePrefix(data: unknown, yaml: YamlText) {
+  const projects = valueAt(data, ["projects"]);
   const owners = new Map<string, string>();
-  return Object.entries(config.projects ?? {}).flatMap(([id, { prefix }]) => {
-    if (prefix === undefined) return [];
+  return Object.keys(typeof projects === "object" && projects !== null ? projects : {}).flatMap((id) => {
+    const prefix = valueAt(projects, [id, "prefix"]);
+    if (typeof prefix !== "string") return [];
     const owner = owners.get(prefix);
     if (owner === undefined) owners.set(prefix, id);
     if (owner === undefined) return [];
     const place = yaml.place(["projects", id, "prefix"], "value");
-    return [{ ...place, message: `prefix ${quote(prefix)} is that of project ${quote(owner)} already`, hint: "choose another" }];
+    return [
+      {
+        ...place,
+        message: `prefix ${quote(prefix)} is that of project ${quote(owner)} already`,
+        hint: "choose another",
+      },
+    ];
   });
 }

@@ -20,7 +20,10 @@ const maxPrefixLength = 12;
 
 /** The initials of an id's words, or the first three letters of a single word: `my-app` → `ma`, `holdfast` → `hol`. */
 export function prefixFor(id: string): string {
-  const parts = id.toLowerCase().split(/[^a-z0-9]+/).filter((part) => part !== "");
+  const parts = id
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter((part) => part !== "");
   const [only = ""] = parts;
   const short = parts.length > 1 ? parts.map((part) => part.charAt(0)).join("") : only.slice(0, 3);
   const prefix = short.slice(0, maxPrefixLength);

@@ -12,7 +12,10 @@ export function nearest(typed: string, valid: readonly string[]): string | null 
 
 /** `default_branch`, `Default-Branch` and `defaultBranch` are the same slip of the finger. */
 function plain(name: string): string {
-  return name.slice(0, maxCompared).toLowerCase().replace(/[_\- .]/g, "");
+  return name
+    .slice(0, maxCompared)
+    .toLowerCase()
+    .replace(/[_\- .]/g, "");
 }
 
 /** One slip in three letters; more than three slips are another word. */
@@ -32,7 +35,8 @@ function edits(a: string, b: string): number {
     for (let j = 1; j <= b.length; j++) {
       const same = a[i - 1] === b[j - 1];
       let cost = Math.min((previous[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (previous[j - 1] ?? 0) + (same ? 0 : 1));
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) cost = Math.min(cost, (before[j - 2] ?? 0) + 1);
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
+        cost = Math.min(cost, (before[j - 2] ?? 0) + 1);
       row.push(cost);
     }
     [before, previous] = [previous, row];

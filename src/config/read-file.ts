@@ -42,7 +42,8 @@ export async function readConfigFile(file: string): Promise<FileText> {
     if (stat.size > maxConfigBytes) return refused("is larger than 1 MiB", "a configuration file is small text", stamp);
     const bytes = await handle.readFile();
     // It may have grown since it was measured.
-    if (bytes.length > maxConfigBytes) return refused("is larger than 1 MiB", "a configuration file is small text", stamp);
+    if (bytes.length > maxConfigBytes)
+      return refused("is larger than 1 MiB", "a configuration file is small text", stamp);
     if (!isUtf8(bytes)) return refused("is not UTF-8 text", "save the file as UTF-8", stamp, firstBadLine(bytes));
     return { is: "text", text: new TextDecoder().decode(bytes), stamp };
   } catch (error) {

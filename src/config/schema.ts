@@ -42,7 +42,8 @@ const noNul = rule((text) =>
   text.includes("\0") ? { message: "may not contain a NUL character", hint: "remove the \\0" } : null,
 );
 const words = (): z.ZodMiniString => z.string().check(z.minLength(1), z.maxLength(maxTextLength), noNul);
-const argv = (): z.ZodMiniArray<z.ZodMiniString> => z.array(z.string().check(z.maxLength(maxTextLength), noNul)).check(z.minLength(1));
+const argv = (): z.ZodMiniArray<z.ZodMiniString> =>
+  z.array(z.string().check(z.maxLength(maxTextLength), noNul)).check(z.minLength(1));
 const agentId = (): z.ZodMiniString => z.string().check(z.regex(agentName));
 const count = (maximum: number, minimum = 0): z.ZodMiniNumberFormat =>
   z.int().check(z.minimum(minimum), z.maximum(maximum));
@@ -76,7 +77,9 @@ const defaults = z
       }),
     ),
     maxSessions: z.optional(
-      count(10_000, 1).register(notes, { description: "Most sessions of a project that may run at once. Not set = no limit." }),
+      count(10_000, 1).register(notes, {
+        description: "Most sessions of a project that may run at once. Not set = no limit.",
+      }),
     ),
     spareWorktrees: z.optional(
       z.literal([0, 1]).register(notes, {
@@ -96,19 +99,25 @@ const tracker = z
   .strictObject({
     type: z.enum(["github", "gitlab", "linear"]).register(notes, { description: "Which tracker." }),
     repo: z.optional(
-      z.string().check(z.regex(repositoryName)).register(notes, {
-        description: "owner/name (GitHub), group/name (GitLab), team key (Linear). Default: from the remote origin.",
-        examples: ["owner/my-app"],
-      }),
+      z
+        .string()
+        .check(z.regex(repositoryName))
+        .register(notes, {
+          description: "owner/name (GitHub), group/name (GitLab), team key (Linear). Default: from the remote origin.",
+          examples: ["owner/my-app"],
+        }),
     ),
     baseUrl: z.optional(
       webAddress().register(notes, { description: "Address of the tracker's API, for an instance of your own." }),
     ),
     tokenEnv: z.optional(
-      z.string().check(z.regex(variableName)).register(notes, {
-        description: "Name of the environment variable that holds the token. Never the token itself.",
-        examples: ["GITHUB_TOKEN"],
-      }),
+      z
+        .string()
+        .check(z.regex(variableName))
+        .register(notes, {
+          description: "Name of the environment variable that holds the token. Never the token itself.",
+          examples: ["GITHUB_TOKEN"],
+        }),
     ),
   })
   .register(notes, { description: "Where issues and pull requests are. Default: from the remote origin." });
@@ -146,16 +155,21 @@ const project = z
       words().register(notes, { description: "The repository, relative to this file.", default: ".", examples: ["."] }),
     ),
     prefix: z.optional(
-      z.string().check(z.regex(prefixPattern)).register(notes, {
-        description: "Session ids start with it. Default: the initials of the project's id.",
-        examples: ["ma"],
-      }),
+      z
+        .string()
+        .check(z.regex(prefixPattern))
+        .register(notes, {
+          description: "Session ids start with it. Default: the initials of the project's id.",
+          examples: ["ma"],
+        }),
     ),
     defaultBranch: z.optional(
-      words().check(rule(branchFault)).register(notes, {
-        description: "What new branches start from. Default: detected.",
-        examples: ["main"],
-      }),
+      words()
+        .check(rule(branchFault))
+        .register(notes, {
+          description: "What new branches start from. Default: detected.",
+          examples: ["main"],
+        }),
     ),
     agent: z.optional(agentId().register(notes, { description: "Agent of new sessions." })),
     kind: z.optional(z.enum(kinds).register(notes, { description: "Kind of new sessions." })),
@@ -229,9 +243,7 @@ const notify = z
   })
   .register(notes, { description: "Where notifications go besides the dashboard." });
 
-const agents = z
-  .record(agentId(), agent)
-  .register(notes, { description: "Agents of your own, by name." });
+const agents = z.record(agentId(), agent).register(notes, { description: "Agents of your own, by name." });
 
 export const userConfigSchema = z.strictObject({
   defaults: z.optional(defaults),

@@ -31,7 +31,9 @@ export function branchFault(name: string): Fault | null {
     name.includes("//") ||
     name.includes("@{") ||
     /(^[-/]|[/.]$|\.lock$|^@$|(^|\/)\.)/.test(name);
-  return wrong ? { message: `is not a branch name: ${quote(name)}`, hint: "write it as in `git branch`, such as main" } : null;
+  return wrong
+    ? { message: `is not a branch name: ${quote(name)}`, hint: "write it as in `git branch`, such as main" }
+    : null;
 }
 
 /** Text from a file, safe to print: control and direction characters do not reach the terminal. */

@@ -2,7 +2,9 @@
  * YAML text to plain data, with the place of every key and value kept. Anybody's repository may hold such a file, so the
  * text may be hostile: nothing in here throws on it, and nothing takes time out of proportion to its size.
  */
-import type { Alias, Document, LineCounter, Node, ParsedNode, Scalar, YAMLError, YAMLMap } from "yaml";
+import type { Alias, Document, LineCounter, Node, ParsedNode, YAMLError, YAMLMap } from "yaml";
+import type * as YamlModule from "yaml";
+import { aliasMessage, syntaxMessage } from "./yaml-messages.ts";
 import { quote } from "./value-faults.ts";
 
 export type Path = readonly PropertyKey[];
@@ -23,12 +25,12 @@ export interface YamlText {
   /** False when the text is no YAML: then only what stands above the first problem means anything. */
   sound: boolean;
   /** Where the key stands (`key`) or what is written behind it (`value`). The nearest thing around it if it is not there. */
-  place(path: Path, at: "key" | "value"): Place;
+  readonly place: (path: Path, at: "key" | "value") => Place;
   /** A scalar exactly as it was typed, or null. */
-  source(path: Path): string | null;
+  readonly source: (path: Path) => string | null;
 }
 
-type Yaml = typeof import("yaml");
+type Yaml = typeof YamlModule;
 type MapNode = YAMLMap<Node, Node | null>;
 
 /** Deeper than any key we know. */
@@ -52,7 +54,12 @@ export async function readYaml(text: string): Promise<YamlText> {
 
 function read(yaml: Yaml, text: string, lines: LineCounter): YamlText {
   // uniqueKeys off: the library compares every key with every other, which takes minutes for a hostile file.
-  const document = yaml.parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false, logLevel: "silent" });
+  const document = yaml.parseDocument(text, {
+    lineCounter: lines,
+    prettyErrors: false,
+    uniqueKeys: false,
+    logLevel: "silent",
+  });
   const placeAt = (offset: number): Place => {
     const { line, col } = lines.linePos(offset);
     return { line: Math.max(1, line), column: Math.max(1, col) };
@@ -145,7 +152,7 @@ class Finder {
 
   source(path: Path): string | null {
     const { value, depth } = this.#find(path);
-    return depth === path.length && this.#yaml.isScalar(value) ? ((value as Scalar).source ?? null) : null;
+    return depth === path.length && this.#yaml.isScalar(value) ? (value.source ?? null) : null;
   }
 
   firstAlias(): number {
@@ -199,7 +206,9 @@ type Index = Map<string, { key: Node; value: Node | null }>;
 
 function keyName(yaml: Yaml, key: Node): string | null {
   if (!yaml.isScalar(key)) return null;
-  return key.value === null || key.value === undefined ? "" : String(key.value);
+  const { value } = key;
+  if (value === null || value === undefined) return "";
+  return typeof value === "object" ? null : String(value);
 }
 
 /** An open quote is noticed at the end of the file; the line to look at is where it was opened. */
@@ -214,48 +223,6 @@ function offsetOf(yaml: Yaml, document: Document<ParsedNode>, error: YAMLError):
     },
   });
   return start;
-}
-
-function syntaxMessage(error: YAMLError): { message: string; hint: string | null } {
-  const character = /character (.)$/.exec(error.message)?.[1] ?? "";
-  switch (error.code) {
-    case "TAB_AS_INDENT":
-      return { message: "tabs may not be used to indent", hint: "use spaces" };
-    case "BLOCK_AS_IMPLICIT_KEY":
-      return { message: 'a second ": " in one line', hint: "put the value in quotes, or check the indentation" };
-    case "MULTILINE_IMPLICIT_KEY":
-      return missingColon;
-    case "MISSING_CHAR":
-      if (/quote/.test(error.message)) return { message: "this quote is never closed", hint: null };
-      return /map keys/.test(error.message) ? missingColon : { message: "a bracket or comma is missing", hint: null };
-    case "BAD_INDENT":
-      if (/^Flow/.test(error.message)) {
-        return { message: "a [ or { above is not closed before this line", hint: "close it, or indent this line further" };
-      }
-      return { message: "wrong indentation", hint: "lines of one map start in the same column" };
-    case "BAD_SCALAR_START":
-      return { message: `a value may not start with ${character}`, hint: "put it in quotes" };
-    case "BAD_DQ_ESCAPE":
-      return { message: "unknown escape in double quotes", hint: "use single quotes, or write \\\\ for a backslash" };
-    case "MULTIPLE_DOCS":
-      return { message: "a second document starts here", hint: "remove the line ---" };
-    case "UNEXPECTED_TOKEN":
-      return { message: "unexpected text", hint: "check the indentation and brackets above" };
-    case "TAG_RESOLVE_FAILED":
-      return { message: "unknown tag", hint: "remove the word that starts with !" };
-    default:
-      if (/call stack/.test(error.message)) return { message: "is nested too deeply", hint: null };
-      return { message: `is not valid YAML: ${error.message.split("\n")[0] ?? ""}`, hint: null };
-  }
-}
-
-const missingColon = { message: 'a key without ":"', hint: 'write it as "key: value"' };
-
-function aliasMessage(reason: string): { message: string; hint: string | null } {
-  const unresolved = /^Unresolved alias.*: (.*)$/.exec(reason)?.[1];
-  if (unresolved !== undefined) return { message: `nothing above is marked &${unresolved}`, hint: null };
-  if (/alias count/.test(reason)) return { message: "uses aliases too often", hint: "write the values out" };
-  return { message: `is not valid YAML: ${reason}`, hint: null };
 }
 
 // What YAML itself forbids, and what would reach a terminal through our own messages.

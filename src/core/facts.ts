@@ -25,9 +25,17 @@ export interface SessionFacts {
   canResume: boolean;
   /** Most of the board looks dead without a proven cause: look again at this time before concluding anything. */
   lookAgainAt: number | null;
+  /** Whether a send of this session is going on right now: a prompt in `sending` is then not an interrupted one. */
+  sendInProgress?: boolean;
+  /**
+   * Whether the trash holds the worktree although the record says `ready`: a crash came between the move and its record.
+   * Only worth asking when the directory is missing.
+   */
+  workspaceInTrash?: boolean;
 }
 
-export type StopReason = "wanted-down" | "killed" | "deleted" | "superseded";
+/** `superseded`: of another launch than the expected one. `leftover`: its agent has ended, the rest of it has not. */
+export type StopReason = "wanted-down" | "killed" | "deleted" | "superseded" | "leftover";
 
 export type Action =
   | { do: "create-workspace" }

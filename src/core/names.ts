@@ -6,7 +6,12 @@ const maxSlug = 40;
 
 /** Lower-case letters, digits and single dashes; never empty. */
 export function slug(text: string): string {
-  const last = /^https?:\/\//.test(text) ? (text.split(/[?#]/)[0]!.split("/").findLast((part) => part !== "") ?? text) : text;
+  const last = /^https?:\/\//.test(text)
+    ? (text
+        .split(/[?#]/)[0]!
+        .split("/")
+        .findLast((part) => part !== "") ?? text)
+    : text;
   const plain = last
     .normalize("NFKD")
     .toLowerCase()
@@ -23,6 +28,10 @@ export function branchFor(from: { session: SessionId; issue: string | null; titl
   const number = from.issue === null ? null : /-(\d+)$/.exec(from.session)?.[1];
   if (words.length === 0) return `holdfast/${from.session}`;
   // A second session for the same issue has a number at the end of its id, and needs a branch of its own.
-  const again = number !== null && number !== undefined && from.session.endsWith(`${slug(from.issue!)}-${number}`) && slug(from.issue!) !== number;
+  const again =
+    number !== null &&
+    number !== undefined &&
+    from.session.endsWith(`${slug(from.issue!)}-${number}`) &&
+    slug(from.issue!) !== number;
   return `holdfast/${words.join("-").slice(0, 60).replace(/-+$/, "")}${again ? `-${number}` : ""}`;
 }

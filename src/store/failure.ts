@@ -25,15 +25,17 @@ const ioSync = 1034;
 const ioShmSize = 4874;
 
 export function isDiskFull(error: unknown): boolean {
+  if (error instanceof Error && "code" in error && (error.code === "ENOSPC" || error.code === "EDQUOT")) return true;
   const code = resultCode(error);
   return code !== null && ((code & 0xff) === full || code === ioWrite || code === ioSync || code === ioShmSize);
 }
 
-/** The error to show for a failed read or write; what already has a code and a hint stays as it is. */
-export function storageError(error: unknown, place: Place): HoldfastError {
-  if (error instanceof HoldfastError) return error;
+/** The error to show for a failed read or write; what is not SQLite's or the disk's stays as it is. */
+export function storageError(error: unknown, place: Place): unknown {
   if (isDiskFull(error)) return diskFull(place, error);
-  switch ((resultCode(error) ?? 0) & 0xff) {
+  const code = resultCode(error);
+  if (code === null) return isFileError(error) ? other(error, place) : error;
+  switch (code & 0xff) {
     case corrupt:
       return damaged(`The database ${place.path} is damaged (${messageOf(error)}).`, place, error);
     case notADatabase:
@@ -51,9 +53,7 @@ export function storageError(error: unknown, place: Place): HoldfastError {
         hint: "Only one daemon may use it: see `holdfast info`, and close database tools that have it open.",
       });
     default:
-      return failure(`The database ${place.path} failed: ${messageOf(error)}.`, error, {
-        hint: "What was committed before is kept. `holdfast doctor` checks the database.",
-      });
+      return other(error, place);
   }
 }
 
@@ -67,6 +67,12 @@ export function diskFull(place: Place, cause?: unknown): HoldfastError {
 export function foreignFile(what: string, place: Place): HoldfastError {
   return new HoldfastError("storage", `${place.path} ${what}. Nothing was written to it.`, {
     hint: `Move ${place.path} aside, or set HOLDFAST_HOME to another directory.`,
+  });
+}
+
+function other(error: unknown, place: Place): HoldfastError {
+  return failure(`The database ${place.path} failed: ${messageOf(error)}.`, error, {
+    hint: "What was committed before is kept. `holdfast doctor` checks the database.",
   });
 }
 
@@ -96,6 +102,10 @@ function listBackups(directory: string): string[] {
   } catch {
     return [];
   }
+}
+
+function isFileError(error: unknown): boolean {
+  return error instanceof Error && "syscall" in error;
 }
 
 function resultCode(error: unknown): number | null {

@@ -31,6 +31,8 @@ export class Sqlite {
       PRAGMA cache_size = -${cacheKib};
       PRAGMA temp_store = MEMORY;
     `);
+    // On a read-only disk everything up to here works: better refused at the start than at the first kill.
+    this.transaction(() => {});
   }
 
   statement(sql: string): StatementSync {

@@ -20,7 +20,7 @@ export interface TmuxCall {
   args: readonly string[];
   stdin?: string;
   deadlineMs?: number;
-  /** Only the call that makes a session may start a server. */
+  /** Only the call that makes a session can start a server. */
   mayStartServer?: boolean;
 }
 
@@ -53,17 +53,19 @@ export class Tmux {
   }
 
   run(call: TmuxCall): Promise<TmuxReply> {
-    // -u: without it titles and screens lose every character that is not ASCII. -N: does not start a server.
-    const start = call.mayStartServer === true ? [] : ["-N"];
-    const argv = ["tmux", "-u", ...start, "-L", this.#socketName, "-f", this.#config, ...call.args];
+    const argv = [...this.#command(), ...call.args];
     const command = call.mayStartServer === true ? [...this.#serverPrefix, ...argv] : argv;
     return execute(command, this.#env, call.stdin, call.deadlineMs ?? defaultDeadlineMs);
   }
 
   /** A call that waits inside the server until something signals the channel; ends when aborted. */
   waitFor(channel: string, signal: AbortSignal): Promise<TmuxReply> {
-    const argv = ["tmux", "-u", "-N", "-L", this.#socketName, "-f", this.#config, "wait-for", channel];
-    return execute(argv, this.#env, undefined, null, signal);
+    return execute([...this.#command(), "wait-for", channel], this.#env, undefined, null, signal);
+  }
+
+  #command(): string[] {
+    // -u: without it titles and screens lose every character that is not ASCII.
+    return ["tmux", "-u", "-L", this.#socketName, "-f", this.#config];
   }
 
   attachArguments(sessionName: string): string[] {

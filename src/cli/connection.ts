@@ -1,0 +1,113 @@
+/**
+ * The way to the daemon for commands: its socket as its file names it, never rebuilt. A refused connection means that
+ * nothing was asked yet, so it is safe to wait for a daemon that is stopping, start one, and ask again.
+ */
+import type { DaemonFile } from "../base/launch-options.ts";
+import { Client } from "../client/client.ts";
+import type { Transport, TransportRequest, TransportResponse } from "../client/transport.ts";
+import { HoldfastError } from "../protocol/error.ts";
+import type { Context } from "./context.ts";
+import { findDaemon } from "./find-daemon.ts";
+import { SocketTransport } from "./socket-transport.ts";
+
+/** A stop is over within a second; a daemon that lives but refuses for longer has lost its socket. */
+const refusedDeadlineMs = 10_000;
+const pollMs = 25;
+/** Questions are answered at once. A verb may take minutes (a checkout, an install): then the daemon is asked whether it lives. */
+const answerDeadlineMs = 15_000;
+const pulseMs = 15_000;
+const pulseDeadlineMs = 10_000;
+
+export function clientOf(context: Context): Client {
+  return new Client(new PatientTransport(context), sessionHeaders(context.env));
+}
+
+/** An agent that calls the CLI acts under its own session's name. */
+function sessionHeaders(env: NodeJS.ProcessEnv): Record<string, string> {
+  const session = env["HOLDFAST_SESSION"];
+  return session === undefined ? {} : { "x-holdfast-session": session };
+}
+
+export function notRunning(): HoldfastError {
+  return new HoldfastError("unreachable", "Holdfast is not running.", {
+    hint: "Start it with `holdfast start`, or leave out --no-start.",
+  });
+}
+
+function unresponsive(file: DaemonFile): HoldfastError {
+  return new HoldfastError("unreachable", `The daemon (pid ${file.pid}) does not answer.`, {
+    hint: "See `holdfast logs`. `holdfast restart` replaces it; sessions keep running meanwhile.",
+  });
+}
+
+class PatientTransport implements Transport {
+  readonly #context: Context;
+
+  constructor(context: Context) {
+    this.#context = context;
+  }
+
+  async request(request: TransportRequest): Promise<TransportResponse> {
+    const deadline = Date.now() + refusedDeadlineMs;
+    for (;;) {
+      const file = await this.#locate();
+      try {
+        return await answered(file, request);
+      } catch (error) {
+        if (!isRefused(error)) throw error;
+        if (Date.now() > deadline) throw unresponsive(file);
+        await new Promise((resume) => setTimeout(resume, pollMs));
+      }
+    }
+  }
+
+  async #locate(): Promise<DaemonFile> {
+    const found = findDaemon(this.#context.paths);
+    if (found.daemon === "running") return found.file;
+    if (!this.#context.mayStart) throw notRunning();
+    const { startAgain } = await import("./daemon-control.ts");
+    await startAgain(this.#context);
+    const started = findDaemon(this.#context.paths);
+    if (started.daemon !== "running") throw notRunning();
+    return started.file;
+  }
+}
+
+/** No listener, or no socket yet: the request never left. */
+function isRefused(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === "ECONNREFUSED" || code === "ENOENT";
+}
+
+async function answered(file: DaemonFile, request: TransportRequest): Promise<TransportResponse> {
+  const transport = new SocketTransport(file.socket);
+  const abort = new AbortController();
+  const signal = request.signal === undefined ? abort.signal : AbortSignal.any([abort.signal, request.signal]);
+  const giveUp = (): void => abort.abort(unresponsive(file));
+  const timer =
+    request.method === "GET"
+      ? setTimeout(giveUp, answerDeadlineMs)
+      : setInterval(() => void hasPulse(file.socket).then((alive) => (alive ? undefined : giveUp())), pulseMs);
+  try {
+    return await transport.request({ ...request, signal });
+  } catch (error) {
+    throw abort.signal.aborted ? abort.signal.reason : error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Whether the daemon answers a request at all: a stopped process accepts connections and never does. */
+export async function hasPulse(socket: string, deadlineMs = pulseDeadlineMs): Promise<boolean> {
+  try {
+    await new SocketTransport(socket).request({
+      method: "GET",
+      path: "/api/info",
+      headers: {},
+      signal: AbortSignal.timeout(deadlineMs),
+    });
+    return true;
+  } catch {
+    return false;
+  }
+}

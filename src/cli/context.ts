@@ -1,0 +1,57 @@
+/** What a command runs in: where it is, where its output goes, and the daemon, found or started when it is first asked. */
+import { resolvePaths, type Paths } from "../base/paths.ts";
+import type { RouteName } from "../protocol/http.ts";
+import type { Answers } from "../protocol/wire.ts";
+import type { CallInput } from "../client/client.ts";
+import { makePaint, type Paint, wantsColours } from "./render/paint.ts";
+import type { StandardIo } from "./standard-io.ts";
+
+export interface Context {
+  env: NodeJS.ProcessEnv;
+  cwd: string;
+  /** Directory of the running bundle. */
+  dist: string;
+  paths: Paths;
+  paint: Paint;
+  out(text: string): void;
+  err(text: string): void;
+  isTerminal(descriptor: 0 | 1 | 2): boolean;
+  now(): number;
+  /** Prints a value as JSON: the only thing on stdout then. */
+  json(value: unknown): void;
+  /** Whether this command may start the daemon. */
+  mayStart: boolean;
+  call<R extends RouteName & keyof Answers>(route: R, input?: CallInput): Promise<Answers[R]>;
+}
+
+export interface ContextOptions {
+  env: NodeJS.ProcessEnv;
+  cwd: string;
+  dist: string;
+  io: StandardIo;
+  now?: () => number;
+}
+
+export function createContext({ env, cwd, dist, io, now = Date.now }: ContextOptions): Context {
+  let paint: Paint | undefined;
+  const context: Context = {
+    env,
+    cwd,
+    dist,
+    paths: resolvePaths(env),
+    get paint() {
+      return (paint ??= makePaint(wantsColours(env, io.isTerminal(1))));
+    },
+    out: (text) => io.out(text),
+    err: (text) => io.err(text),
+    isTerminal: (descriptor) => io.isTerminal(descriptor),
+    now,
+    json: (value) => io.out(JSON.stringify(value, null, 2)),
+    mayStart: false,
+    call: async (route, input) => {
+      const { clientOf } = await import("./connection.ts");
+      return clientOf(context).call(route, input);
+    },
+  };
+  return context;
+}

@@ -1,0 +1,102 @@
+/**
+ * Copies the built program into the home, and the daemon runs from there: an `npm ci` or an upgrade under a running daemon
+ * must not take away the chunks that it loads later.
+ */
+import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { basename, dirname, join, relative } from "node:path";
+import { build } from "../base/build.ts";
+import type { Paths } from "../base/paths.ts";
+import { listProcesses } from "../base/pid.ts";
+import { HoldfastError } from "../protocol/error.ts";
+
+const daemonBundle = "daemon.cjs";
+/** The one package that is not bundled, because it has a native part; its platform's part lies beside it. */
+const nativeScope = "@lydell";
+
+/** The daemon's bundle in the home, put there if it is not yet. */
+export function installBuild(paths: Paths, dist: string): string {
+  if (!existsSync(join(dist, daemonBundle))) {
+    throw new HoldfastError("preflight-failed", `The daemon is not built: ${join(dist, daemonBundle)} is missing.`, {
+      hint: "Run `npm run build` in the checkout, or install the package again.",
+    });
+  }
+  // A command that the daemon's own build runs (an agent that calls `holdfast`) is where it should be already.
+  if (dirname(dist) === paths.builds) return join(dist, daemonBundle);
+  const target = join(paths.builds, `${build.replace(/[^A-Za-z0-9.+-]/g, "_")}-${fingerprint(dist)}`);
+  if (!existsSync(target)) copyBuild(dist, target);
+  removeOldBuilds(paths, target);
+  return join(target, daemonBundle);
+}
+
+function copyBuild(dist: string, target: string): void {
+  const temporary = join(dirname(target), `.${basename(target)}.${process.pid}.tmp`);
+  mkdirSync(temporary, { recursive: true, mode: 0o700 });
+  try {
+    cpSync(dist, temporary, { recursive: true });
+    const native = findNative(dist);
+    if (native !== null) {
+      cpSync(native, join(temporary, "node_modules", nativeScope), { recursive: true, dereference: true });
+    }
+    renameSync(temporary, target);
+  } catch (error) {
+    rmSync(temporary, { recursive: true, force: true });
+    // Two starters at once: the other one's copy is as good as ours.
+    if (!existsSync(target)) throw error;
+  }
+}
+
+function findNative(dist: string): string | null {
+  for (let at = dirname(dist); ; at = dirname(at)) {
+    const candidate = join(at, "node_modules", nativeScope);
+    if (existsSync(candidate)) return candidate;
+    if (at === dirname(at)) return null;
+  }
+}
+
+/** Changes with every rebuild, also of the same commit: names, sizes and times of all files. */
+export function fingerprint(directory: string): string {
+  const hash = process.getBuiltinModule("node:crypto").createHash("sha256");
+  const entries = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const lines = entries.map((entry) => {
+    const path = join(entry.parentPath, entry.name);
+    const { size, mtimeMs } = statSync(path);
+    return `${relative(directory, path)} ${size} ${Math.floor(mtimeMs)}`;
+  });
+  return hash.update(lines.sort().join("\n")).digest("hex").slice(0, 10);
+}
+
+/** Builds that nothing runs from any more, the one in use and interrupted copies of live starters left out. */
+export function listOldBuilds(paths: Paths, current: string | null): string[] {
+  let names: string[];
+  try {
+    names = readdirSync(paths.builds);
+  } catch {
+    return [];
+  }
+  const commands = runningCommandLines();
+  if (commands === null) return [];
+  return names
+    .map((name) => join(paths.builds, name))
+    .filter((path) => path !== current && !commands.some((line) => line.includes(`${path}/`)))
+    .filter((path) => !/\.tmp$/.test(path) || Date.now() - statSync(path).mtimeMs > abandonedAfterMs);
+}
+
+/** A copy takes a second; one that is this old was interrupted. */
+const abandonedAfterMs = 10 * 60_000;
+
+export function removeOldBuilds(paths: Paths, current: string | null): void {
+  for (const path of listOldBuilds(paths, current)) rmSync(path, { recursive: true, force: true });
+}
+
+/** Null where it cannot be told what runs: then nothing is old. */
+function runningCommandLines(): string[] | null {
+  if (process.platform !== "linux") return null;
+  const { readFileSync } = process.getBuiltinModule("node:fs");
+  return listProcesses().flatMap(({ pid }) => {
+    try {
+      return [readFileSync(`/proc/${pid}/cmdline`, "utf8")];
+    } catch {
+      return [];
+    }
+  });
+}

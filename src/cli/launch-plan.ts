@@ -1,0 +1,102 @@
+/** With which options the daemon starts, and whether it may: what can be refused is refused before anything runs. */
+import { readFileSync } from "node:fs";
+import { readJson, writeDurable } from "../base/durable-file.ts";
+import { defaultLaunchOptions, type LaunchOptions } from "../base/launch-options.ts";
+import type { Paths } from "../base/paths.ts";
+import { HoldfastError, messageOf } from "../protocol/error.ts";
+import type { OptionEntry } from "./entry-types.ts";
+import type { Input } from "./input.ts";
+
+export const startOptions: readonly OptionEntry[] = [
+  { long: "host", value: "address", description: `address to listen on (default ${defaultLaunchOptions.host})` },
+  {
+    long: "port",
+    value: "number",
+    description: `port to listen on; 0 picks a free one (default ${defaultLaunchOptions.port}, or a free one if taken)`,
+  },
+  { long: "auth", value: "mode", description: "how the dashboard logs in (default token)", choices: ["token", "passphrase"] },
+  {
+    long: "passphrase-file",
+    value: "file",
+    description: "file with the passphrase (or set HOLDFAST_PASSPHRASE)",
+    completes: "file",
+  },
+  { long: "read-only", description: "show everything, change nothing" },
+  { long: "no-restore", description: "leave down what a reboot or a lost tmux server took" },
+];
+
+export function readStartOptions(input: Input): LaunchOptions {
+  const port = input.text("port");
+  if (port !== undefined && !(/^\d{1,5}$/.test(port) && Number(port) <= 65_535)) {
+    throw new HoldfastError("usage", `--port must be a number from 0 to 65535, not ${port}.`);
+  }
+  const host = input.text("host");
+  if (host === "") throw new HoldfastError("usage", "--host must not be empty.");
+  return {
+    host: host ?? defaultLaunchOptions.host,
+    port: port === undefined ? defaultLaunchOptions.port : Number(port),
+    portGiven: port !== undefined,
+    auth: input.text("auth") === "passphrase" ? "passphrase" : "token",
+    readOnly: input.flag("read-only"),
+    restore: !input.flag("no-restore"),
+  };
+}
+
+/** The options of the last start; the defaults where there was none or the file is damaged. */
+export function lastLaunchOptions(paths: Paths): LaunchOptions {
+  const read = readJson(paths.launchFile);
+  if (read.is !== "known" || typeof read.value !== "object" || read.value === null) return defaultLaunchOptions;
+  return { ...defaultLaunchOptions, ...(read.value as Partial<LaunchOptions>) };
+}
+
+export function isLoopback(host: string): boolean {
+  const bare = host.replace(/^\[(.*)\]$/, "$1").toLowerCase();
+  return bare === "localhost" || bare === "::1" || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(bare);
+}
+
+export interface PassphraseSources {
+  file: string | undefined;
+  env: NodeJS.ProcessEnv;
+  paths: Paths;
+}
+
+/** A newly given passphrase, null when the stored one (or none) is to be used. Refuses where one is needed and none is known. */
+export function choosePassphrase(options: LaunchOptions, { file, env, paths }: PassphraseSources): string | null {
+  const given = file === undefined ? env["HOLDFAST_PASSPHRASE"] : readPassphraseFile(file);
+  if (given !== undefined && given !== "") return given;
+  const beyond = !isLoopback(options.host);
+  if ((!beyond && options.auth === "token") || storedPassphrase(paths) !== null) return null;
+  throw new HoldfastError(
+    "usage",
+    beyond
+      ? `Listening on ${options.host}, beyond this machine, needs a passphrase. Nothing was started.`
+      : "--auth passphrase needs a passphrase. Nothing was started.",
+    { hint: "Give one with --passphrase-file <file> or in HOLDFAST_PASSPHRASE." },
+  );
+}
+
+function readPassphraseFile(file: string): string {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8").replace(/\r?\n$/, "");
+  } catch (error) {
+    throw new HoldfastError("usage", `The passphrase file cannot be read: ${messageOf(error)}`, { cause: error });
+  }
+  if (text.trim() === "") throw new HoldfastError("usage", `The passphrase file ${file} is empty.`);
+  return text;
+}
+
+export function storedPassphrase(paths: Paths): string | null {
+  try {
+    const text = readFileSync(paths.passphrase, "utf8").replace(/\r?\n$/, "");
+    return text === "" ? null : text;
+  } catch {
+    return null;
+  }
+}
+
+/** On disk before the daemon is: a later start, by whatever command, replays this one. */
+export function rememberLaunch(paths: Paths, options: LaunchOptions, passphrase: string | null): void {
+  if (passphrase !== null) writeDurable(paths.passphrase, `${passphrase}\n`, 0o600);
+  writeDurable(paths.launchFile, `${JSON.stringify(options, null, 2)}\n`, 0o600);
+}

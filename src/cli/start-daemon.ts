@@ -1,0 +1,183 @@
+/**
+ * Starts the daemon detached: a process session of its own, no pipe but the one for a single report, its own directory, a
+ * clean environment. Everything it needs lies in the home; its options are read from the launch file.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { chmodSync, closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Readable } from "node:stream";
+import { cleanEnvironment } from "../base/clean-env.ts";
+import { makePrivateDirectory } from "../base/durable-file.ts";
+import type { StartReport } from "../base/launch-options.ts";
+import type { Paths } from "../base/paths.ts";
+import { identify } from "../base/pid.ts";
+import { HoldfastError } from "../protocol/error.ts";
+import { readCgroupFacts, scopePrefix } from "./cgroup-facts.ts";
+import { judgeCgroup } from "./cgroup-risk.ts";
+import { clearStarting, findDaemon, startingFile } from "./find-daemon.ts";
+
+export interface Started {
+  url: string;
+  pid: number;
+  /** To be read by the person: what the daemon says of its start, and which risk remains. */
+  notes: string[];
+  /** False when another starter was faster. */
+  ours: boolean;
+}
+
+export interface StartSurroundings {
+  paths: Paths;
+  env: NodeJS.ProcessEnv;
+  /** Told when the start takes long enough for a person to wonder. */
+  progress(text: string): void;
+}
+
+const progressAfterMs = 2_000;
+/** A first start after an unclean shutdown may have a lot to look at; nothing is ended when this passes. */
+const readyDeadlineMs = 120_000;
+const pollMs = 25;
+/** Output of a daemon that crashes early; what it logs itself is rotated elsewhere. */
+const rawOutputMaxBytes = 1024 * 1024;
+
+export function prepareHome(paths: Paths): void {
+  makePrivateDirectory(paths.home);
+  chmodSync(paths.home, 0o700);
+  for (const directory of [paths.logs, paths.run, paths.builds]) mkdirSync(directory, { recursive: true, mode: 0o700 });
+}
+
+export async function startDaemon(bundle: string, surroundings: StartSurroundings): Promise<Started> {
+  const { paths, env, progress } = surroundings;
+  const risk = judgeCgroup(readCgroupFacts());
+  const prefix = risk.risk === "none" ? null : scopePrefix();
+  const child = launch([...(prefix ?? []), process.execPath, bundle], paths, env);
+  const note = noteStarting(paths, child);
+  const slow = setInterval(() => progress("Still starting; `holdfast logs` shows what it does."), progressAfterMs);
+  try {
+    const report = await readReport(child);
+    if (report !== null && report.report === "failed") {
+      throw new HoldfastError("launch-failed", report.message, report.hint === null ? {} : { hint: report.hint });
+    }
+    if (report === null && prefix === null) throw crashed(paths, child);
+    const { url, pid } = report?.report === "ready" ? report : await waitUntilRunning(paths);
+    // The scope is ours, but it ends with the person's manager: judge where the daemon now is.
+    const left = prefix === null ? risk : judgeCgroup(readCgroupFacts(pid));
+    const warnings = left.risk === "none" ? [] : [`Warning: ${left.sentence}`, ...(left.fix === null ? [] : [left.fix])];
+    const notes = report?.report === "ready" ? report.notes : [];
+    return { url, pid, notes: [...notes, ...warnings], ours: report?.report !== "already-running" };
+  } finally {
+    clearInterval(slow);
+    rmSync(note, { force: true });
+    child.unref();
+  }
+}
+
+function launch([command, ...args]: string[], paths: Paths, env: NodeJS.ProcessEnv): ChildProcess {
+  const log = openRawOutput(paths);
+  try {
+    return spawn(command!, args, {
+      cwd: paths.home,
+      env: cleanEnvironment(env),
+      detached: true,
+      stdio: ["ignore", log, log, "pipe"],
+    });
+  } finally {
+    closeSync(log);
+  }
+}
+
+function rawOutput(paths: Paths): string {
+  return join(paths.logs, "daemon.out");
+}
+
+function openRawOutput(paths: Paths): number {
+  const path = rawOutput(paths);
+  const tooLong = (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > rawOutputMaxBytes;
+  return openSync(path, tooLong ? "w" : "a", 0o600);
+}
+
+/** So that `info` and `stop` see a daemon that does not answer yet. */
+function noteStarting(paths: Paths, child: ChildProcess): string {
+  clearStarting(paths);
+  const pid = child.pid ?? 0;
+  const path = startingFile(paths, pid);
+  const identity = pid === 0 ? null : identify(pid);
+  if (identity !== null) writeFileSync(path, JSON.stringify(identity), { mode: 0o600 });
+  return path;
+}
+
+/** The one line, or null when the pipe closed without it. */
+async function readReport(child: ChildProcess): Promise<StartReport | null> {
+  const pipe = child.stdio[3] as Readable;
+  const failed = new Promise<never>((_, reject) => child.once("error", reject));
+  const line = new Promise<StartReport | null>((resolve, reject) => {
+    let text = "";
+    const timer = setTimeout(() => {
+      reject(
+        new HoldfastError("starting", `The daemon (pid ${child.pid}) is not ready after ${readyDeadlineMs / 1000} s.`, {
+          hint: "It goes on starting: see `holdfast logs` and `holdfast info`.",
+        }),
+      );
+    }, readyDeadlineMs);
+    pipe.setEncoding("utf8");
+    pipe.on("data", (chunk: string) => (text += chunk));
+    // The daemon closes the pipe right behind its line.
+    pipe.once("close", () => {
+      clearTimeout(timer);
+      resolve(parseReport(text));
+    });
+  });
+  try {
+    return await Promise.race([line, failed]);
+  } finally {
+    pipe.destroy();
+  }
+}
+
+export function parseReport(text: string): StartReport | null {
+  try {
+    const value = JSON.parse(text.trim().split("\n")[0] ?? "") as StartReport;
+    return ["ready", "already-running", "failed"].includes(value.report) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function crashed(paths: Paths, child: ChildProcess): HoldfastError {
+  const lines = readFileSync(rawOutput(paths), "utf8").trimEnd().split("\n").slice(-8);
+  const how = child.signalCode === null ? `exit code ${child.exitCode ?? "unknown"}` : child.signalCode;
+  return new HoldfastError("launch-failed", [`The daemon ended before it was ready (${how}).`, ...lines].join("\n"), {
+    hint: `Its output is in ${rawOutput(paths)}.`,
+  });
+}
+
+/** Another starter was faster, or a scope swallowed the pipe: the file tells when it answers. */
+export async function waitUntilRunning(paths: Paths): Promise<{ url: string; pid: number }> {
+  const deadline = Date.now() + readyDeadlineMs;
+  while (Date.now() < deadline) {
+    const found = findDaemon(paths);
+    if (found.daemon === "running") return found.file;
+    await new Promise((resume) => setTimeout(resume, pollMs));
+  }
+  throw new HoldfastError("starting", "Another Holdfast is starting for this home, but it is not ready yet.", {
+    hint: "See `holdfast logs` and `holdfast info`.",
+  });
+}
+
+/** Becomes the daemon: for systemd, launchd, containers. Returns only if that fails. */
+export function becomeDaemon(bundle: string, { paths, env }: Pick<StartSurroundings, "paths" | "env">): never {
+  process.chdir(paths.home);
+  const argv = [process.execPath, bundle, "--foreground"];
+  if (process.execve === undefined) {
+    throw new HoldfastError("preflight-failed", "--foreground does not work on this platform.");
+  }
+  process.execve(process.execPath, argv, { ...cleanEnvironment(env), ...managerMarks(env) });
+}
+
+/** systemd's marks are inherited by everything below a unit; only the process that it started itself is managed by it. */
+export function managerMarks(env: NodeJS.ProcessEnv, pid = process.pid): Record<string, string> {
+  const { INVOCATION_ID: invocation, SYSTEMD_EXEC_PID: started, XPC_SERVICE_NAME: service } = env;
+  return {
+    ...(invocation !== undefined && (started === undefined || started === String(pid)) ? { INVOCATION_ID: invocation } : {}),
+    ...(service === undefined ? {} : { XPC_SERVICE_NAME: service }),
+  };
+}

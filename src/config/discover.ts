@@ -1,0 +1,232 @@
+/** Finds the configuration and the projects of a directory, and keeps what is registered in step with the file. */
+import { homedir } from "node:os";
+import { existsSync, realpathSync, statSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import type { Projects, ProjectSettings } from "../ports/projects.ts";
+import type { ProjectRow } from "../ports/store.ts";
+import { HoldfastError } from "../protocol/error.ts";
+import { asProjectId } from "../protocol/ids.ts";
+import { ConfigCache } from "./cache.ts";
+import type { Loaded } from "./load.ts";
+import { prefixFor, safeName, unused } from "./names.ts";
+import { problemsError, type Problem } from "./problem.ts";
+import { defaultBranchOf, remoteTrackerOf, repositoryAt, repositoryRoot, type Repository } from "./repository.ts";
+import { needsRepo, resolvePath, resolveProject, type ResolvedProject } from "./resolve.ts";
+import type { HoldfastConfig, UserConfig } from "./schema.ts";
+
+export const configName = "holdfast.yaml";
+
+/** The nearest holdfast.yaml from `start` up to the repository's root (or the top, outside any repository), or null. */
+export function findConfig(start: string): string | null {
+  const root = repositoryRoot(start);
+  for (let directory = resolve(start); ; directory = dirname(directory)) {
+    const file = join(directory, configName);
+    if (existsSync(file)) return file;
+    if (directory === root || dirname(directory) === directory) return null;
+  }
+}
+
+export interface DiscoverOptions {
+  /** The person's own config.yaml; it need not exist. */
+  userFile: string;
+  cache?: ConfigCache;
+  home?: string;
+  now?: () => number;
+}
+
+/** What is registered: id, prefix and path. Ids and prefixes given before are kept. */
+export type Registered = Pick<ProjectRow, "id" | "path" | "prefix" | "configFile">;
+
+/** The daemon's view of projects. */
+export function makeProjects(options: DiscoverOptions): Projects {
+  const cache = options.cache ?? new ConfigCache(options.now);
+  const settled = { ...options, cache };
+  const now = options.now ?? Date.now;
+  return {
+    async at(path, taken) {
+      const projects = await projectsAt(path, taken, settled);
+      return projects.map(({ id, path, prefix, configFile }) => ({ id, path, prefix, configFile, addedAt: now() }));
+    },
+    settings: (row) => projectSettings(row, settled),
+  };
+}
+
+/** The projects of `<path>/holdfast.yaml`, or the repository itself with defaults. Throws a HoldfastError. */
+export async function projectsAt(
+  path: string,
+  taken: readonly Registered[],
+  options: DiscoverOptions,
+): Promise<ResolvedProject[]> {
+  const cache = options.cache ?? new ConfigCache();
+  const user = await userConfig(cache, options.userFile);
+  const file = configAt(path);
+  if (file === null) return [ofRepository(requireRepository(path), taken, user)];
+  const loaded = await cache.load(file);
+  if (!loaded.ok) throw problemsError(loaded.problems);
+  const ids = Object.keys(loaded.config.projects ?? {});
+  if (ids.length === 0) return [ofFile(loaded, requireRepository(dirname(file)), null, taken, user)];
+  const home = options.home ?? homedir();
+  const checked = ids.map((id) => locate(loaded, id, home));
+  const problems = checked.flatMap((found) => ("problem" in found ? [found.problem] : []));
+  if (problems.length > 0) throw problemsError(problems);
+  const known = [...taken];
+  return checked.flatMap((found) => {
+    if ("problem" in found) return [];
+    const project = ofFile(loaded, found.repository, found.id, known, user);
+    known.push(project);
+    return [project];
+  });
+}
+
+/** What holds for a registered project now. Throws a HoldfastError that names file and line when the file is wrong. */
+export async function projectSettings(
+  row: Registered,
+  options: DiscoverOptions,
+): Promise<ProjectSettings & ResolvedProject & { defaultBranch: string }> {
+  const cache = options.cache ?? new ConfigCache();
+  const user = await userConfig(cache, options.userFile);
+  const config = row.configFile === null ? {} : await registeredConfig(cache, row.id, row.configFile);
+  const repository = requireRepository(row.path);
+  const { id, path, prefix, configFile: file } = row;
+  const project = resolveProject({ id, path, prefix, file, config, user, remote: remoteTrackerOf(repository) });
+  const defaultBranch = project.defaultBranch ?? defaultBranchOf(repository);
+  if (defaultBranch !== null) return { ...project, defaultBranch };
+  throw new HoldfastError("invalid", `The default branch of ${path} cannot be told from its files.`, {
+    hint: `Set projects.${id}.defaultBranch in ${file ?? join(path, configName)}.`,
+  });
+}
+
+async function userConfig(cache: ConfigCache, file: string): Promise<UserConfig> {
+  const loaded = await cache.load(file, "user");
+  if (!loaded.ok) throw problemsError(loaded.problems);
+  return loaded.config;
+}
+
+async function registeredConfig(cache: ConfigCache, id: string, file: string): Promise<HoldfastConfig> {
+  if (!existsSync(file)) {
+    throw new HoldfastError("invalid", `${file}, which describes project ${id}, is gone.`, {
+      hint: `Put it back, or run \`holdfast project rm ${id}\` and \`holdfast project add ${dirname(file)}\`.`,
+    });
+  }
+  const loaded = await cache.load(file);
+  if (!loaded.ok) throw problemsError(loaded.problems);
+  const ids = Object.keys(loaded.config.projects ?? {});
+  // Without `projects` the file describes the repository it stands in.
+  if (ids.length === 0 || ids.includes(id)) return loaded.config;
+  throw new HoldfastError("invalid", `Project ${id} is no longer in ${file}.`, {
+    hint: `It has ${ids.join(", ")}. Run \`holdfast project add ${dirname(file)}\` to register them.`,
+  });
+}
+
+/** The file to read for a path, or null where there is none. The path may be the file itself. */
+function configAt(path: string): string | null {
+  const real = realOrGiven(path);
+  if (basename(real) === configName && isFile(real)) return real;
+  const file = join(real, configName);
+  if (existsSync(file)) return file;
+  const other = join(real, "holdfast.yml");
+  if (!existsSync(other)) return null;
+  throw new HoldfastError("invalid", `${other} is not read.`, { hint: `Rename it to ${configName}.` });
+}
+
+function requireRepository(path: string): Repository {
+  const at = repositoryAt(path);
+  if (at.is === "repository") return at.repository;
+  if (at.is === "inside") {
+    throw new HoldfastError("invalid", `${resolve(path)} is not a git repository, but inside one.`, {
+      hint: `Use its root: ${at.root}`,
+    });
+  }
+  throw new HoldfastError("invalid", `${resolve(path)} is not a git repository: ${at.why}.`, {
+    hint: "Give the path of a repository, or run `git init` there.",
+  });
+}
+
+type Located = { id: string; repository: Repository } | { problem: Problem };
+type Good = Extract<Loaded<HoldfastConfig>, { ok: true }>;
+
+function locate(loaded: Good, id: string, home: string): Located {
+  const project = loaded.config.projects?.[id];
+  const path = resolvePath(project?.path ?? ".", loaded.file, home);
+  const at = repositoryAt(path);
+  const place = project?.path === undefined ? ["projects", id] : ["projects", id, "path"];
+  if (at.is === "inside") {
+    return {
+      problem: loaded.problem(place, `${path} is not a git repository, but inside one`, `use its root: ${at.root}`),
+    };
+  }
+  if (at.is === "not") return { problem: loaded.problem(place, `${path} is not a git repository: ${at.why}`, null) };
+  if (needsRepo(project?.tracker, remoteTrackerOf(at.repository))) {
+    const where = ["projects", id, "tracker"];
+    return { problem: loaded.problem(where, '"tracker" needs "repo"', "the remote origin does not tell it") };
+  }
+  return { id, repository: at.repository };
+}
+
+function ofRepository(repository: Repository, taken: readonly Registered[], user: UserConfig): ResolvedProject {
+  return named({ repository, id: null, file: null, config: {}, taken, user });
+}
+
+function ofFile(
+  loaded: Good,
+  repository: Repository,
+  id: string | null,
+  taken: readonly Registered[],
+  user: UserConfig,
+): ResolvedProject {
+  return named({ repository, id, file: loaded.file, config: loaded.config, taken, user });
+}
+
+interface Naming {
+  repository: Repository;
+  /** Null: from the directory's name. */
+  id: string | null;
+  file: string | null;
+  config: HoldfastConfig;
+  taken: readonly Registered[];
+  user: UserConfig;
+}
+
+function named(naming: Naming): ResolvedProject {
+  const { repository, taken, config, user, file } = naming;
+  const { path } = repository;
+  const before = taken.find((row) => row.path === path && (naming.id === null || row.id === naming.id));
+  const own =
+    naming.id ?? before?.id ?? unused(safeName(nameOf(repository)), (id) => taken.some((row) => row.id === id), "-");
+  const elsewhere = taken.find((row) => row.id === own && row.path !== path);
+  if (elsewhere !== undefined) {
+    throw new HoldfastError("conflict", `Project ${own} is registered already, for ${elsewhere.path}.`, {
+      hint: `Give it another id in ${file ?? configName}, or run \`holdfast project rm ${own}\`.`,
+    });
+  }
+  const others = taken.filter((row) => row.id !== own);
+  const wanted = config.projects?.[own]?.prefix;
+  const owner = others.find((row) => row.prefix === wanted);
+  if (wanted !== undefined && owner !== undefined) {
+    throw new HoldfastError("conflict", `Prefix ${wanted} of project ${own} is that of project ${owner.id} already.`, {
+      hint: `Set another prefix in ${file ?? configName}.`,
+    });
+  }
+  // A derived prefix may not take one that a later project of the same file asks for by name.
+  const asked = new Set(Object.values(config.projects ?? {}).map((project) => project.prefix));
+  const isTaken = (prefix: string): boolean => asked.has(prefix) || others.some((row) => row.prefix === prefix);
+  const prefix = wanted ?? before?.prefix ?? unused(prefixFor(own), isTaken);
+  const remote = remoteTrackerOf(repository);
+  return resolveProject({ id: asProjectId(own), path, prefix, file, config, user, remote });
+}
+
+function nameOf(repository: Repository): string {
+  return basename(repository.path).replace(/\.git$/, "");
+}
+
+function realOrGiven(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return resolve(path);
+  }
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+}

@@ -1,0 +1,131 @@
+/** Writes a first holdfast.yaml: the few keys that matter, with their meaning beside them. */
+import { closeSync, existsSync, fsyncSync, openSync, realpathSync, unlinkSync, writeSync } from "node:fs";
+import { basename, dirname, join, relative, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { configName } from "./discover.ts";
+import { prefixFor, safeName } from "./names.ts";
+import { defaultBranchOf, repositoryAt } from "./repository.ts";
+import { builtInDefaults } from "./schema.ts";
+
+export interface FreshConfig {
+  directory: string;
+  /** Ids of agents that are installed, best first. */
+  agentsFound: readonly string[];
+  /** The shipped JSON Schema; found beside the running program unless given. Null leaves the line out. */
+  schemaFile?: string | null;
+}
+
+export function makeConfig(fresh: FreshConfig): string {
+  const directory = resolve(fresh.directory);
+  const id = safeName(basename(directory).replace(/\.git$/, ""));
+  const schema = schemaLine(directory, fresh.schemaFile === undefined ? shippedSchema() : fresh.schemaFile);
+  const [agent = builtInDefaults.agent, ...others] = fresh.agentsFound;
+  const agentNote =
+    fresh.agentsFound.length === 0
+      ? "none was found here yet; `holdfast doctor` shows how to get one"
+      : others.length === 0
+        ? "the agent of new sessions"
+        : `also found: ${others.join(", ")}`;
+  const at = repositoryAt(directory);
+  const branch = at.is === "repository" ? defaultBranchOf(at.repository) : null;
+  const lines = [
+    ...schema,
+    "# How agents work on this repository. Every key may be left out.",
+    "",
+    "defaults:",
+    noted(`  agent: ${scalar(agent)}`, agentNote),
+    noted("  kind: terminal", "terminal: the agent's own screen; chat: structured, in the dashboard"),
+    noted("  # idleStopMinutes: 60", "stop what was idle for so long; the next prompt brings it back"),
+    "",
+    "projects:",
+    `  ${id}:`,
+    noted("    path: .", "relative to this file"),
+    noted(`    prefix: ${scalar(prefixFor(id))}`, `sessions are called ${prefixFor(id)}-1, ${prefixFor(id)}-2, ...`),
+    branch === null
+      ? noted("    # defaultBranch: main", "what new branches start from")
+      : noted(`    defaultBranch: ${scalar(branch)}`, "what new branches start from"),
+    noted(`    # symlinks: [${suggested(directory, linkable, "node_modules")}]`, "linked from here into each worktree"),
+    noted(`    # copy: [${suggested(directory, copyable, ".env")}]`, "copied from here into each worktree"),
+    noted(`    # postCreate: [${JSON.stringify(setUp(directory))}]`, "run in each new worktree"),
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+export type WrittenConfig = { is: "written"; file: string } | { is: "exists"; file: string };
+
+/** Never overwrites: a file that is there, or appears meanwhile, stays as it is. */
+export function writeConfig(fresh: FreshConfig): WrittenConfig {
+  const file = join(resolve(fresh.directory), configName);
+  const text = makeConfig(fresh);
+  let handle: number;
+  try {
+    handle = openSync(file, "wx", 0o644);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return { is: "exists", file };
+    throw error;
+  }
+  try {
+    writeSync(handle, text);
+    fsyncSync(handle);
+  } catch (error) {
+    unlinkSync(file);
+    throw error;
+  } finally {
+    closeSync(handle);
+  }
+  return { is: "written", file };
+}
+
+/** The schema that came with the running program (`dist/` and `schema/` are neighbours), or null. */
+function shippedSchema(): string | null {
+  const program = process.argv[1];
+  if (program === undefined) return null;
+  try {
+    const file = join(dirname(realpathSync(program)), "../schema/holdfast.schema.json");
+    return existsSync(file) ? file : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Relative where the schema is installed below the project, so that the line is right on other machines too. */
+function schemaLine(directory: string, schemaFile: string | null): string[] {
+  if (schemaFile === null) return [];
+  const path = relative(directory, schemaFile);
+  const address = path.startsWith("..") ? pathToFileURL(schemaFile).href : `./${path.split("\\").join("/")}`;
+  return [`# yaml-language-server: $schema=${address}`];
+}
+
+const noteColumn = 36;
+
+function noted(line: string, note: string): string {
+  return `${line.padEnd(noteColumn)} # ${note}`;
+}
+
+/** Plain where YAML reads it as text, quoted otherwise: `on` and `1.0` are branch names too. */
+function scalar(text: string): string {
+  const plain = /^[A-Za-z][\w./-]*$/.test(text) && !/^(true|false|null|yes|no|on|off|y|n)$/i.test(text);
+  return plain ? text : JSON.stringify(text);
+}
+
+const linkable = ["node_modules", ".venv", "vendor"];
+const copyable = [".env", ".env.local"];
+
+function suggested(directory: string, names: readonly string[], otherwise: string): string {
+  const there = names.filter((name) => existsSync(join(directory, name)));
+  return there.length === 0 ? otherwise : there.join(", ");
+}
+
+const setUps: readonly (readonly [file: string, command: string])[] = [
+  ["pnpm-lock.yaml", "pnpm install --frozen-lockfile"],
+  ["yarn.lock", "yarn install --immutable"],
+  ["package-lock.json", "npm ci"],
+  ["uv.lock", "uv sync"],
+  ["requirements.txt", "python3 -m venv .venv"],
+  ["go.mod", "go mod download"],
+  ["Cargo.toml", "cargo fetch"],
+];
+
+function setUp(directory: string): string {
+  return setUps.find(([file]) => existsSync(join(directory, file)))?.[1] ?? "npm ci";
+}

@@ -1,0 +1,135 @@
+/** What a git repository says about itself in its files. No process is started, so nothing of a hostile one can run. */
+import { readFileSync, realpathSync, statSync } from "node:fs";
+import { dirname, isAbsolute, join, resolve } from "node:path";
+import { parseRemotes, trackerOf, type RemoteTracker } from "./git-config.ts";
+
+export interface Repository {
+  /** The directory that was asked for, links resolved. */
+  path: string;
+  /** Where HEAD is. */
+  gitDirectory: string;
+  /** Where refs and config are: another place than `gitDirectory` in a linked worktree. */
+  commonDirectory: string;
+  bare: boolean;
+}
+
+export type RepositoryAt =
+  | { is: "repository"; repository: Repository }
+  | { is: "not"; why: string }
+  /** Not one itself, but inside one. */
+  | { is: "inside"; root: string };
+
+export function repositoryAt(path: string): RepositoryAt {
+  let real: string;
+  try {
+    real = realpathSync(path);
+    if (!statSync(real).isDirectory()) return { is: "not", why: "it is not a directory" };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return {
+      is: "not",
+      why: code === "ENOENT" ? "there is no such directory" : `it cannot be read (${code ?? "unknown"})`,
+    };
+  }
+  const found = readRepository(real);
+  if (found !== null) return found;
+  const root = repositoryRoot(dirname(real));
+  return root === null ? { is: "not", why: "it has no .git" } : { is: "inside", root };
+}
+
+/** The nearest directory at or above `start` that has a `.git`, or null. */
+export function repositoryRoot(start: string): string | null {
+  for (let directory = resolve(start); ; directory = dirname(directory)) {
+    if (kindOf(join(directory, ".git")) !== null || isGitDirectory(directory)) return directory;
+    if (dirname(directory) === directory) return null;
+  }
+}
+
+function readRepository(path: string): RepositoryAt | null {
+  const dotGit = join(path, ".git");
+  const kind = kindOf(dotGit);
+  if (kind === null) return isGitDirectory(path) ? found(path, path, true) : null;
+  if (kind === "directory") {
+    return isGitDirectory(dotGit) ? found(path, dotGit, false) : { is: "not", why: "its .git is damaged or empty" };
+  }
+  const target = /^gitdir: (.+?)\s*$/.exec(readSmall(dotGit) ?? "")?.[1];
+  if (target === undefined) return { is: "not", why: "its .git file does not name a git directory" };
+  const gitDirectory = isAbsolute(target) ? target : join(path, target);
+  if (readSmall(join(gitDirectory, "HEAD")) !== null) return found(path, gitDirectory, false);
+  return { is: "not", why: `its .git file names ${gitDirectory}, which is no git directory` };
+}
+
+function found(path: string, gitDirectory: string, bare: boolean): RepositoryAt {
+  const common = readSmall(join(gitDirectory, "commondir"))?.trim();
+  const commonDirectory = common === undefined ? gitDirectory : resolve(gitDirectory, common);
+  return { is: "repository", repository: { path, gitDirectory, commonDirectory, bare } };
+}
+
+function isGitDirectory(path: string): boolean {
+  return (
+    kindOf(join(path, "HEAD")) === "file" &&
+    kindOf(join(path, "objects")) === "directory" &&
+    kindOf(join(path, "refs")) === "directory"
+  );
+}
+
+/**
+ * The branch that new work starts from: what the remote calls its own, else main or master where only one of them is
+ * there, else what is checked out. Null where files do not tell (a detached HEAD, the reftable format).
+ */
+export function defaultBranchOf(repository: Repository): string | null {
+  const { commonDirectory, gitDirectory } = repository;
+  for (const { name } of remotesByImportance(repository)) {
+    const head = symbolic(join(commonDirectory, "refs/remotes", name, "HEAD"));
+    const start = `refs/remotes/${name}/`;
+    if (head?.startsWith(start)) return head.slice(start.length);
+  }
+  const usual = ["main", "master"].filter((name) => hasBranch(commonDirectory, name));
+  if (usual.length === 1 && usual[0] !== undefined) return usual[0];
+  // A linked worktree stands on some branch of its own; the main one is the better witness.
+  const head = symbolic(join(commonDirectory, "HEAD")) ?? symbolic(join(gitDirectory, "HEAD"));
+  const branch = head?.startsWith("refs/heads/") ? head.slice("refs/heads/".length) : null;
+  return branch === ".invalid" ? null : branch;
+}
+
+export function remoteTrackerOf(repository: Repository): RemoteTracker | null {
+  const [first] = remotesByImportance(repository);
+  return first === undefined ? null : trackerOf(first.url);
+}
+
+function remotesByImportance(repository: Repository) {
+  const remotes = parseRemotes(readSmall(join(repository.commonDirectory, "config")) ?? "");
+  const rank = (name: string): number => (name === "origin" ? 0 : name === "upstream" ? 1 : 2);
+  return remotes.sort((a, b) => rank(a.name) - rank(b.name));
+}
+
+function hasBranch(commonDirectory: string, name: string): boolean {
+  const ref = `refs/heads/${name}`;
+  if (kindOf(join(commonDirectory, ref)) === "file") return true;
+  return (readSmall(join(commonDirectory, "packed-refs")) ?? "").split("\n").some((line) => line.endsWith(` ${ref}`));
+}
+
+function symbolic(file: string): string | null {
+  return /^ref: (\S+)\s*$/.exec(readSmall(file) ?? "")?.[1] ?? null;
+}
+
+/** packed-refs of a repository with a hundred thousand refs; anything longer is not worth the time. */
+const maxBytes = 16 * 1024 * 1024;
+
+function readSmall(file: string): string | null {
+  try {
+    const stat = statSync(file);
+    return stat.isFile() && stat.size <= maxBytes ? readFileSync(file, "utf8") : null;
+  } catch {
+    return null;
+  }
+}
+
+function kindOf(path: string): "file" | "directory" | null {
+  try {
+    const stat = statSync(path);
+    return stat.isDirectory() ? "directory" : stat.isFile() ? "file" : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,154 @@
+import type { Action, RuntimeFacts, SessionFacts, StopReason } from "./facts.ts";
+import { howEnded, isLive, recentCrashes, restOf } from "./runs.ts";
+
+/** What could not be seen is looked at again after this: soon enough for a person who waits, cheap enough for ever. */
+export const retryUnknownMs = 2_000;
+/** So many resumes in a row that failed say that the conversation is not coming back. */
+export const resumeFailureLimit = 3;
+
+/**
+ * What to do next for one session. The caller performs the list in order, observes again and asks again, until the
+ * answer is empty or a wait. Rules, first match wins; intent comes from the record alone:
+ *
+ * 1. `snoozed` past its time: wake.
+ * 2. Wanted down (`stopped`, `snoozed`, `archived`, `killed`, `deleted`): what could not be observed is waited for; what
+ *    is there is stopped, dead or alive; once absent, its end is recorded, an open turn and an interrupted prompt are
+ *    settled. `killed` and `deleted` then clear the worktree away. No path leads from here to a launch.
+ * 3. Wanted `running` and due for a launch, but without a worktree: it is made, or brought back from the trash.
+ * 4. Runtime unknown: wait.
+ * 5. Another launch than the expected one is there: stop it, so that there is one agent at most.
+ * 6. The expected agent lives: adopt it if that is not on record, else settle an interrupted prompt, else deliver the next.
+ * 7. The expected agent is dead: record the end by exit code and signal; then clear what it left.
+ * 8. Absent: record the end, settle the turn, settle an interrupted prompt.
+ * 9. Down, and nothing holds it there (own exit, failed launch, used-up crash budget, `--no-restore`; a missing
+ *    worktree is never made anew): launch, into its conversation where there is one.
+ *
+ * While the mass-death breaker asks for a second look, nothing is concluded from a death that is not proven.
+ */
+export function decide(facts: SessionFacts, now: number): Action[] {
+  const { intent } = facts.session;
+  switch (intent.want) {
+    case "running":
+      return keepRunning(facts, now);
+    case "stopped":
+    case "archived":
+      return bringDown(facts, now, "wanted-down");
+    case "snoozed": {
+      if (now >= intent.until) return [{ do: "wake" }];
+      const actions = bringDown(facts, now, "wanted-down");
+      return actions.length > 0 ? actions : [{ do: "wait", until: intent.until, why: "snoozed" }];
+    }
+    case "killed":
+    case "deleted": {
+      const actions = bringDown(facts, now, intent.want);
+      return actions.length > 0 ? actions : clearAway(facts, now);
+    }
+    default:
+      intent satisfies never;
+      return [];
+  }
+}
+
+function bringDown(facts: SessionFacts, now: number, why: StopReason): Action[] {
+  const { runtime } = facts;
+  if (runtime.is === "unknown") return [waitForSight(runtime.why, now)];
+  // A dead agent's pane or keeper is stopped too: nothing is left behind.
+  if (runtime.is === "known") return [{ do: "stop", why, force: false }];
+  return unlessLookingAgain(facts, now, conclude(facts, "stopped"));
+}
+
+function clearAway(facts: SessionFacts, now: number): Action[] {
+  const { at } = facts.session.workspace;
+  if (at !== "ready" && at !== "planned") return [];
+  if (facts.workspace.is === "unknown") return [waitForSight(facts.workspace.why, now)];
+  // Also when the directory is missing: the performer finds it in the trash after a crash, or records that it is gone.
+  return unlessLookingAgain(facts, now, [{ do: "remove-workspace" }]);
+}
+
+function keepRunning(facts: SessionFacts, now: number): Action[] {
+  const { runtime } = facts;
+  const prepare = prepareWorkspace(facts);
+  if (prepare.length > 0) return prepare;
+  if (runtime.is === "unknown") return [waitForSight(runtime.why, now)];
+  if (runtime.is === "known") return tend(facts, runtime.value, now);
+  const lost = facts.absence === "other-boot" || facts.absence === "no-server";
+  const ending = conclude(facts, lost ? "lost" : "crash");
+  return unlessLookingAgain(facts, now, ending.length > 0 ? ending : launch(facts, now));
+}
+
+function prepareWorkspace(facts: SessionFacts): Action[] {
+  const { session } = facts;
+  if (isLive(session.run) || restOf(session, facts.restoreLost) !== null) return [];
+  if (session.workspace.at === "planned") return [{ do: "create-workspace" }];
+  const moved = session.workspace.at === "ready" && facts.workspace.is === "absent" && facts.workspaceInTrash === true;
+  return session.workspace.at === "trashed" || moved ? [{ do: "restore-workspace" }] : [];
+}
+
+function tend(facts: SessionFacts, seen: RuntimeFacts, now: number): Action[] {
+  const { run } = facts.session;
+  if (run.run === "none" || run.launch !== seen.launch) return [{ do: "stop", why: "superseded", force: false }];
+  if (run.run === "failed") return [{ do: "stop", why: "leftover", force: false }];
+  if (seen.agent.alive) {
+    // `ended` and yet alive: what concluded its end was wrong, and live work is kept.
+    return run.run === "up" ? nextPrompt(facts, seen) : [{ do: "adopt" }];
+  }
+  if (run.run === "ended") return [{ do: "stop", why: "leftover", force: false }];
+  const { exit } = seen.agent;
+  const end: Action = { do: "record-end", how: howEnded(exit), exit, lastLines: seen.lastLines };
+  // The turn is settled when the whole tree is gone: until then its answer may still be written.
+  return exit === null ? unlessLookingAgain(facts, now, [end]) : [end];
+}
+
+function nextPrompt(facts: SessionFacts, seen: RuntimeFacts): Action[] {
+  const { session } = facts;
+  if (facts.sendInProgress === true) return [];
+  const interrupted = settlePrompt(facts);
+  if (interrupted.length > 0) return interrupted;
+  // One prompt in flight for a chat agent; a terminal agent queues what is typed while it works.
+  if (session.kind === "chat" && session.turn.turn === "open") return [];
+  // What is typed into an open question would answer it.
+  if (seen.activity === "needs_input") return [];
+  // A doubtful prompt is the person's to send again; it holds up none behind it.
+  const next = session.queue.find((prompt) => prompt.state === "queued");
+  return next === undefined ? [] : [{ do: "deliver", prompt: next.promptId }];
+}
+
+/** What has to be written down about something that is absent. */
+function conclude(facts: SessionFacts, how: "stopped" | "lost" | "crash"): Action[] {
+  const { run, turn } = facts.session;
+  const settleTurn: Action[] = turn.turn === "open" ? [{ do: "settle-turn", as: "orphaned_at_restart" }] : [];
+  if (isLive(run)) return [{ do: "record-end", how, exit: null, lastLines: [] }, ...settleTurn];
+  return settleTurn.length > 0 ? settleTurn : settlePrompt(facts);
+}
+
+function settlePrompt({ session, sendInProgress }: SessionFacts): Action[] {
+  if (sendInProgress === true) return [];
+  const interrupted = session.queue.find((prompt) => prompt.state === "sending");
+  return interrupted === undefined ? [] : [{ do: "settle-prompt", prompt: interrupted.promptId }];
+}
+
+function launch(facts: SessionFacts, now: number): Action[] {
+  const { session, workspace } = facts;
+  if (restOf(session, facts.restoreLost) !== null || session.workspace.at !== "ready") return [];
+  if (workspace.is === "unknown") return [waitForSight(workspace.why, now)];
+  // Never made anew: that would drop what was not committed. The status says what is missing.
+  if (workspace.is === "absent") return [];
+  const resumable = session.prompted && session.agentSessionId !== null && facts.canResume;
+  if (resumable && session.resumeFailures >= resumeFailureLimit) {
+    return [
+      { do: "reset-context", why: `${session.resumeFailures} attempts in a row to resume the conversation failed` },
+    ];
+  }
+  const crashed = session.run.run === "ended" && session.run.how === "crash";
+  return [{ do: "launch", how: resumable ? "resume" : "fresh", attempt: crashed ? recentCrashes(session) + 1 : 1 }];
+}
+
+function unlessLookingAgain(facts: SessionFacts, now: number, actions: Action[]): Action[] {
+  const { lookAgainAt } = facts;
+  if (actions.length === 0 || facts.absence !== null || lookAgainAt === null || now >= lookAgainAt) return actions;
+  return [{ do: "wait", until: lookAgainAt, why: "most sessions look dead at once; looking again before concluding" }];
+}
+
+function waitForSight(why: string, now: number): Action {
+  return { do: "wait", until: now + retryUnknownMs, why: `could not be observed: ${why}` };
+}

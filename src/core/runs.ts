@@ -1,0 +1,60 @@
+/** What the record of the latest launch means by itself: how it ended, whether it may be started again, why not. */
+import type { EndedHow, ExitStatus, Run, SessionState } from "../protocol/session.ts";
+
+/** Three crashes within a minute are a loop, not bad luck: then nothing is started again until the person asks. */
+export const crashBudget = 3;
+export const crashWindowMs = 60_000;
+
+export type LiveRun = Extract<Run, { run: "launching" | "up" }>;
+
+/** Whether the record expects a process. */
+export function isLive(run: Run): run is LiveRun {
+  return run.run === "launching" || run.run === "up";
+}
+
+/** By code and signal both: a SIGKILL can be reported as code 0, and sh knows a signal only as 128 + n. */
+export function howEnded(exit: ExitStatus | null): Extract<EndedHow, "own-exit" | "crash"> {
+  return exit !== null && exit.code === 0 && exit.signal === null ? "own-exit" : "crash";
+}
+
+/**
+ * Crashes in a row, each within the window of the latest. Measured from the latest crash and not from now: otherwise a
+ * session that used up its budget would start again by itself a minute later.
+ */
+export function recentCrashes({ crashes }: Pick<SessionState, "crashes">): number {
+  const latest = crashes.at(-1);
+  return latest === undefined ? 0 : crashes.filter((at) => latest - at < crashWindowMs).length;
+}
+
+/** Why a session that is wanted running stays down by itself. */
+export type Rest = "exited" | "failed" | "crashing" | "lost";
+
+/** Null when nothing in the record stands against a launch (or when there is a live run, which needs none). */
+export function restOf(session: SessionState, restoreLost: boolean): Rest | null {
+  const { run } = session;
+  if (run.run === "failed") return askedSince(session, run.seq) || promptedSince(session, run.seq) ? null : "failed";
+  if (run.run !== "ended") return null;
+  const { how } = run;
+  switch (how) {
+    case "own-exit":
+      return askedSince(session, run.seq) || promptedSince(session, run.seq) ? null : "exited";
+    case "lost":
+      return restoreLost || askedSince(session, run.seq) || promptedSince(session, run.seq) ? null : "lost";
+    case "crash":
+      // A waiting prompt does not lift it: the loop of crashes would go on with each of them.
+      return askedSince(session, run.seq) || recentCrashes(session) < crashBudget ? null : "crashing";
+    case "stopped":
+      return null;
+    default:
+      how satisfies never;
+      return null;
+  }
+}
+
+function askedSince({ intent }: SessionState, seq: number): boolean {
+  return intent.seq > seq;
+}
+
+function promptedSince({ queue }: SessionState, seq: number): boolean {
+  return queue.some((prompt) => prompt.state === "queued" && prompt.admittedSeq > seq);
+}

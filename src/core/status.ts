@@ -1,0 +1,118 @@
+/** A session's status: computed from the record and what was observed whenever somebody asks, never stored. */
+import { statuses, type ExitStatus, type SessionState, type Status } from "../protocol/session.ts";
+import { isStuck } from "./activity.ts";
+import type { Observed, RuntimeFacts } from "./facts.ts";
+import { crashBudget, crashWindowMs, isLive, restOf, type Rest } from "./runs.ts";
+
+export interface StatusOptions {
+  /** The project's limit of silence for a working agent. */
+  stuckAfterMs: number;
+  /** Whether the worktree's directory is there; undefined where that is not known. */
+  workspaceThere?: boolean | undefined;
+  /** False after `start --no-restore`. */
+  restoreLost?: boolean;
+}
+
+export interface StatusAnswer {
+  status: Status;
+  /** Why, where the status alone does not say enough. */
+  reason: string | null;
+}
+
+export function statusOf(
+  session: SessionState,
+  runtime: Observed<RuntimeFacts>,
+  now: number,
+  options: StatusOptions,
+): StatusAnswer {
+  const { want } = session.intent;
+  // A tombstone is never listed; whoever asks all the same reads that it is over.
+  if (want === "deleted") return { status: "killed", reason: "deleted" };
+  if (want !== "running")
+    return { status: want, reason: runtime.is === "known" ? "its processes are being ended" : null };
+  const alive = runtime.is === "known" && runtime.value.agent.alive && isExpected(session, runtime.value);
+  const rest = restOf(session, options.restoreLost ?? true);
+  if (rest !== null && !alive) return atRest(session, rest);
+  if (!alive && isMissing(session, options)) {
+    return { status: "failed", reason: `Workspace missing: ${session.workspacePath}` };
+  }
+  if (session.run.run === "none") return { status: "starting", reason: null };
+  if (runtime.is === "unknown") return { status: "unknown", reason: runtime.why };
+  if (session.run.run === "launching") {
+    return { status: "starting", reason: session.run.attempt > 1 ? `attempt ${session.run.attempt}` : null };
+  }
+  if (session.run.run !== "up") return { status: "starting", reason: startingAgain(session) };
+  if (runtime.is === "absent") return { status: "unknown", reason: "it looks gone; not concluded yet" };
+  if (!isExpected(session, runtime.value)) return { status: "starting", reason: "an earlier launch is being ended" };
+  if (!alive) return { status: "unknown", reason: "the agent has ended; its end is being recorded" };
+  return ofLiving(session, runtime.value, now, options);
+}
+
+function isExpected(session: SessionState, seen: RuntimeFacts): boolean {
+  return isLive(session.run) && session.run.launch === seen.launch;
+}
+
+function isMissing(session: SessionState, options: StatusOptions): boolean {
+  const { at } = session.workspace;
+  return at === "gone" || (at === "ready" && options.workspaceThere === false);
+}
+
+function atRest(session: SessionState, rest: Rest): StatusAnswer {
+  const { run } = session;
+  switch (rest) {
+    case "exited":
+      return session.pullRequest?.state === "merged"
+        ? { status: "done", reason: "its pull request is merged" }
+        : { status: "exited", reason: null };
+    case "failed":
+      return { status: "failed", reason: run.run === "failed" ? run.reason : null };
+    case "crashing": {
+      const last = run.run === "ended" ? describeExit(run.exit) : "";
+      return {
+        status: "failed",
+        reason: `crashed ${crashBudget} times within ${crashWindowMs / 1000} s, last ${last}`,
+      };
+    }
+    case "lost":
+      return { status: "failed", reason: "lost with the machine or its tmux server, and started with --no-restore" };
+    default:
+      rest satisfies never;
+      return { status: "failed", reason: null };
+  }
+}
+
+function startingAgain({ run }: SessionState): string | null {
+  if (run.run !== "ended") return null;
+  if (run.how === "crash") return `starting again after a crash (${describeExit(run.exit)})`;
+  return run.how === "lost" ? "starting again: it was lost with the machine or its tmux server" : null;
+}
+
+export function describeExit(exit: ExitStatus | null): string {
+  if (exit === null || (exit.code === null && exit.signal === null)) return "without an exit status";
+  // The signal says more: a killed process may report code 0 beside it.
+  return exit.signal === null ? `exit code ${exit.code}` : `signal ${exit.signal}`;
+}
+
+function ofLiving(session: SessionState, seen: RuntimeFacts, now: number, options: StatusOptions): StatusAnswer {
+  const { turn } = session;
+  if (seen.activity === "needs_input") return { status: "needs_input", reason: null };
+  const inTurn = session.kind === "chat" && turn.turn === "open";
+  if (inTurn || seen.activity === "working") {
+    const reason = inTurn && turn.answerMayBeLost ? "the answer may be lost; the turn can be ended by force" : null;
+    const stuck = isStuck("working", session.lastActivityAt, now, options.stuckAfterMs);
+    return { status: stuck ? "stuck" : "working", reason };
+  }
+  // A chat agent without a turn and a plain shell have nothing to tell; any other silence is not taken for idleness.
+  if (seen.activity === null && session.kind === "terminal" && session.role !== "shell") {
+    return { status: "unknown", reason: "alive, but nothing says what the agent is doing" };
+  }
+  return { status: pullRequestStatus(session) ?? "idle", reason: null };
+}
+
+const ofPullRequests: readonly Status[] = statuses.slice(statuses.indexOf("pr_open"), statuses.indexOf("merged") + 1);
+
+function pullRequestStatus({ pullRequest }: SessionState): Status | null {
+  if (pullRequest === null) return null;
+  if (pullRequest.state === "open") return "pr_open";
+  return ofPullRequests.find((status) => status === pullRequest.state) ?? null;
+}

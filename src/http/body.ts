@@ -1,0 +1,116 @@
+/** Reads and checks a request's body: content type, size, JSON, schema. Never holds more than the limit. */
+import { isUtf8 } from "node:buffer";
+import type { IncomingMessage } from "node:http";
+import type * as z from "zod/mini";
+import type { BodyName, Route } from "../protocol/http.ts";
+import { describeIssues } from "./describe-issues.ts";
+import { findJsonError } from "./json-error.ts";
+import { quoted, Refusal } from "./refusal.ts";
+
+/** Whoever has no token may make us hold only this much: a code or a passphrase fits many times over. */
+const strangerLimitBytes = 16 * 1024;
+/** Everything but prompts. */
+const smallLimitBytes = 1024 * 1024;
+/** Twice `maxPromptBytes` of command.ts (which is not loaded here): JSON doubles quotes and newlines. */
+export const promptLimitBytes = 64 * 1024 * 1024;
+
+const withPrompt: ReadonlySet<BodyName> = new Set<BodyName>(["promptRequest", "spawnRequest"]);
+
+export function bodyLimit(route: Route, largest: number): number {
+  if (route.access === "anyone") return Math.min(strangerLimitBytes, largest);
+  return route.body !== undefined && withPrompt.has(route.body) ? largest : Math.min(smallLimitBytes, largest);
+}
+
+/** `proceed` tells a client that asked with `Expect: 100-continue` to send its body. */
+export async function readJsonBody(
+  request: IncomingMessage,
+  schemaName: BodyName,
+  limitBytes: number,
+  proceed: () => void,
+): Promise<unknown> {
+  checkContentType(request);
+  if (Number(request.headers["content-length"] ?? 0) > limitBytes) throw tooLarge(limitBytes);
+  proceed();
+  const bytes = await collect(request, limitBytes);
+  const value = bytes.length === 0 ? {} : parse(bytes);
+  return validate(schemaName, value);
+}
+
+export function refuseBody(request: IncomingMessage): void {
+  const length = request.headers["content-length"];
+  if ((length !== undefined && length !== "0") || request.headers["transfer-encoding"] !== undefined) {
+    throw new Refusal("invalid", `${request.method ?? ""} takes no body here.`);
+  }
+}
+
+/** A page of another site can send text/plain and forms without asking first; application/json it cannot. */
+function checkContentType(request: IncomingMessage): void {
+  const given = request.headers["content-type"] ?? "";
+  const [type = "", ...parameters] = given.split(";").map((part) => part.trim().toLowerCase());
+  const charset = parameters.find((each) => each.startsWith("charset="))?.replace(/^charset=|"/g, "") ?? "utf-8";
+  if (type !== "application/json" || (charset !== "utf-8" && charset !== "utf8")) {
+    throw new Refusal(
+      "unsupported-media-type",
+      `Writes must be application/json, not ${given === "" ? "without a content type" : quoted(given)}.`,
+      { hint: "Send the header `Content-Type: application/json`." },
+    );
+  }
+  const encoding = request.headers["content-encoding"];
+  if (encoding !== undefined && encoding !== "identity") {
+    throw new Refusal("unsupported-media-type", `The content encoding ${quoted(encoding)} is not taken; send it plain.`);
+  }
+}
+
+function collect(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const parts: Buffer[] = [];
+    let size = 0;
+    const settle = (act: () => void): void => {
+      request.off("data", onData).off("end", onEnd).off("error", onError).off("close", onClose);
+      act();
+    };
+    const onData = (part: Buffer): void => {
+      size += part.length;
+      if (size <= limitBytes) parts.push(part);
+      else {
+        request.pause();
+        settle(() => reject(tooLarge(limitBytes)));
+      }
+    };
+    const onEnd = (): void => settle(() => resolve(parts.length === 1 ? parts[0]! : Buffer.concat(parts)));
+    const onError = (cause: Error): void => settle(() => reject(cutOff(cause)));
+    const onClose = (): void => settle(() => reject(cutOff()));
+    request.on("data", onData).on("end", onEnd).on("error", onError).on("close", onClose);
+  });
+}
+
+function parse(bytes: Buffer): unknown {
+  if (!isUtf8(bytes)) throw new Refusal("malformed-json", "The body is not UTF-8.");
+  const text = bytes.toString("utf8");
+  try {
+    return JSON.parse(text);
+  } catch {
+    const found = findJsonError(text);
+    const where = found === null ? "" : `: line ${found.line}, column ${found.column}: expected ${found.expected}`;
+    throw new Refusal("malformed-json", `The body is not valid JSON${where}.`);
+  }
+}
+
+/** The schemas, and with them the schema library, are loaded at the first write: a starting daemon needs neither. */
+async function validate(name: BodyName, value: unknown): Promise<unknown> {
+  const schema: z.ZodMiniType = (await import("../protocol/command.ts"))[name];
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const shape = (schema._zod.def as { shape?: object }).shape ?? {};
+  throw new Refusal("invalid", `The request is not valid: ${describeIssues(result.error.issues, value, Object.keys(shape))}`);
+}
+
+function tooLarge(limitBytes: number): Refusal {
+  return new Refusal("too-large", `The body is larger than the ${limitBytes} bytes that are taken here.`, {
+    headers: { Connection: "close" },
+  });
+}
+
+function cutOff(cause?: Error): Refusal {
+  return new Refusal("invalid", "The request ended before its body did.", { cause, headers: { Connection: "close" } });
+}

@@ -1,0 +1,89 @@
+/**
+ * The dashboard's files. They are the same for everybody and hold no secrets, so they are given without a token; what
+ * they show comes from the API, with one.
+ */
+import { open, realpath } from "node:fs/promises";
+import type { ServerResponse } from "node:http";
+import { extname, join, sep } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { securityHeaders } from "./headers.ts";
+import { nothingAt } from "./router.ts";
+
+const types: Record<string, string> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".json": "application/json; charset=utf-8",
+  ".webmanifest": "application/manifest+json; charset=utf-8",
+  ".svg": "image/svg+xml",
+  ".png": "image/png",
+  ".ico": "image/x-icon",
+  ".woff2": "font/woff2",
+  ".wasm": "application/wasm",
+  ".txt": "text/plain; charset=utf-8",
+};
+
+/** Names that hold a hash of their content never change it. */
+const hashed = /^\/assets\/.*-[A-Za-z0-9_-]{8,}\.[a-z0-9]+$/;
+
+export interface StaticRequest {
+  method: string;
+  path: string;
+  /** A browser that opens a page: addresses inside the dashboard then get its one page. */
+  navigation: boolean;
+}
+
+export async function sendFile(directory: string | null, ask: StaticRequest, response: ServerResponse): Promise<void> {
+  if (directory === null) throw nothingAt(ask.method, ask.path, "This daemon was built without the dashboard.");
+  if (ask.method !== "GET" && ask.method !== "HEAD") throw nothingAt(ask.method, ask.path);
+  const wanted = ask.path === "/" ? "/index.html" : ask.path;
+  const file = (await openInside(directory, wanted)) ?? (ask.navigation ? await openInside(directory, "/index.html") : null);
+  if (file === null) throw nothingAt(ask.method, ask.path);
+  try {
+    response.writeHead(200, {
+      ...securityHeaders,
+      "Content-Type": types[extname(file.path)] ?? "application/octet-stream",
+      "Content-Length": file.size,
+      "Cache-Control": hashed.test(wanted) ? "public, max-age=31536000, immutable" : "no-cache",
+    });
+    if (ask.method === "HEAD") response.end();
+    else await pipeline(file.handle.createReadStream({ autoClose: false, end: file.size - 1 }), response);
+  } finally {
+    await file.handle.close();
+  }
+}
+
+type OpenFile = { path: string; size: number; handle: Awaited<ReturnType<typeof open>> };
+
+async function openInside(directory: string, path: string): Promise<OpenFile | null> {
+  const relative = safePath(path);
+  if (relative === null) return null;
+  try {
+    const root = await realpath(directory);
+    // A symbolic link in the build could point anywhere: the real path counts.
+    const real = await realpath(join(root, relative));
+    if (!real.startsWith(root + sep)) return null;
+    const handle = await open(real, "r");
+    const stat = await handle.stat();
+    if (stat.isFile() && stat.size > 0) return { path: real, size: stat.size, handle };
+    await handle.close();
+    return null;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR" || code === "ENAMETOOLONG") return null;
+    throw error;
+  }
+}
+
+/** Nothing that climbs, hides, or means something else to another file system. */
+function safePath(path: string): string | null {
+  let decoded: string;
+  try {
+    decoded = decodeURIComponent(path);
+  } catch {
+    return null;
+  }
+  if (decoded.includes("\0") || decoded.includes("\\")) return null;
+  const segments = decoded.split("/").slice(1);
+  return segments.some((segment) => segment === "" || segment.startsWith(".")) ? null : segments.join("/");
+}

@@ -1,0 +1,93 @@
+/**
+ * The directory of one launch: `<launches>/<session>/<launch>/`, 0700. Holds the agent's hook files, the lines that
+ * hooks write, what was decided for this launch (conversation id, prompt given), and until the agent runs its argv and
+ * environment. Nothing in it is used by a later launch.
+ */
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve, sep } from "node:path";
+import type { TerminalAgent } from "../../ports/agents.ts";
+import { asLaunchId } from "../../protocol/ids.ts";
+import type { LaunchId, SessionId } from "../../protocol/ids.ts";
+import { safeName } from "./names.ts";
+import { runFileText } from "./starter.ts";
+import type { RunFile } from "./starter.ts";
+
+/** What a later daemon must know of a launch that an earlier one made. */
+export interface LaunchNote {
+  launch: LaunchId;
+  /** The conversation id we chose or resumed. */
+  agentSessionId: string | null;
+  promptTaken: boolean;
+}
+
+export class LaunchFiles {
+  readonly #root: string;
+
+  constructor(root: string) {
+    this.#root = root;
+    mkdirSync(root, { recursive: true, mode: 0o700 });
+  }
+
+  directory(session: SessionId, launch: LaunchId): string {
+    return join(this.#root, safeName(session), safeName(launch));
+  }
+
+  /** Every launch of this session that left a directory. */
+  launches(session: SessionId): LaunchId[] {
+    return this.#names(session).flatMap((name) => {
+      const note = readNote(join(this.#root, safeName(session), name));
+      return note === null ? [] : [note.launch];
+    });
+  }
+
+  note(session: SessionId, launch: LaunchId): LaunchNote | null {
+    return readNote(this.directory(session, launch));
+  }
+
+  write(session: SessionId, note: LaunchNote, run: RunFile, hooks: TerminalAgent["files"]): void {
+    const directory = this.directory(session, note.launch);
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    for (const file of hooks) {
+      const path = resolve(directory, file.name);
+      if (!path.startsWith(directory + sep)) throw new Error(`hook file ${file.name} lies outside its launch`);
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      writeFileSync(path, file.text, { mode: file.executable === true ? 0o700 : 0o600 });
+      if (file.executable === true) chmodSync(path, 0o700);
+    }
+    writeFileSync(join(directory, "launch.json"), JSON.stringify(note), { mode: 0o600 });
+    writeFileSync(join(directory, "run"), runFileText(run), { mode: 0o600 });
+  }
+
+  /** Once the agent runs, its environment need not lie about on disk. */
+  forgetRun(session: SessionId, launch: LaunchId): void {
+    rmSync(join(this.directory(session, launch), "run"), { force: true });
+  }
+
+  /** Only after everything of these launches is proven gone. */
+  removeAll(session: SessionId, except: LaunchId | null): void {
+    const kept = except === null ? null : safeName(except);
+    for (const name of this.#names(session)) {
+      if (name !== kept) rmSync(join(this.#root, safeName(session), name), { recursive: true, force: true });
+    }
+    if (kept === null) rmSync(join(this.#root, safeName(session)), { recursive: true, force: true });
+  }
+
+  #names(session: SessionId): string[] {
+    try {
+      return readdirSync(join(this.#root, safeName(session)));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+      throw error;
+    }
+  }
+}
+
+function readNote(directory: string): LaunchNote | null {
+  try {
+    const note = JSON.parse(readFileSync(join(directory, "launch.json"), "utf8")) as LaunchNote;
+    return { ...note, launch: asLaunchId(note.launch) };
+  } catch {
+    // Missing or cut off: nothing was started from it, because it is written before the session is made.
+    return null;
+  }
+}

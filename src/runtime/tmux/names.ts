@@ -1,0 +1,39 @@
+/**
+ * Names that a person sees in tmux and on disk. Sessions are *found* by their options, never by name: tmux rewrites
+ * `.` and `:`, matches prefixes, and runs `#(…)`.
+ */
+import { createHash } from "node:crypto";
+import type { SessionState } from "../../protocol/session.ts";
+
+/** Longer names are cut and told apart by a hash. */
+const maxNameLength = 80;
+const hashLength = 8;
+
+/** `worker-<project>-<id>`, `orchestrator-<project>`, `shell-<project>-<n>`, with nothing in it that tmux reads. */
+export function tmuxName(session: Pick<SessionState, "role" | "project" | "id">): string {
+  switch (session.role) {
+    case "worker":
+      return safeName(`worker-${session.project}-${session.id}`);
+    case "orchestrator":
+      return safeName(`orchestrator-${session.project}`);
+    case "shell":
+      return safeName(`shell-${session.project}-${session.id.slice(session.id.indexOf("-") + 1)}`);
+  }
+}
+
+/** A second name for when the first is taken by something else. */
+export function otherName(name: string, session: string): string {
+  return `${name.slice(0, maxNameLength - hashLength - 1)}-${hash(session)}`;
+}
+
+/** Letters and digits of any script, `_` and `-`. Different texts give different names. */
+export function safeName(text: string): string {
+  const safe = text.normalize("NFC").replaceAll(/[^\p{L}\p{N}_-]/gu, "_");
+  const characters = [...safe];
+  if (safe === text && characters.length <= maxNameLength) return safe;
+  return `${characters.slice(0, maxNameLength - hashLength - 1).join("")}-${hash(text)}`;
+}
+
+function hash(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, hashLength);
+}

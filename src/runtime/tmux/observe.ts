@@ -1,0 +1,221 @@
+/**
+ * One look at all sessions: one `list-panes`, the kernel's word on each agent, and, only where something is missing,
+ * one pass over /proc for what is left of it. Absence is claimed with its proof or not at all.
+ */
+import { readFileSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
+import { identify, readStat, signalIdentity, startedAt } from "../../base/pid.ts";
+import { findTree, isTmuxServer } from "../../base/process-tree.ts";
+import type { TreeMember } from "../../base/process-tree.ts";
+import type { Logger } from "../../ports/commands.ts";
+import type { Absence, Observation, RuntimeSeen } from "../../ports/runtime.ts";
+import type { LaunchId, SessionId } from "../../protocol/ids.ts";
+import type { SessionState } from "../../protocol/session.ts";
+import { treeTarget } from "./identity.ts";
+import type { LaunchFiles } from "./launch-files.ts";
+import { listPanes, paneFor } from "./panes.ts";
+import type { Pane, PaneList } from "./panes.ts";
+import { captureScreens, lastLines } from "./screen.ts";
+import type { Tmux } from "./tmux.ts";
+import type { LaunchWatch, Watches } from "./watch.ts";
+
+export interface ObserveContext {
+  tmux: Tmux;
+  socketName: string;
+  files: LaunchFiles;
+  watches: Watches;
+  bootId: string;
+  log: Logger | null;
+}
+
+/** Lines kept for the record of a death. */
+export const deathLines = 40;
+/** Between the agent's death and tmux's word on how it died; longer means that tmux does not know. */
+const exitWordMs = 2000;
+const lookAgainMs = 20;
+const lookAgainTimes = 3;
+
+export async function observeAll(
+  context: ObserveContext,
+  sessions: readonly SessionState[],
+): Promise<Map<SessionId, Observation>> {
+  const list = await settledList(context, sessions);
+  const panes = Map.groupBy(list.is === "known" ? list.panes : [], (pane) => pane.session);
+  const result = new Map<SessionId, Observation>();
+  const found: Found[] = [];
+  const missing: SessionState[] = [];
+  for (const session of sessions) {
+    const pane = paneFor(panes.get(session.id) ?? [], expectedLaunch(session));
+    if (pane !== null) found.push({ session, pane, watch: context.watches.of(session, pane.launch) });
+    else if (list.is === "unknown") result.set(session.id, notObserved(context, session, list.why));
+    else missing.push(session);
+  }
+  await Promise.all([
+    describeFound(context, found, result),
+    ...missing.map(async (session) => {
+      result.set(session.id, await describeMissing(context, session, list));
+    }),
+  ]);
+  return result;
+}
+
+interface Found {
+  session: SessionState;
+  pane: Pane;
+  watch: LaunchWatch;
+}
+
+export function expectedLaunch(session: SessionState): LaunchId | null {
+  return session.run.run === "none" ? null : session.run.launch;
+}
+
+/** An agent that died this instant is still alive in tmux's list: look again until tmux says how it ended. */
+async function settledList(context: ObserveContext, sessions: readonly SessionState[]): Promise<PaneList> {
+  const wanted = new Set(sessions.map((session) => session.id));
+  let list = await listPanes(context.tmux);
+  for (let round = 0; round < lookAgainTimes && list.is === "known"; round += 1) {
+    if (!list.panes.some((pane) => !pane.dead && wanted.has(pane.session) && identify(pane.pid) === null)) break;
+    await delay(lookAgainMs);
+    list = await listPanes(context.tmux);
+  }
+  return list;
+}
+
+async function describeFound(
+  context: ObserveContext,
+  found: readonly Found[],
+  result: Map<SessionId, Observation>,
+): Promise<void> {
+  const now = Date.now();
+  for (const { watch } of found) watch.hooks.read();
+  const wanting = found.filter(({ pane, watch }) => !pane.dead && watch.wantsScreen(pane, now));
+  const screens = await captureScreens(
+    context.tmux,
+    wanting.map(({ pane }) => pane.paneTarget),
+  );
+  for (const { pane, watch } of wanting) {
+    const screen = screens.get(pane.paneTarget);
+    if (screen !== undefined) watch.sawScreen(pane, screen, now);
+  }
+  const dead = found.filter(({ pane, watch }) => pane.dead && watch.deadLines === null);
+  await readDeadLines(context.tmux, dead);
+  await Promise.all(
+    found.map(async (one) => {
+      result.set(one.session.id, await describe(context, one, now));
+    }),
+  );
+}
+
+async function readDeadLines(tmux: Tmux, dead: readonly Found[]): Promise<void> {
+  const screens = await captureScreens(
+    tmux,
+    dead.map(({ pane }) => pane.paneTarget),
+    deathLines,
+  );
+  for (const { pane, watch } of dead) {
+    const screen = screens.get(pane.paneTarget);
+    if (screen !== undefined) watch.deadLines = lastLines(screen, deathLines);
+  }
+}
+
+async function describe(context: ObserveContext, one: Found, now: number): Promise<Observation> {
+  const { session, pane, watch } = one;
+  const base = { launch: pane.launch, agentSessionId: watch.agentSessionId };
+  const agent = pane.dead ? null : watch.process(pane.pid);
+  if (agent !== null) {
+    watch.goneSince = null;
+    return known({
+      ...base,
+      agent: { alive: true, identity: agent.identity },
+      processes: [{ identity: agent.identity, what: "agent", startedAt: agent.startedAt }],
+      activity: watch.activity(pane, now),
+      lastLines: [],
+    });
+  }
+  if (!pane.dead) {
+    watch.goneSince ??= now;
+    if (now - watch.goneSince < exitWordMs) {
+      return { seen: { is: "unknown", why: "the agent has just ended; tmux has not said how" }, cause: null };
+    }
+    await readDeadLines(context.tmux, [one]);
+  }
+  return known({
+    ...base,
+    agent: { alive: false, exit: pane.exit },
+    processes: processesOf(await leftOver(context, session, watch), now),
+    activity: null,
+    lastLines: watch.deadLines ?? [],
+  });
+}
+
+/** No pane has it: what of it still lives, and if nothing does, what proves that. */
+async function describeMissing(context: ObserveContext, session: SessionState, list: PaneList): Promise<Observation> {
+  const launch = expectedLaunch(session);
+  const watch = launch === null ? null : context.watches.of(session, launch);
+  const left = watch === null ? [] : await leftOver(context, session, watch);
+  if (launch === null || watch === null || left.length === 0) return absent(absenceOf(context, session, list));
+  const server = serverOf(left, context.socketName);
+  if (server !== null) {
+    // The server lives but its socket file is gone. On this signal tmux makes it anew.
+    if (list.is === "no-server" && signalIdentity(server, "SIGUSR1")) {
+      context.log?.warn("the tmux server had lost its socket and was asked to make it again", { pid: server.pid });
+    }
+    return { seen: { is: "unknown", why: "its tmux server runs but cannot be reached by its socket" }, cause: null };
+  }
+  return known({
+    launch,
+    agent: { alive: false, exit: null },
+    processes: processesOf(left, Date.now()),
+    activity: null,
+    agentSessionId: watch.agentSessionId,
+    lastLines: [],
+  });
+}
+
+async function leftOver(context: ObserveContext, session: SessionState, watch: LaunchWatch): Promise<TreeMember[]> {
+  if (watch.provenEmpty) return [];
+  const left = await findTree(treeTarget(session, context.files, []));
+  watch.provenEmpty = left.length === 0;
+  return left;
+}
+
+function absenceOf(context: ObserveContext, session: SessionState, list: PaneList): Absence {
+  if (isOtherBoot(context, session)) return "other-boot";
+  return list.is === "no-server" ? "no-server" : "identity-gone";
+}
+
+function isOtherBoot(context: ObserveContext, session: SessionState): boolean {
+  const recorded = session.run.run === "up" ? session.run.agent : null;
+  return recorded !== null && recorded.bootId !== context.bootId;
+}
+
+/** tmux did not answer: only another boot is proof enough that nothing is left. */
+function notObserved(context: ObserveContext, session: SessionState, why: string): Observation {
+  return isOtherBoot(context, session) ? absent("other-boot") : { seen: { is: "unknown", why }, cause: null };
+}
+
+/** A live tmux server of ours that still holds one of these processes. */
+function serverOf(members: readonly TreeMember[], socketName: string): ReturnType<typeof identify> {
+  for (const { identity } of members) {
+    const parent = readStat(identity.pid)?.parent;
+    if (parent === undefined || !isTmuxServer(parent)) continue;
+    const server = identify(parent);
+    if (server !== null && commandOf(parent).includes(socketName)) return server;
+  }
+  return null;
+}
+
+function commandOf(pid: number): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+  } catch {
+    return [];
+  }
+}
+
+function processesOf(members: readonly TreeMember[], now: number): RuntimeSeen["processes"] {
+  return members.map(({ identity, what }) => ({ identity, what, startedAt: startedAt(identity) ?? now }));
+}
+
+const known = (value: RuntimeSeen): Observation => ({ seen: { is: "known", value }, cause: null });
+const absent = (cause: Absence): Observation => ({ seen: { is: "absent" }, cause });

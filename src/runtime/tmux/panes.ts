@@ -1,0 +1,113 @@
+/** One look at every pane of our server: a single `list-panes -a`, whatever the number of sessions. */
+import { constants } from "node:os";
+import { asLaunchId, asSessionId } from "../../protocol/ids.ts";
+import type { LaunchId, SessionId } from "../../protocol/ids.ts";
+import type { ExitStatus } from "../../protocol/session.ts";
+import type { Tmux } from "./tmux.ts";
+
+export interface Pane {
+  session: SessionId;
+  launch: LaunchId;
+  /** `$n` and `%n`: exact targets for as long as the server lives. */
+  sessionTarget: string;
+  paneTarget: string;
+  pid: number;
+  dead: boolean;
+  exit: ExitStatus | null;
+  inMode: boolean;
+  /** Changes when the screen may have changed; the server tells time in whole seconds only. */
+  changeKey: string;
+  activeAt: number;
+  sessionName: string;
+  title: string;
+}
+
+export const sessionOption = "@holdfast-session";
+export const launchOption = "@holdfast-launch";
+/** Set on the agent's own pane: a person may have split the window. */
+export const agentPaneOption = "@holdfast-agent";
+
+const fields = [
+  sessionOption,
+  launchOption,
+  agentPaneOption,
+  "session_id",
+  "pane_id",
+  "pane_pid",
+  "pane_dead",
+  "pane_dead_status",
+  "pane_dead_signal",
+  "pane_in_mode",
+  "window_activity",
+  "history_size",
+  "cursor_x",
+  "cursor_y",
+  "session_name",
+  // Last, because an agent chooses it.
+  "pane_title",
+];
+const separator = "\t";
+export const paneFormat = fields.map((field) => `#{${field}}`).join(separator);
+
+export type PaneList = { is: "known"; panes: Pane[] } | { is: "no-server" } | { is: "unknown"; why: string };
+
+export async function listPanes(tmux: Tmux, deadlineMs?: number): Promise<PaneList> {
+  const args = ["list-panes", "-a", "-F", paneFormat];
+  const reply = await tmux.run(deadlineMs === undefined ? { args } : { args, deadlineMs });
+  switch (reply.is) {
+    case "ok":
+      return { is: "known", panes: parsePanes(reply.stdout) };
+    case "no-server":
+      return reply;
+    case "refused":
+      return { is: "unknown", why: reply.message };
+    case "unknown":
+      return reply;
+  }
+}
+
+/** Panes without our options are somebody's own and are left alone. */
+export function parsePanes(text: string): Pane[] {
+  return text.split("\n").flatMap((line) => parsePane(line) ?? []);
+}
+
+function parsePane(line: string): Pane | null {
+  const parts = line.split(separator);
+  const [session, launch, agent, sessionTarget, paneTarget, pid, dead, status, signal, mode, active, history, x, y, name] =
+    parts;
+  if (session === undefined || session === "" || launch === undefined || launch === "" || agent !== "1") return null;
+  if (sessionTarget === undefined || paneTarget === undefined || name === undefined) return null;
+  return {
+    session: asSessionId(session),
+    launch: asLaunchId(launch),
+    sessionTarget,
+    paneTarget,
+    pid: Number(pid),
+    dead: dead === "1",
+    exit: dead === "1" ? exitStatus(status ?? "", signal ?? "") : null,
+    inMode: mode === "1",
+    changeKey: [active, history, x, y].join(","),
+    activeAt: Number(active) * 1000,
+    sessionName: name,
+    title: parts.slice(fields.length - 1).join(separator),
+  };
+}
+
+/** tmux tells either the code or the number of the signal; before 3.3 it told no signal. */
+function exitStatus(status: string, signal: string): ExitStatus | null {
+  if (signal !== "") return { code: null, signal: signalName(Number(signal)) };
+  return status === "" ? null : { code: Number(status), signal: null };
+}
+
+const signalNames = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name]));
+
+function signalName(number: number): string {
+  return signalNames.get(number) ?? `signal ${number}`;
+}
+
+/** The pane of a session: of the launch that is expected, else one that lives, else any. */
+export function paneFor(panes: readonly Pane[], expected: LaunchId | null): Pane | null {
+  return (
+    panes.find((pane) => pane.launch === expected) ?? panes.find((pane) => !pane.dead) ?? panes[0] ?? null
+  );
+}

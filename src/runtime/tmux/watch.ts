@@ -1,0 +1,100 @@
+/** What the daemon remembers of one launch between two looks. Everything in it can be found again by looking. */
+import { join } from "node:path";
+import type { Identity } from "../../base/pid.ts";
+import { identify, startedAt } from "../../base/pid.ts";
+import type { Agents, TerminalAgent } from "../../ports/agents.ts";
+import type { LaunchId, SessionId } from "../../protocol/ids.ts";
+import type { SessionState } from "../../protocol/session.ts";
+import { activityOf, matchRules, matchScreen } from "./activity.ts";
+import type { ActivitySeen, ScreenSays } from "./activity.ts";
+import { HookReader, hookFileName } from "./hooks.ts";
+import type { LaunchFiles } from "./launch-files.ts";
+import type { Pane } from "./panes.ts";
+
+/** The server tells a pane's last activity in whole seconds: within this a screen may have changed again unseen. */
+const activitySlackMs = 2000;
+
+export class LaunchWatch {
+  readonly launch: LaunchId;
+  readonly agent: TerminalAgent | null;
+  readonly hooks: HookReader;
+  readonly #chosenId: string | null;
+  #process: { identity: Identity; startedAt: number } | null = null;
+  #onScreen: ReadonlySet<number> = new Set();
+  #capturedKey: string | null = null;
+  #capturedAt = 0;
+  #says: ScreenSays | null = null;
+  /** Last lines of a dead pane: they do not change any more. */
+  deadLines: string[] | null = null;
+  /** When the agent was first seen gone although tmux still said that its pane lives. */
+  goneSince: number | null = null;
+  /** No process of this launch is left: it can have no new ones. */
+  provenEmpty = false;
+
+  constructor(launch: LaunchId, agent: TerminalAgent | null, files: LaunchFiles, session: SessionId) {
+    this.launch = launch;
+    this.agent = agent;
+    this.hooks = new HookReader(join(files.directory(session, launch), hookFileName), agent?.hookRules ?? []);
+    this.#chosenId = files.note(session, launch)?.agentSessionId ?? null;
+  }
+
+  get agentSessionId(): string | null {
+    return this.hooks.state.agentSessionId ?? this.#chosenId;
+  }
+
+  /** The pane's process, when it lives; its start time is read once, since a pane never changes its process. */
+  process(pid: number): { identity: Identity; startedAt: number } | null {
+    const identity = identify(pid);
+    if (identity === null) return null;
+    const known = this.#process;
+    if (known !== null && known.identity.pid === pid && known.identity.startTime === identity.startTime) return known;
+    this.#process = { identity, startedAt: startedAt(identity) ?? Date.now() };
+    return this.#process;
+  }
+
+  /** Whether the screen must be looked at: only where a rule needs it, hooks do not already say idle, and it changed. */
+  wantsScreen(pane: Pane, now: number): boolean {
+    if (this.agent === null || !this.agent.screenRules.some((rule) => rule.where === "screen")) return false;
+    if (this.hooks.state.activity?.activity === "idle") return false;
+    return pane.changeKey !== this.#capturedKey || pane.activeAt + activitySlackMs > this.#capturedAt || now < this.#capturedAt;
+  }
+
+  sawScreen(pane: Pane, screen: string, now: number): void {
+    this.#onScreen = matchScreen(this.agent?.screenRules ?? [], screen);
+    this.#capturedKey = pane.changeKey;
+    this.#capturedAt = now;
+  }
+
+  activity(pane: Pane, now: number): ActivitySeen | null {
+    const match = matchRules(this.agent?.screenRules ?? [], pane.title, this.#onScreen);
+    if (match === null) this.#says = null;
+    else if (match.activity !== this.#says?.activity || match.where !== this.#says.where) {
+      this.#says = { ...match, since: now };
+    }
+    return activityOf(this.hooks.state.activity, this.#says, now);
+  }
+}
+
+export class Watches {
+  readonly #bySession = new Map<SessionId, LaunchWatch>();
+  readonly #agents: Agents;
+  readonly #files: LaunchFiles;
+
+  constructor(agents: Agents, files: LaunchFiles) {
+    this.#agents = agents;
+    this.#files = files;
+  }
+
+  of(session: SessionState, launch: LaunchId): LaunchWatch {
+    const known = this.#bySession.get(session.id);
+    if (known?.launch === launch) return known;
+    const agent = this.#agents.get(session.agent)?.terminal ?? null;
+    const watch = new LaunchWatch(launch, agent, this.#files, session.id);
+    this.#bySession.set(session.id, watch);
+    return watch;
+  }
+
+  forget(session: SessionId): void {
+    this.#bySession.delete(session);
+  }
+}

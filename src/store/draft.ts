@@ -1,0 +1,191 @@
+/**
+ * What one commit is going to write. Changes are applied to it one after the other, each seeing those before it; a change
+ * that is refused leaves no trace. Nothing reaches the database before write(), and write() is all or nothing.
+ */
+import { HoldfastError } from "../protocol/error.ts";
+import type { SessionEvent } from "../protocol/event.ts";
+import type { PromptId, SessionId } from "../protocol/ids.ts";
+import { reduce } from "../protocol/reduce.ts";
+import type { IntentName, SessionState } from "../protocol/session.ts";
+import type { ProjectRow } from "../ports/store.ts";
+import { appendEvents, encodeEvent, type EventRow } from "./events.ts";
+import { digestOf, readAdmission, saveAdmission, type Admission } from "./inbox.ts";
+import { readNumber, removeProject, saveNumber, saveProject, saveSetting } from "./registry.ts";
+import { purgeSession, saveSession, type LoadedSessions } from "./sessions.ts";
+import type { Sqlite } from "./sqlite.ts";
+
+/** Wants that a full disk must not keep from being recorded, nor what follows from them. */
+const endings: ReadonlySet<IntentName> = new Set<IntentName>(["stopped", "killed", "deleted"]);
+
+export class Draft {
+  /** States as they will be. */
+  readonly states = new Map<SessionId, SessionState>();
+  /** Sessions whose last event this commit removes. */
+  readonly purged = new Set<SessionId>();
+  readonly #committed: LoadedSessions;
+  readonly #sqlite: Sqlite;
+  readonly #at: number;
+  readonly #noRoom: (() => Error) | null;
+  readonly #rows: EventRow[] = [];
+  readonly #admissions = new Map<string, Admission>();
+  readonly #numbers = new Map<string, number>();
+  readonly #settings = new Map<string, string | null>();
+  readonly #projects = new Map<string, ProjectRow | null>();
+  readonly #purges = new Set<SessionId>();
+  #endsSomething = false;
+  #cursor = 0;
+
+  /** With `noRoom` only the ends of sessions are taken; everything else is refused with the error it makes. */
+  constructor(sqlite: Sqlite, committed: LoadedSessions, at: number, noRoom: (() => Error) | null) {
+    this.#sqlite = sqlite;
+    this.#committed = committed;
+    this.#at = at;
+    this.#noRoom = noRoom;
+  }
+
+  /** Whether a session's end is among the changes. */
+  get endsSomething(): boolean {
+    return this.#endsSomething;
+  }
+
+  get hasEvents(): boolean {
+    return this.#rows.length > 0;
+  }
+
+  get changesProjects(): boolean {
+    return this.#projects.size > 0;
+  }
+
+  /** The cursor after write(). */
+  get cursor(): number {
+    return this.#cursor;
+  }
+
+  state(id: SessionId): SessionState {
+    const state = this.states.get(id) ?? this.#committed.states.get(id);
+    if (state !== undefined && !this.#purges.has(id)) return state;
+    if (this.#committed.damaged.has(id)) {
+      throw new HoldfastError("storage", `The record of session ${id} is damaged in the database.`, {
+        hint: "Nothing is done about this session. `holdfast doctor` lists what is damaged.",
+      });
+    }
+    throw new HoldfastError("not-found", `Session ${id} not found`, { hint: "`holdfast session ls` lists them." });
+  }
+
+  create(id: SessionId, events: SessionEvent[]): SessionState {
+    if (this.#isUsed(id)) {
+      throw new HoldfastError("conflict", `Session id ${id} was already used.`, { hint: "Ids are never used twice." });
+    }
+    return this.#append(id, null, events);
+  }
+
+  append(id: SessionId, events: readonly SessionEvent[]): SessionState {
+    const before = this.state(id);
+    return events.length === 0 ? before : this.#append(id, before, events);
+  }
+
+  #append(id: SessionId, before: SessionState | null, events: readonly SessionEvent[]): SessionState {
+    let state = before;
+    const rows: EventRow[] = [];
+    const admissions: Admission[] = [];
+    for (const event of events) {
+      const seq = (state?.seq ?? 0) + 1;
+      if (event.type === "prompt.admitted") {
+        const digest = digestOf(event.text);
+        const known = this.#admission(id, event.promptId);
+        if (known !== null && before !== null) return retried(known, digest, before);
+        admissions.push({ session: id, promptId: event.promptId, seq, digest });
+      }
+      state = reduce(state, { ...event, seq, at: this.#at });
+      rows.push(encodeEvent(id, seq, this.#at, event));
+    }
+    if (state === null) throw new Error(`session ${id} was created without an event`);
+    if (before?.intent.want === "deleted" && state.intent.want !== "deleted") {
+      throw new HoldfastError("conflict", `Session ${id} was deleted; nothing brings it back.`);
+    }
+    if (new Set(admissions.map((admission) => admission.promptId)).size < admissions.length) {
+      throw new Error(`one change of ${id} admits a prompt twice`);
+    }
+    // What the state is after the change decides: a prompt that wakes a stopped session is no ending.
+    const ends = before !== null && endings.has(state.intent.want);
+    if (!ends) this.#requireRoom();
+    this.#endsSomething ||= ends;
+    this.states.set(id, state);
+    for (const row of rows) this.#rows.push(row);
+    for (const admission of admissions) this.#admissions.set(key(id, admission.promptId), admission);
+    return state;
+  }
+
+  nextNumber(prefix: string): number {
+    this.#requireRoom();
+    let next = (this.#numbers.get(prefix) ?? readNumber(this.#sqlite, prefix)) + 1;
+    // An issue's number may have been used as an id before.
+    while (this.#isUsed(`${prefix}-${next}`)) next++;
+    this.#numbers.set(prefix, next);
+    return next;
+  }
+
+  putSetting(key: string, value: string | null): void {
+    this.#requireRoom();
+    this.#settings.set(key, value);
+  }
+
+  putProject(id: string, project: ProjectRow | null): void {
+    this.#requireRoom();
+    this.#projects.set(id, project);
+  }
+
+  purge(id: SessionId): void {
+    if (this.#purges.has(id)) return;
+    if (this.state(id).intent.want !== "deleted") {
+      throw new HoldfastError("conflict", `Session ${id} is not deleted, so it cannot be purged.`);
+    }
+    this.#purges.add(id);
+  }
+
+  write(): void {
+    const sqlite = this.#sqlite;
+    if (this.#isEmpty()) return;
+    sqlite.transaction(() => {
+      for (const state of this.states.values()) saveSession(sqlite, state);
+      if (this.#rows.length > 0) this.#cursor = appendEvents(sqlite, this.#rows);
+      for (const admission of this.#admissions.values()) saveAdmission(sqlite, admission);
+      for (const [prefix, last] of this.#numbers) saveNumber(sqlite, prefix, last);
+      for (const [key, value] of this.#settings) saveSetting(sqlite, key, value);
+      for (const [id, project] of this.#projects) {
+        if (project === null) removeProject(sqlite, id);
+        else saveProject(sqlite, project);
+      }
+      for (const id of this.#purges) if (purgeSession(sqlite, id)) this.purged.add(id);
+    });
+  }
+
+  #isEmpty(): boolean {
+    const parts = [this.#rows, [...this.#numbers], [...this.#settings], [...this.#projects], [...this.#purges]];
+    return parts.every((part) => part.length === 0);
+  }
+
+  #isUsed(id: string): boolean {
+    return this.#committed.used.has(id) || this.states.has(id as SessionId);
+  }
+
+  #admission(id: SessionId, promptId: PromptId): Admission | null {
+    return this.#admissions.get(key(id, promptId)) ?? readAdmission(this.#sqlite, id, promptId);
+  }
+
+  #requireRoom(): void {
+    if (this.#noRoom !== null) throw this.#noRoom();
+  }
+}
+
+/** A retry writes nothing, whatever else the change holds: the person may have stopped the session in between. */
+function retried(known: Admission, digest: string, state: SessionState): SessionState {
+  if (known.digest === digest) return state;
+  throw new HoldfastError("conflict", `Prompt id ${known.promptId} was already used with other text.`, {
+    hint: "Give each prompt an id of its own; only a retry of the same text may repeat one.",
+  });
+}
+
+function key(id: string, promptId: string): string {
+  return `${id} ${promptId}`;
+}

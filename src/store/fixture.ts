@@ -1,0 +1,88 @@
+/** What the store's tests share. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import type { SessionCreated, SessionEvent } from "../protocol/event.ts";
+import { asProjectId, asPromptId, asSessionId } from "../protocol/ids.ts";
+import type { IntentName } from "../protocol/session.ts";
+import type { Store } from "../ports/store.ts";
+import { openStore, type StoreOptions } from "./open.ts";
+
+export interface Home {
+  directory: string;
+  options: StoreOptions;
+  /** Opens it, again if need be; closed when the test ends. */
+  open(more?: Partial<StoreOptions>): Store;
+}
+
+/** A home of its own for one test, gone when the test ends. */
+export function makeHome(where: "a file" | ":memory:" = "a file"): Home {
+  const directory = mkdtempSync(join(tmpdir(), "holdfast-store-"));
+  const opened: Store[] = [];
+  onTestFinished(() => {
+    for (const store of opened) store.close();
+    rmSync(directory, { recursive: true, force: true });
+  });
+  let time = 1_700_000_000_000;
+  const options: StoreOptions = {
+    path: where === ":memory:" ? where : join(directory, "holdfast.db"),
+    backupsDirectory: join(directory, "backups"),
+    reservePath: null,
+    now: () => ++time,
+  };
+  return {
+    directory,
+    options,
+    open(more = {}) {
+      const store = openStore({ ...options, ...more });
+      opened.push(store);
+      return store;
+    },
+  };
+}
+
+export function created(id: string): SessionCreated {
+  return {
+    type: "session.created",
+    id: asSessionId(id),
+    project: asProjectId("app"),
+    kind: "terminal",
+    role: "worker",
+    agent: "demo",
+    title: id,
+    issue: null,
+    branch: `holdfast/${id}`,
+    branchCreated: true,
+    base: "main",
+    workspacePath: `/worktrees/${id}`,
+    by: "person",
+  };
+}
+
+export const output = (text: string): SessionEvent => ({ type: "workspace.output", text });
+
+export const renamed = (title: string): SessionEvent => ({ type: "session.renamed", title, by: "person" });
+
+export const intent = (want: Exclude<IntentName, "snoozed">): SessionEvent => ({
+  type: "session.intent",
+  want: { want },
+  by: "person",
+});
+
+export const admitted = (promptId: string, text: string): SessionEvent => ({
+  type: "prompt.admitted",
+  promptId: asPromptId(promptId),
+  text,
+  by: "person",
+});
+
+/** The error that a promise or a function fails with; a success fails the test. */
+export async function errorOf(attempt: Promise<unknown> | (() => unknown)): Promise<Error & { code?: string; hint?: string | null }> {
+  try {
+    await (typeof attempt === "function" ? attempt() : attempt);
+  } catch (error) {
+    return error as Error;
+  }
+  throw new Error("it worked, but should have failed");
+}

@@ -1,0 +1,117 @@
+/**
+ * Everything that is asked for in one tick shares one commit, because the disk's flush costs as much for one row as for a
+ * thousand. A refused change fails alone; a failed commit fails all of its changes and changes nothing.
+ */
+import type { Draft } from "./draft.ts";
+import { isDiskFull } from "./failure.ts";
+import type { Reserve } from "./reserve.ts";
+
+/** Larger crowds are cut into several commits, with other work of the daemon let in between. */
+const maxOperationsPerCommit = 2000;
+
+interface Operation {
+  /** Applies itself and says how to make its answer once it is committed. */
+  apply: (draft: Draft) => () => unknown;
+  resolve: (value: unknown) => void;
+  reject: (error: unknown) => void;
+}
+
+interface Accepted {
+  operation: Operation;
+  answer: () => unknown;
+}
+
+export interface GroupCommitParts {
+  reserve: Reserve;
+  /** With `endingsOnly`, everything but the ends of sessions is refused as disk-full. */
+  draft(endingsOnly: boolean): Draft;
+  committed(draft: Draft): void;
+  /** What to tell the callers of a failed commit. */
+  failure(error: unknown): unknown;
+}
+
+export class GroupCommit {
+  readonly #parts: GroupCommitParts;
+  #queue: Operation[] = [];
+  #timer: NodeJS.Immediate | undefined;
+
+  constructor(parts: GroupCommitParts) {
+    this.#parts = parts;
+  }
+
+  enqueue<T>(apply: (draft: Draft) => () => T): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#queue.push({ apply, resolve: resolve as (value: unknown) => void, reject });
+      this.#timer ??= setImmediate(() => this.#tick());
+    });
+  }
+
+  /** Commits everything that waits, at once. */
+  flush(): void {
+    clearImmediate(this.#timer);
+    this.#timer = undefined;
+    while (this.#queue.length > 0) this.#commit(this.#take());
+  }
+
+  #tick(): void {
+    this.#timer = undefined;
+    const operations = this.#take();
+    if (this.#queue.length > 0) this.#timer = setImmediate(() => this.#tick());
+    this.#commit(operations);
+  }
+
+  #take(): Operation[] {
+    return this.#queue.length <= maxOperationsPerCommit
+      ? this.#queue.splice(0)
+      : this.#queue.splice(0, maxOperationsPerCommit);
+  }
+
+  #commit(operations: readonly Operation[]): void {
+    const { reserve } = this.#parts;
+    const endingsOnly = !reserve.ready();
+    const draft = this.#parts.draft(endingsOnly);
+    const accepted = applyAll(operations, draft);
+    try {
+      draft.write();
+    } catch (error) {
+      if (!isDiskFull(error) || endingsOnly || !draft.endsSomething) return this.#fail(accepted, error);
+      reserve.release();
+      return this.#commitEndings(accepted.map(({ operation }) => operation));
+    }
+    this.#succeed(accepted, draft);
+  }
+
+  /** Once more with the reserve's room, which is for the ends of sessions alone [DB-5]. */
+  #commitEndings(operations: readonly Operation[]): void {
+    const draft = this.#parts.draft(true);
+    const accepted = applyAll(operations, draft);
+    try {
+      draft.write();
+    } catch (error) {
+      return this.#fail(accepted, error);
+    }
+    this.#succeed(accepted, draft);
+  }
+
+  #succeed(accepted: readonly Accepted[], draft: Draft): void {
+    this.#parts.committed(draft);
+    for (const { operation, answer } of accepted) operation.resolve(answer());
+  }
+
+  #fail(accepted: readonly Accepted[], error: unknown): void {
+    const failure = this.#parts.failure(error);
+    for (const { operation } of accepted) operation.reject(failure);
+  }
+}
+
+function applyAll(operations: readonly Operation[], draft: Draft): Accepted[] {
+  const accepted: Accepted[] = [];
+  for (const operation of operations) {
+    try {
+      accepted.push({ operation, answer: operation.apply(draft) });
+    } catch (error) {
+      operation.reject(error);
+    }
+  }
+  return accepted;
+}

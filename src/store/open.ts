@@ -1,0 +1,55 @@
+/** Opens the store: look without writing, connect, bring the schema up to date, load. */
+import { chmodSync, existsSync } from "node:fs";
+import { dirname } from "node:path";
+import { makePrivateDirectory, syncDirectory } from "../base/durable-file.ts";
+import type { Logger } from "../ports/commands.ts";
+import type { Store } from "../ports/store.ts";
+import { storageError } from "./failure.ts";
+import { inspectDatabase } from "./inspect.ts";
+import { migrate } from "./migrate.ts";
+import { migrations as ownMigrations } from "./migrations/index.ts";
+import { Reserve } from "./reserve.ts";
+import { requireSqliteVersion, Sqlite } from "./sqlite.ts";
+import { SqliteStore } from "./store.ts";
+
+export interface StoreOptions {
+  /** A file, or ":memory:". */
+  path: string;
+  backupsDirectory: string;
+  /** Null does without a reserve. */
+  reservePath: string | null;
+  now: () => number;
+  log?: Logger;
+  /** Other schemas than ours, for tests. */
+  migrations?: readonly string[];
+  /** Stands for a disk that fills up, for tests: pages the database may have, and what is free on its disk. */
+  disk?: { maxPages: () => number; freeBytes: () => number };
+}
+
+const silent: Logger = { debug() {}, info() {}, warn() {}, error() {} };
+
+export function openStore(options: StoreOptions): Store {
+  const { path, backupsDirectory, now, log = silent, migrations = ownMigrations, disk } = options;
+  const place = { path, backupsDirectory };
+  requireSqliteVersion();
+  inspectDatabase(place, migrations.length);
+  let sqlite: Sqlite | undefined;
+  try {
+    const isNew = path !== ":memory:" && !existsSync(path);
+    if (isNew) makePrivateDirectory(dirname(path));
+    sqlite = new Sqlite(path, disk?.maxPages);
+    if (isNew) {
+      // SQLite gives its -wal and -shm files the mode of the database. By path: another descriptor would drop locks [DB-1].
+      chmodSync(path, 0o600);
+      syncDirectory(dirname(path));
+    }
+    sqlite.configure();
+    const done = migrate(sqlite, migrations, { directory: backupsDirectory, at: now() });
+    if (done.backup !== null) log.info("the database was brought up to date", { ...done });
+    const reserve = new Reserve(options.reservePath, disk?.freeBytes);
+    return new SqliteStore({ sqlite, reserve, place, now, log });
+  } catch (error) {
+    sqlite?.close();
+    throw storageError(error, place);
+  }
+}

@@ -1,0 +1,223 @@
+/** The store: committed states in memory, everything else read when asked for, all writing through the group commit. */
+import { HoldfastError, messageOf } from "../protocol/error.ts";
+import type { LogEntry, SessionEvent, StoredEvent } from "../protocol/event.ts";
+import type { ProjectId, PromptId, SessionId } from "../protocol/ids.ts";
+import type { SessionState } from "../protocol/session.ts";
+import type { Logger } from "../ports/commands.ts";
+import type { Change, ProjectRow, PromptRow, Store } from "../ports/store.ts";
+import { Draft } from "./draft.ts";
+import { readCursor, readEvents, readLog, readSessionLog } from "./events.ts";
+import { diskFull, storageError, type Place } from "./failure.ts";
+import { GroupCommit } from "./group-commit.ts";
+import { readPrompt } from "./inbox.ts";
+import { readProjects, readSetting } from "./registry.ts";
+import type { Reserve } from "./reserve.ts";
+import { loadSessions, type LoadedSessions } from "./sessions.ts";
+import type { Sqlite } from "./sqlite.ts";
+import { verifyDatabase } from "./verify.ts";
+
+export interface StoreParts {
+  sqlite: Sqlite;
+  reserve: Reserve;
+  place: Place;
+  now: () => number;
+  log: Logger;
+}
+
+const probeSetting = "store.probed-at";
+
+export class SqliteStore implements Store {
+  readonly #sqlite: Sqlite;
+  readonly #place: Place;
+  readonly #log: Logger;
+  readonly #now: () => number;
+  readonly #committed: LoadedSessions;
+  readonly #group: GroupCommit;
+  readonly #listeners = new Set<() => void>();
+  #cursor: number;
+  #live: readonly SessionState[] | undefined;
+  #projects: readonly ProjectRow[] | undefined;
+  #closed = false;
+
+  constructor({ sqlite, reserve, place, now, log }: StoreParts) {
+    this.#sqlite = sqlite;
+    this.#place = place;
+    this.#log = log;
+    this.#now = now;
+    this.#committed = loadSessions(sqlite);
+    this.#cursor = readCursor(sqlite);
+    this.#group = new GroupCommit({
+      reserve,
+      draft: (endingsOnly) =>
+        new Draft(sqlite, this.#committed, now(), endingsOnly ? () => diskFull(place) : null),
+      committed: (draft) => this.#adopt(draft),
+      failure: (error) => storageError(error, place),
+    });
+    for (const id of this.#committed.rebuilt) log.warn("a damaged session state was folded anew", { session: id });
+    for (const id of this.#committed.damaged) log.error("a session's record is damaged", { session: id });
+  }
+
+  sessions(): readonly SessionState[] {
+    this.#live ??= [...this.#committed.states.values()].filter((state) => state.intent.want !== "deleted");
+    return this.#live;
+  }
+
+  session(id: SessionId): SessionState | null {
+    return this.#committed.states.get(id) ?? null;
+  }
+
+  deleting(): readonly SessionState[] {
+    return [...this.#committed.states.values()].filter((state) => state.intent.want === "deleted");
+  }
+
+  wasUsed(id: string): boolean {
+    return this.#committed.used.has(id);
+  }
+
+  nextNumber(prefix: string): Promise<number> {
+    return this.#enqueue((draft) => {
+      const next = draft.nextNumber(prefix);
+      return () => next;
+    });
+  }
+
+  create(event: Extract<SessionEvent, { type: "session.created" }>, more: SessionEvent[] = []): Promise<SessionState> {
+    return this.#enqueue((draft) => {
+      const state = draft.create(event.id, [event, ...more]);
+      return () => state;
+    });
+  }
+
+  change(id: SessionId, change: Change): Promise<SessionState> {
+    return this.#enqueue((draft) => {
+      const state = draft.append(id, change(draft.state(id)));
+      return () => state;
+    });
+  }
+
+  async purgeDeleted(id: SessionId): Promise<void> {
+    for (;;) {
+      const done = await this.#enqueue((draft) => {
+        if (this.#isPurged(id)) return () => true;
+        draft.purge(id);
+        return () => draft.purged.has(id);
+      });
+      if (done) return;
+    }
+  }
+
+  events(id: SessionId, after: number, limit: number): StoredEvent[] {
+    return this.#read(() => readEvents(this.#sqlite, id, after, limit));
+  }
+
+  log(after: number, limit: number, session?: SessionId): LogEntry[] {
+    return this.#read(() =>
+      session === undefined
+        ? readLog(this.#sqlite, after, limit)
+        : readSessionLog(this.#sqlite, session, after, limit, this.session(session)?.seq ?? 0),
+    );
+  }
+
+  cursor(): number {
+    return this.#cursor;
+  }
+
+  onCommit(listener: () => void): () => void {
+    // A wrapper of its own, so that the same function may listen twice and stop once.
+    const own = (): void => listener();
+    this.#listeners.add(own);
+    return () => void this.#listeners.delete(own);
+  }
+
+  prompt(id: SessionId, promptId: PromptId): PromptRow | null {
+    return this.#read(() => readPrompt(this.#sqlite, id, promptId));
+  }
+
+  projects(): readonly ProjectRow[] {
+    this.#projects ??= this.#read(() => readProjects(this.#sqlite));
+    return this.#projects;
+  }
+
+  putProject(project: ProjectRow): Promise<void> {
+    return this.#write((draft) => draft.putProject(project.id, project));
+  }
+
+  removeProject(id: ProjectId): Promise<void> {
+    return this.#write((draft) => draft.putProject(id, null));
+  }
+
+  getSetting(key: string): string | null {
+    return this.#read(() => readSetting(this.#sqlite, key));
+  }
+
+  putSetting(key: string, value: string | null): Promise<void> {
+    return this.#write((draft) => draft.putSetting(key, value));
+  }
+
+  async probe(): Promise<void> {
+    this.#read(() => this.#sqlite.statement("SELECT id FROM sessions ORDER BY rowid DESC LIMIT 1").get());
+    const value = String(this.#now());
+    await this.putSetting(probeSetting, value);
+    if (this.getSetting(probeSetting) !== null) return;
+    throw new HoldfastError("storage", `What was written to ${this.#place.path} cannot be read back.`);
+  }
+
+  verify(): string[] {
+    return this.#read(() => verifyDatabase(this.#sqlite));
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#group.flush();
+    this.#closed = true;
+    this.#listeners.clear();
+    this.#sqlite.close();
+  }
+
+  #adopt(draft: Draft): void {
+    for (const [id, state] of draft.states) {
+      this.#committed.states.set(id, state);
+      this.#committed.used.add(id);
+    }
+    for (const id of draft.purged) this.#committed.states.delete(id);
+    this.#live = undefined;
+    if (draft.changesProjects) this.#projects = undefined;
+    if (!draft.hasEvents) return;
+    this.#cursor = draft.cursor;
+    for (const listener of this.#listeners) {
+      try {
+        listener();
+      } catch (error) {
+        this.#log.error("a follower of the store failed", { error: messageOf(error) });
+      }
+    }
+  }
+
+  #isPurged(id: SessionId): boolean {
+    return this.wasUsed(id) && !this.#committed.states.has(id) && !this.#committed.damaged.has(id);
+  }
+
+  #write(apply: (draft: Draft) => void): Promise<void> {
+    return this.#enqueue((draft) => {
+      apply(draft);
+      return () => undefined;
+    });
+  }
+
+  #enqueue<T>(apply: (draft: Draft) => () => T): Promise<T> {
+    return this.#closed ? Promise.reject(closed()) : this.#group.enqueue(apply);
+  }
+
+  #read<T>(read: () => T): T {
+    if (this.#closed) throw closed();
+    try {
+      return read();
+    } catch (error) {
+      throw storageError(error, this.#place);
+    }
+  }
+}
+
+function closed(): HoldfastError {
+  return new HoldfastError("storage", "The database is closed: the daemon is stopping.");
+}

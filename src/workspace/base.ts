@@ -1,0 +1,123 @@
+/** Where a session's branch starts: its own branch if it exists, else the freshest default branch, else nothing yet. */
+import { join } from "node:path";
+import { HoldfastError } from "../protocol/error.ts";
+import type { WorkspacePlan } from "../ports/workspace.ts";
+import { askGit, git, runGit } from "./git.ts";
+import { readHead, readLine } from "./head.ts";
+import type { Repository } from "./repository.ts";
+
+export type Start =
+  /** The branch is there; `ours` when this very session made it. */
+  | { is: "branch"; tip: string; base: string; ours: boolean }
+  | { is: "commit"; commit: string }
+  /** The repository has no commit yet. */
+  | { is: "unborn" };
+
+type StartPlan = Pick<WorkspacePlan, "session" | "repository" | "branch" | "base" | "defaultBranch">;
+
+interface Candidate {
+  ref: string;
+  commit: string;
+  committedAt: number;
+  upstream: string;
+}
+
+export async function findStart(repository: Repository, plan: StartPlan): Promise<Start> {
+  const own = `refs/heads/${plan.branch}`;
+  const remoteOwn = `refs/remotes/origin/${plan.branch}`;
+  const refs = await readRefs(repository, [own, remoteOwn, ...defaultRefs(plan.defaultBranch)]);
+  const existing = refs.find((ref) => ref.ref === own);
+  if (existing !== undefined) {
+    const made = readCreation(repository.commonDir, plan.branch);
+    const ours = made?.session === plan.session;
+    return { is: "branch", tip: existing.commit, base: ours ? made.commit : existing.commit, ours };
+  }
+  if (plan.base !== null) return { is: "commit", commit: await resolveBase(repository, plan.base) };
+  // Somebody pushed this very branch: going on from there is what its name promises.
+  const pushed = refs.find((ref) => ref.ref === remoteOwn);
+  if (pushed !== undefined) return { is: "commit", commit: pushed.commit };
+  return await freshestDefault(repository, plan.repository, plan.defaultBranch, refs);
+}
+
+/** The commit a new branch would start from when nothing else is asked; also what a spare worktree is kept at. */
+export async function findDefault(repository: Repository, path: string, defaultBranch: string): Promise<Start> {
+  return await freshestDefault(repository, path, defaultBranch, await readRefs(repository, defaultRefs(defaultBranch)));
+}
+
+async function freshestDefault(
+  repository: Repository,
+  path: string,
+  defaultBranch: string,
+  refs: readonly Candidate[],
+): Promise<Start> {
+  const local = refs.find((ref) => ref.ref === `refs/heads/${defaultBranch}`);
+  const wanted = new Set([local?.ref, local?.upstream, `refs/remotes/origin/${defaultBranch}`]);
+  const commit = await freshest(repository, refs.filter((ref) => wanted.has(ref.ref)));
+  if (commit !== null) return { is: "commit", commit };
+  const head = readHead(repository.commonDir);
+  const born = await askGit(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], { gitDir: repository.commonDir });
+  if (born === null && head?.is === "branch") return { is: "unborn" };
+  throw new HoldfastError("preflight-failed", `${path} has no branch ${defaultBranch}.`, {
+    hint: "Set the project's defaultBranch, or name a base with --base.",
+  });
+}
+
+const defaultRefs = (branch: string): string[] => [`refs/heads/${branch}`, `refs/remotes/*/${branch}`];
+
+async function readRefs(repository: Repository, patterns: string[]): Promise<Candidate[]> {
+  const format = "--format=%(objectname)%00%(committerdate:unix)%00%(refname)%00%(upstream)";
+  const text = await git(["for-each-ref", format, "--", ...patterns], { gitDir: repository.commonDir });
+  return text
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => {
+      const [commit = "", date = "0", ref = "", upstream = ""] = line.split("\0");
+      return { commit, committedAt: Number(date), ref, upstream };
+    });
+}
+
+/** A descendant beats its ancestor; of two that went apart the later commit wins, the local one on a tie. */
+async function freshest(repository: Repository, candidates: readonly Candidate[]): Promise<string | null> {
+  let best: Candidate | undefined;
+  for (const next of candidates) {
+    if (best === undefined) best = next;
+    else if (best.commit !== next.commit && (await isFresher(repository, next, best))) best = next;
+  }
+  return best?.commit ?? null;
+}
+
+async function isFresher(repository: Repository, next: Candidate, best: Candidate): Promise<boolean> {
+  const [ahead, behind] = await Promise.all([
+    isAncestor(repository.commonDir, best.commit, next.commit),
+    isAncestor(repository.commonDir, next.commit, best.commit),
+  ]);
+  return ahead !== behind ? ahead : next.committedAt > best.committedAt;
+}
+
+export async function isAncestor(gitDir: string, older: string, newer: string): Promise<boolean> {
+  return (await runGit(["merge-base", "--is-ancestor", older, newer], { gitDir })).code === 0;
+}
+
+async function resolveBase(repository: Repository, base: string): Promise<string> {
+  const commit = await askGit(["rev-parse", "--verify", "--quiet", "--end-of-options", `${base}^{commit}`], {
+    gitDir: repository.commonDir,
+  });
+  if (commit !== null) return commit;
+  throw new HoldfastError("preflight-failed", `There is no commit called ${base}.`, {
+    hint: "Run `git fetch` if it is on the remote, or name another base.",
+  });
+}
+
+const creationNote = "holdfast: created for ";
+/** The reflog says who made a branch, atomically with making it, so that a crash leaves no doubt. */
+export const creationMessage = (session: string): string => creationNote + session;
+
+/** Which session made a branch and where it began; null when none of ours did. */
+export function readCreation(commonDir: string, branch: string): { session: string; commit: string } | null {
+  const first = readLine(join(commonDir, "logs/refs/heads", branch))?.split("\n")[0];
+  if (first === undefined) return null;
+  const [who = "", message = ""] = first.split("\t");
+  const commit = who.split(" ")[1];
+  if (commit === undefined || !message.startsWith(creationNote)) return null;
+  return { session: message.slice(creationNote.length), commit };
+}

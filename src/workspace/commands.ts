@@ -1,0 +1,73 @@
+/** Runs postCreate commands one after the other in the worktree, with what they print shown as it comes. */
+import { spawn } from "node:child_process";
+import { HoldfastError } from "../protocol/error.ts";
+import { splitArgv } from "./argv.ts";
+import { cleanEnvironment } from "./environment.ts";
+
+/** A first `npm ci` of a large project on a slow line; longer is taken for hung. */
+const commandDeadlineMs = 20 * 60_000;
+const keptLines = 12;
+
+export async function runCommands(
+  lines: readonly string[],
+  where: { path: string; env: Record<string, string>; output: (text: string) => void; deadlineMs?: number },
+): Promise<void> {
+  const commands = lines.map((line) => ({ line, argv: splitArgv(line) }));
+  for (const { line, argv } of commands) {
+    where.output(`$ ${line}\n`);
+    const { code, signal, last, why } = await run(argv, where);
+    if (code === 0) continue;
+    const how = why ?? (signal === null ? `exit code ${code}` : `ended by ${signal}`);
+    throw new HoldfastError("launch-failed", [`postCreate \`${line}\` failed: ${how}.`, ...last].join("\n"), {
+      hint: "Correct the project's postCreate, or run the command by hand to see more.",
+    });
+  }
+}
+
+interface Ran {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  last: string[];
+  why: string | null;
+}
+
+async function run(
+  argv: readonly string[],
+  where: { path: string; env: Record<string, string>; output: (text: string) => void; deadlineMs?: number },
+): Promise<Ran> {
+  const env = { ...cleanEnvironment(), ...where.env };
+  return await new Promise<Ran>((resolve) => {
+    let tail = "";
+    let why: string | null = null;
+    const child = spawn(argv[0]!, argv.slice(1), {
+      cwd: where.path,
+      env,
+      detached: true,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const timer = setTimeout(() => {
+      why = "took too long and was ended";
+      try {
+        process.kill(-child.pid!, "SIGKILL");
+      } catch {
+        // Already gone.
+      }
+    }, where.deadlineMs ?? commandDeadlineMs);
+    const show = (text: string): void => {
+      tail = (tail + text).slice(-8192);
+      where.output(text);
+    };
+    child.stdout.setEncoding("utf8").on("data", show);
+    child.stderr.setEncoding("utf8").on("data", show);
+    const finish = (code: number | null, signal: NodeJS.Signals | null): void => {
+      clearTimeout(timer);
+      resolve({ code, signal, last: tail.trimEnd().split("\n").slice(-keptLines).filter(Boolean), why });
+    };
+    child.on("error", (error) => {
+      why = `could not be started: ${error.message}`;
+      finish(null, null);
+    });
+    // Not `close`: a command that leaves a server behind keeps the pipes open for ever.
+    child.on("exit", (code, signal) => setImmediate(() => finish(code, signal)));
+  });
+}

@@ -1,0 +1,83 @@
+/**
+ * Clean and smudge filters are programs that a repository's configuration names. Looking and saving never run any: the
+ * raw bytes are what counts. A checkout runs those of the person's own (global or system) configuration, and of the
+ * repository's configuration only the exact commands that well-known tools write there.
+ */
+import { runGit, type ConfigEntry } from "./git.ts";
+
+export interface Filters {
+  /** Turns every filter off. */
+  none: ConfigEntry[];
+  /** Turns off only what a checkout may not run. */
+  checkout: ConfigEntry[];
+  /** Filters of the repository's own configuration that a checkout leaves out. */
+  leftOut: string[];
+}
+
+interface Setting {
+  scope: string;
+  key: string;
+  value: string;
+}
+
+/** What `git lfs install --local` and `git-crypt init` write; anything else in a repository is somebody's program. */
+const knownCommands = new Set([
+  "git-lfs clean -- %f",
+  "git-lfs smudge -- %f",
+  "git-lfs smudge --skip -- %f",
+  "git-lfs filter-process",
+  "git-lfs filter-process --skip",
+  '"git-crypt" clean',
+  '"git-crypt" smudge',
+]);
+/** With one of these in the repository git-lfs itself would start a program that the repository names. */
+const lfsPrograms = /^lfs\.(customtransfer\.|extension\.|standalonetransferagent)/;
+
+export async function readFilters(where: { cwd?: string; gitDir?: string }): Promise<Filters> {
+  const answer = await runGit(["config", "--show-scope", "-z", "--get-regexp", "^(filter|lfs)\\."], where);
+  return decideFilters(parseScoped(answer.stdout));
+}
+
+/** Records of `<scope>\0<key>\n<value>\0`; a key without a value has no newline. */
+export function parseScoped(text: string): Setting[] {
+  const fields = text.split("\0");
+  const settings: Setting[] = [];
+  for (let index = 0; index + 1 < fields.length; index += 2) {
+    const entry = fields[index + 1]!;
+    const cut = entry.indexOf("\n");
+    const key = cut < 0 ? entry : entry.slice(0, cut);
+    settings.push({ scope: fields[index]!, key, value: cut < 0 ? "" : entry.slice(cut + 1) });
+  }
+  return settings;
+}
+
+export function decideFilters(settings: readonly Setting[]): Filters {
+  const own = (setting: Setting): boolean => setting.scope === "local" || setting.scope === "worktree";
+  const lfsRunsPrograms = settings.some((setting) => own(setting) && lfsPrograms.test(setting.key));
+  const names = new Set<string>();
+  const refused = new Set<string>();
+  for (const setting of settings) {
+    const parts = /^filter\.(.*)\.(clean|smudge|process|required)$/s.exec(setting.key);
+    if (parts === null) continue;
+    const name = parts[1]!;
+    names.add(name);
+    const isProgram = parts[2] !== "required" && setting.value !== "";
+    const isLfs = setting.value.startsWith("git-lfs ");
+    if (isProgram && own(setting) && (!knownCommands.has(setting.value) || (isLfs && lfsRunsPrograms))) {
+      refused.add(name);
+    }
+    if (isProgram && isLfs && lfsRunsPrograms) refused.add(name);
+  }
+  const off = [...refused].sort();
+  return { none: [...names].flatMap(turnOff), checkout: off.flatMap(turnOff), leftOut: off };
+}
+
+/** An empty command is "no filter" to git; `required` would make that an error. */
+function turnOff(name: string): ConfigEntry[] {
+  return [
+    [`filter.${name}.clean`, ""],
+    [`filter.${name}.smudge`, ""],
+    [`filter.${name}.process`, ""],
+    [`filter.${name}.required`, "false"],
+  ];
+}

@@ -1,0 +1,86 @@
+/** Who may import whom, by folder; and that the rules of the spec and the tests that quote them belong together. */
+import { readFileSync, readdirSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { expect, test } from "vitest";
+
+const root = join(import.meta.dirname, "..");
+const source = join(root, "src");
+
+/** What each folder may import of ours, and which libraries it alone may use. */
+const allowed: Record<string, { ours: string[]; libraries: string[]; why: string }> = {
+  protocol: { ours: [], libraries: ["zod"], why: "the browser uses it too: no Node, no DOM, nothing of ours" },
+  core: { ours: ["protocol"], libraries: [], why: "decisions are pure: facts come in, actions go out" },
+  ports: { ours: ["protocol"], libraries: [], why: "types only, no implementations" },
+  base: { ours: [], libraries: ["node:"], why: "helpers without domain" },
+  agents: { ours: ["ports", "protocol", "base"], libraries: ["node:"], why: "agents are data" },
+  config: { ours: ["ports", "protocol", "base"], libraries: ["node:", "yaml", "zod"], why: "reads files, decides nothing" },
+  runtime: { ours: ["ports", "protocol", "base"], libraries: ["node:"], why: "an adapter knows its port, not its caller" },
+  workspace: { ours: ["ports", "protocol", "base"], libraries: ["node:"], why: "an adapter knows its port, not its caller" },
+  store: { ours: ["ports", "protocol", "base"], libraries: ["node:"], why: "an adapter knows its port, not its caller" },
+  daemon: { ours: ["protocol", "core", "ports", "base"], libraries: ["node:"], why: "only daemon/main.ts names adapters" },
+  http: { ours: ["protocol", "ports", "base"], libraries: ["node:", "ws", "zod"], why: "it asks the daemon through ports" },
+  client: { ours: ["protocol"], libraries: [], why: "it runs in Node and in browsers" },
+  cli: {
+    ours: ["client", "protocol", "base", "config"],
+    libraries: ["node:", "commander", "@clack/prompts", "@bomb.sh/tab"],
+    why: "it reaches the daemon over its socket, or starts it as a process",
+  },
+  web: { ours: ["client", "protocol"], libraries: ["react", "wouter"], why: "it is a view of the protocol" },
+};
+const composition = "daemon/main.ts";
+
+test("[ARCH-1] every import follows the table of who may import whom", () => {
+  const wrong: string[] = [];
+  for (const file of sources()) {
+    const folder = file.split("/")[0]!;
+    const rule = allowed[folder];
+    if (rule === undefined) {
+      wrong.push(`src/${file}: the folder src/${folder} is not in the table`);
+      continue;
+    }
+    for (const name of imports(readFileSync(join(source, file), "utf8"))) {
+      if (isAllowed(file, folder, name, rule)) continue;
+      wrong.push(`src/${file} imports ${name}: src/${folder} may import ${[...rule.ours, ...rule.libraries].join(", ") || "nothing"} (${rule.why})`);
+    }
+  }
+  expect(wrong).toEqual([]);
+});
+
+test("[ARCH-2] every rule that a test quotes is in the spec, and every rule of the spec is quoted by a test", () => {
+  const spec = new Set([...readFileSync(join(root, "docs/spec.md"), "utf8").matchAll(/^- \*\*([A-Z]+-\d+[a-z]?)\*\*/gm)].map((match) => match[1]!));
+  const quoted = new Set<string>();
+  for (const file of tests()) {
+    for (const title of readFileSync(file, "utf8").matchAll(/\[((?:[A-Z]+-\d+[a-z]?(?:, )?)+)\]/g)) {
+      for (const id of title[1]!.split(", ")) quoted.add(id);
+    }
+  }
+  expect([...quoted].filter((id) => !spec.has(id)).toSorted()).toEqual([]);
+  expect([...spec].filter((id) => !quoted.has(id)).toSorted()).toEqual([]);
+});
+
+function isAllowed(file: string, folder: string, name: string, rule: { ours: string[]; libraries: string[] }): boolean {
+  if (!name.startsWith(".")) {
+    return rule.libraries.some((library) => (library.endsWith(":") ? name.startsWith(library) : name === library || name.startsWith(`${library}/`)));
+  }
+  if (file === composition) return true;
+  const target = relative(source, resolve(source, dirname(file), name)).split("/")[0]!;
+  return target === folder || rule.ours.includes(target);
+}
+
+function imports(text: string): string[] {
+  return [...text.matchAll(/(?:^|\n)\s*(?:import|export)[^;"']*?from\s*"([^"]+)"|import\(\s*"([^"]+)"\s*\)|(?:^|\n)import\s*"([^"]+)"/g)].map(
+    (match) => match[1] ?? match[2] ?? match[3]!,
+  );
+}
+
+function sources(): string[] {
+  return readdirSync(source, { recursive: true, encoding: "utf8" }).filter((file) => /\.tsx?$/.test(file) && !/\.p?test\.ts$/.test(file));
+}
+
+function tests(): string[] {
+  return ["src", "test"].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+      .filter((file) => /test\.ts$/.test(file))
+      .map((file) => join(root, folder, file)),
+  );
+}

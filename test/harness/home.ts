@@ -1,0 +1,163 @@
+/**
+ * A Holdfast of a test's own: its own home, port, tmux socket and HOME. `await using` ends everything it started and
+ * fails the test when something of it is left.
+ */
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync, existsSync } from "node:fs";
+import { join } from "node:path";
+import type { DaemonFile } from "../../src/base/launch-options.ts";
+import { resolvePaths, type Paths } from "../../src/base/paths.ts";
+import type { SessionJson } from "../../src/protocol/wire.ts";
+import { endMarked, markedProcesses } from "./marked.ts";
+import { until } from "./until.ts";
+
+const root = join(import.meta.dirname, "../..");
+/** Short, because socket paths are. */
+export const homesDirectory = "/tmp";
+export const homePrefix = "hf-test-";
+
+export interface Ran {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+export interface RunOptions {
+  input?: string;
+  env?: Record<string, string | undefined>;
+  cwd?: string;
+  timeoutMs?: number;
+}
+
+export class Home implements AsyncDisposable {
+  readonly directory: string;
+  readonly home: string;
+  readonly userHome: string;
+  readonly points: string;
+  readonly paths: Paths;
+  readonly env: Record<string, string>;
+
+  constructor(env: Record<string, string> = {}) {
+    this.directory = mkdtempSync(join(homesDirectory, homePrefix));
+    this.home = join(this.directory, "h");
+    this.userHome = join(this.directory, "user");
+    this.points = join(this.directory, "points");
+    mkdirSync(this.userHome);
+    mkdirSync(this.points);
+    this.env = {
+      PATH: process.env["PATH"] ?? "",
+      HOME: this.userHome,
+      LANG: "C.UTF-8",
+      HOLDFAST_HOME: this.home,
+      HOLDFAST_TEST_POINTS: this.points,
+      HOLDFAST_TEST_RUN: process.env["HOLDFAST_TEST_RUN"] ?? "alone",
+      GIT_CONFIG_GLOBAL: join(this.userHome, ".gitconfig"),
+      ...env,
+    };
+    writeFileSync(
+      join(this.userHome, ".gitconfig"),
+      "[user]\n\tname = Test\n\temail = test@localhost\n[init]\n\tdefaultBranch = main\n[protocol \"file\"]\n\tallow = always\n",
+    );
+    this.paths = resolvePaths(this.env);
+  }
+
+  /** Runs the built CLI. */
+  cli(args: string[], options: RunOptions = {}): Promise<Ran> {
+    return this.run(join(root, "bin/holdfast"), args, options);
+  }
+
+  /** Runs it and fails unless it succeeds. */
+  async ok(args: string[], options: RunOptions = {}): Promise<string> {
+    const ran = await this.cli(args, options);
+    if (ran.code !== 0) {
+      throw new Error(`holdfast ${args.join(" ")} exited ${ran.code}\n${ran.stdout}\n${ran.stderr}\n${this.logTail()}`);
+    }
+    return ran.stdout;
+  }
+
+  async json<T = SessionJson>(args: string[], options: RunOptions = {}): Promise<T> {
+    return JSON.parse(await this.ok([...args, "--json"], options)) as T;
+  }
+
+  run(command: string, args: string[], options: RunOptions = {}): Promise<Ran> {
+    return new Promise((resolve, reject) => {
+      const env: Record<string, string> = { ...this.env };
+      for (const [name, value] of Object.entries(options.env ?? {})) {
+        if (value === undefined) delete env[name];
+        else env[name] = value;
+      }
+      const child = spawn(command, args, { cwd: options.cwd ?? this.directory, env, stdio: ["pipe", "pipe", "pipe"] });
+      let stdout = "";
+      let stderr = "";
+      child.stdout.setEncoding("utf8").on("data", (text: string) => void (stdout += text));
+      child.stderr.setEncoding("utf8").on("data", (text: string) => void (stderr += text));
+      const timer = setTimeout(() => {
+        child.kill("SIGKILL");
+        reject(new Error(`${command} ${args.join(" ")} took too long\n${stdout}\n${stderr}\n${this.logTail()}`));
+      }, options.timeoutMs ?? 30_000);
+      child.on("error", reject);
+      child.on("close", (code) => {
+        clearTimeout(timer);
+        resolve({ code, stdout, stderr });
+      });
+      child.stdin.on("error", () => undefined);
+      child.stdin.end(options.input ?? "");
+    });
+  }
+
+  daemon(): DaemonFile {
+    return JSON.parse(readFileSync(this.paths.daemonFile, "utf8")) as DaemonFile;
+  }
+
+  /** SIGKILL, as a crash would have it. */
+  async crash(): Promise<void> {
+    const { pid } = this.daemon();
+    process.kill(pid, "SIGKILL");
+    await until("the daemon to be gone", () => !existsSync(`/proc/${pid}`) || readFileSync(`/proc/${pid}/stat`, "latin1").includes(") Z "));
+  }
+
+  /** Arms a named test point; see src/base/test-points.ts. */
+  arm(point: string, action: "pause" | "kill" | "fail", text = ""): void {
+    rmSync(join(this.points, `${point}.reached`), { force: true });
+    writeFileSync(join(this.points, `${point}.${action}`), text);
+  }
+
+  disarm(point: string): void {
+    for (const action of ["pause", "kill", "fail"]) rmSync(join(this.points, `${point}.${action}`), { force: true });
+  }
+
+  async reached(point: string): Promise<void> {
+    await until(`the test point ${point}`, () => existsSync(join(this.points, `${point}.reached`)));
+  }
+
+  /** A repository with one commit, ready to be added as a project. */
+  async repository(name = "my-app"): Promise<string> {
+    const path = join(this.directory, name);
+    mkdirSync(path);
+    writeFileSync(join(path, "README.md"), "hello\n");
+    for (const args of [["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "first"]]) await this.git(path, args);
+    return path;
+  }
+
+  async git(path: string, args: string[]): Promise<string> {
+    const ran = await this.run("git", ["-C", path, ...args]);
+    if (ran.code !== 0) throw new Error(`git ${args.join(" ")} failed: ${ran.stderr}`);
+    return ran.stdout.trim();
+  }
+
+  logTail(): string {
+    if (!existsSync(this.paths.logs)) return "";
+    return readdirSync(this.paths.logs)
+      .map((name) => `--- ${name}\n${readFileSync(join(this.paths.logs, name), "utf8").split("\n").slice(-25).join("\n")}`)
+      .join("\n");
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const name of readdirSync(this.points)) if (!name.endsWith(".reached")) rmSync(join(this.points, name));
+    if (existsSync(this.paths.database)) await this.cli(["stop", "--halt-sessions", "--yes"]);
+    const left = markedProcesses(`HOLDFAST_HOME=${this.home}`);
+    await endMarked(left);
+    rmSync(this.directory, { recursive: true, force: true });
+    if (left.length > 0) throw new Error(`left running: ${left.map(({ pid, what }) => `${pid} ${what}`).join("; ")}`);
+  }
+}

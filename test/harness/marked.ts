@@ -1,0 +1,43 @@
+/** Finds processes by a variable of their environment: the one thing that children keep wherever they run off to. */
+import { readFileSync, readdirSync } from "node:fs";
+import { until } from "./until.ts";
+
+export interface Marked {
+  pid: number;
+  what: string;
+}
+
+export function markedProcesses(marker: string): Marked[] {
+  const found: Marked[] = [];
+  for (const name of readdirSync("/proc")) {
+    const pid = Number(name);
+    if (!Number.isInteger(pid) || pid === process.pid) continue;
+    try {
+      if (!readFileSync(`/proc/${pid}/environ`, "latin1").split("\0").includes(marker)) continue;
+      if (/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, "latin1"))) continue;
+      found.push({ pid, what: readFileSync(`/proc/${pid}/cmdline`, "latin1").replaceAll("\0", " ").trim().slice(0, 160) });
+    } catch {
+      // It ended meanwhile, or is not ours to read.
+    }
+  }
+  return found;
+}
+
+export async function endMarked(processes: Marked[]): Promise<void> {
+  for (const { pid } of processes) {
+    try {
+      process.kill(pid, "SIGKILL");
+    } catch {
+      // Gone.
+    }
+  }
+  await until("killed processes to be gone", () =>
+    processes.every(({ pid }) => {
+      try {
+        return /\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, "latin1"));
+      } catch {
+        return true;
+      }
+    }),
+  );
+}

@@ -1,0 +1,16 @@
+/** Waits for a condition with a deadline, never for a time. */
+export async function until<T>(what: string, look: () => T | Promise<T>, deadlineMs = 15_000): Promise<NonNullable<T>> {
+  const end = Date.now() + deadlineMs;
+  let last: unknown;
+  for (;;) {
+    try {
+      const found = await look();
+      if (found !== null && found !== undefined && found !== false) return found as NonNullable<T>;
+      last = found;
+    } catch (error) {
+      last = error;
+    }
+    if (Date.now() > end) throw new Error(`waited ${deadlineMs} ms in vain for ${what}; last: ${String(last)}`);
+    await new Promise((resume) => setTimeout(resume, 15));
+  }
+}

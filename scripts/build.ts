@@ -1,12 +1,13 @@
 /** Bundles the CLI, the daemon and the demo agent into dist/, as CommonJS: importing node:http as ESM would load all of fetch. */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { rolldown } from "rolldown";
 
 const root = join(import.meta.dirname, "..");
-const dist = join(root, "dist");
+/** Written beside and moved into place: a build that fails leaves the old one. */
+const dist = join(root, "dist.new");
 const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
 const build = `${version}+${commit()}`;
 
@@ -15,7 +16,7 @@ mkdirSync(dist);
 const entries = {
   cli: "src/cli/entry.ts",
   daemon: "src/daemon/main.ts",
-  "demo-agent": "src/agents/demo/tui.ts",
+  "demo-agent": "src/agents/demo/main.ts",
 };
 const bundle = await rolldown({
   cwd: root,
@@ -39,6 +40,8 @@ await bundle.write({
 await bundle.close();
 cpSync(join(root, "src/web"), join(dist, "web"), { recursive: true });
 writeFileSync(join(dist, "build.json"), `${JSON.stringify({ version, build })}\n`);
+rmSync(join(root, "dist"), { recursive: true, force: true });
+renameSync(dist, join(root, "dist"));
 
 /** The commit, and where the tree differs from it a digest of the sources, so that every rebuild of other code is told apart. */
 function commit(): string {

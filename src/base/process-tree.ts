@@ -44,7 +44,8 @@ export async function endTree(target: TreeTarget, options: EndOptions): Promise<
 /** Everything alive that belongs to the target. */
 export async function findTree(target: TreeTarget): Promise<TreeMember[]> {
   const table = await readProcessTable(target.marker?.name ?? null);
-  return membersOf(target, table, surroundings(table)).map((stat) => ({
+  const roots = target.roots.filter(isAlive);
+  return membersOf({ ...target, roots }, table, surroundings(table)).map((stat) => ({
     identity: identityOf(stat),
     what: describe(stat.pid),
   }));

@@ -3,8 +3,7 @@
  * nothing was asked yet, so it is safe to wait for a daemon that is stopping, start one, and ask again.
  */
 import type { DaemonFile } from "../base/launch-options.ts";
-import { Client } from "../client/client.ts";
-import type { Transport, TransportRequest, TransportResponse } from "../client/transport.ts";
+import { type Client, createClient, type Transport, type TransportRequest } from "../client/client.ts";
 import { HoldfastError } from "../protocol/error.ts";
 import type { Context } from "./context.ts";
 import { findDaemon } from "./find-daemon.ts";
@@ -19,13 +18,10 @@ const pulseMs = 15_000;
 const pulseDeadlineMs = 10_000;
 
 export function clientOf(context: Context): Client {
-  return new Client(new PatientTransport(context), sessionHeaders(context.env));
-}
-
-/** An agent that calls the CLI acts under its own session's name. */
-function sessionHeaders(env: NodeJS.ProcessEnv): Record<string, string> {
-  const session = env["HOLDFAST_SESSION"];
-  return session === undefined ? {} : { "x-holdfast-session": session };
+  // An agent that calls the CLI acts under its own session's name.
+  const session = context.env["HOLDFAST_SESSION"] ?? "";
+  const transport = new PatientTransport(context);
+  return createClient(session === "" ? { transport } : { transport, actor: `session:${session}` });
 }
 
 export function notRunning(): HoldfastError {
@@ -40,6 +36,8 @@ function unresponsive(file: DaemonFile): HoldfastError {
   });
 }
 
+type Answer = Awaited<ReturnType<Transport["request"]>>;
+
 class PatientTransport implements Transport {
   readonly #context: Context;
 
@@ -47,7 +45,7 @@ class PatientTransport implements Transport {
     this.#context = context;
   }
 
-  async request(request: TransportRequest): Promise<TransportResponse> {
+  async request(request: TransportRequest): Promise<Answer> {
     const deadline = Date.now() + refusedDeadlineMs;
     for (;;) {
       const file = await this.#locate();
@@ -79,7 +77,7 @@ function isRefused(error: unknown): boolean {
   return code === "ECONNREFUSED" || code === "ENOENT";
 }
 
-async function answered(file: DaemonFile, request: TransportRequest): Promise<TransportResponse> {
+async function answered(file: DaemonFile, request: TransportRequest): Promise<Answer> {
   const transport = new SocketTransport(file.socket);
   const abort = new AbortController();
   const signal = request.signal === undefined ? abort.signal : AbortSignal.any([abort.signal, request.signal]);
@@ -104,6 +102,7 @@ export async function hasPulse(socket: string, deadlineMs = pulseDeadlineMs): Pr
       method: "GET",
       path: "/api/info",
       headers: {},
+      body: null,
       signal: AbortSignal.timeout(deadlineMs),
     });
     return true;

@@ -1,8 +1,6 @@
 /** What a command runs in: where it is, where its output goes, and the daemon, found or started when it is first asked. */
 import { resolvePaths, type Paths } from "../base/paths.ts";
-import type { RouteName } from "../protocol/http.ts";
-import type { Answers } from "../protocol/wire.ts";
-import type { CallInput } from "../client/client.ts";
+import type { Client } from "../client/client.ts";
 import { makePaint, type Paint, wantsColours } from "./render/paint.ts";
 import type { StandardIo } from "./standard-io.ts";
 
@@ -21,7 +19,7 @@ export interface Context {
   json(value: unknown): void;
   /** Whether this command may start the daemon. */
   mayStart: boolean;
-  call<R extends RouteName & keyof Answers>(route: R, input?: CallInput): Promise<Answers[R]>;
+  call: Client["call"];
 }
 
 export interface ContextOptions {
@@ -48,9 +46,9 @@ export function createContext({ env, cwd, dist, io, now = Date.now }: ContextOpt
     now,
     json: (value) => io.out(JSON.stringify(value, null, 2)),
     mayStart: false,
-    call: async (route, input) => {
+    call: async (route, options) => {
       const { clientOf } = await import("./connection.ts");
-      return clientOf(context).call(route, input);
+      return clientOf(context).call(route, options);
     },
   };
   return context;

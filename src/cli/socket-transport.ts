@@ -3,7 +3,7 @@
  * kept connection would only delay its exit.
  */
 import { type IncomingMessage, request as httpRequest } from "node:http";
-import type { Transport, TransportRequest, TransportResponse } from "../client/transport.ts";
+import type { Transport, TransportRequest } from "../client/client.ts";
 
 export class SocketTransport implements Transport {
   readonly #socketPath: string;
@@ -12,7 +12,7 @@ export class SocketTransport implements Transport {
     this.#socketPath = socketPath;
   }
 
-  async request(ask: TransportRequest): Promise<TransportResponse> {
+  async request(ask: TransportRequest): Promise<{ status: number; text: string }> {
     const response = await this.#open(ask);
     let text = "";
     response.setEncoding("utf8");
@@ -22,7 +22,7 @@ export class SocketTransport implements Transport {
 
   /** The lines of an answer as they come, such as server-sent events. Ends with the connection. */
   async *lines(path: string, signal: AbortSignal): AsyncGenerator<string> {
-    const response = await this.#open({ method: "GET", path, headers: { accept: "text/event-stream" }, signal });
+    const response = await this.#open({ method: "GET", path, headers: { accept: "text/event-stream" }, body: null, signal });
     response.setEncoding("utf8");
     let held = "";
     for await (const chunk of response) {
@@ -34,7 +34,7 @@ export class SocketTransport implements Transport {
 
   #open({ method, path, headers, body, signal }: TransportRequest): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
-      const length = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
+      const length = body === null ? {} : { "content-length": String(Buffer.byteLength(body)) };
       const sent = httpRequest(
         {
           socketPath: this.#socketPath,
@@ -47,7 +47,7 @@ export class SocketTransport implements Transport {
         resolve,
       );
       sent.once("error", reject);
-      sent.end(body);
+      sent.end(body ?? undefined);
     });
   }
 }

@@ -170,7 +170,7 @@ export function becomeDaemon(bundle: string, { paths, env }: Pick<StartSurroundi
   if (process.execve === undefined) {
     throw new HoldfastError("preflight-failed", "--foreground does not work on this platform.");
   }
-  process.execve(process.execPath, argv, { ...cleanEnvironment(env), ...managerMarks(env) });
+  return process.execve(process.execPath, argv, { ...cleanEnvironment(env), ...managerMarks(env) });
 }
 
 /** systemd's marks are inherited by everything below a unit; only the process that it started itself is managed by it. */

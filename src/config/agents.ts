@@ -1,5 +1,5 @@
 /** Agents of the person's own, from the file's words to the definition that launches them. */
-import type { AgentDefinition } from "../ports/agents.ts";
+import type { AgentDefinition, TerminalAgent } from "../ports/agents.ts";
 import type { AgentConfig } from "./schema.ts";
 
 /** Later maps win by name. */
@@ -15,25 +15,38 @@ function definition(id: string, agent: AgentConfig): AgentDefinition {
     label: id,
     install: `check the command of agents.${id} in your configuration`,
     version: null,
-    terminal:
-      terminal === undefined
-        ? null
-        : {
-            start: terminal.command,
-            // A command that has no place for the prompt gets it typed once it runs.
-            startPrompt: terminal.command.some((word) => word.includes("{prompt}")) ? [] : null,
-            resume: terminal.resume ?? null,
-            resumePrompt: terminal.resume?.some((word) => word.includes("{prompt}")) === true ? [] : null,
-            pin: terminal.command.some((word) => word.includes("{id}")) ? "chosen" : "none",
-            files: [],
-            env: {},
-            hookRules: [],
-            screenRules: [],
-            conversationGone: [],
-            exclude: [],
-            interrupt: [],
-          },
+    terminal: terminal === undefined ? null : terminalAgent(terminal),
     chat: chat === undefined ? null : { command: chat.command, env: {}, notFound: [] },
     env: agent.env ?? {},
   };
+}
+
+function terminalAgent({ command, resume }: NonNullable<AgentConfig["terminal"]>): TerminalAgent {
+  const first = withoutPrompt(command);
+  const again = resume === undefined ? null : withoutPrompt(resume);
+  return {
+    start: first.words,
+    startPrompt: first.prompt,
+    resume: again?.words ?? null,
+    resumePrompt: again?.prompt ?? null,
+    pin: command.some((word) => word.includes("{id}")) ? "chosen" : "none",
+    files: [],
+    env: {},
+    hookRules: [],
+    screenRules: [],
+    conversationGone: [],
+    exclude: [],
+    interrupt: [],
+  };
+}
+
+/**
+ * Takes `{prompt}` out of a command, with the option before it, because a start without a prompt must not pass it empty.
+ * Null where the command has no place for one: then the prompt is typed once the agent runs.
+ */
+function withoutPrompt(command: string[]): { words: string[]; prompt: string[] | null } {
+  const at = command.findIndex((word) => word.includes("{prompt}"));
+  if (at < 1) return { words: command, prompt: null };
+  const from = command[at - 1]?.startsWith("-") === true && at > 1 ? at - 1 : at;
+  return { words: [...command.slice(0, from), ...command.slice(at + 1)], prompt: command.slice(from, at + 1) };
 }

@@ -2,17 +2,17 @@
 import { homedir } from "node:os";
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import type { Projects, ProjectSettings } from "../ports/projects.ts";
 import type { ProjectRow } from "../ports/store.ts";
 import { HoldfastError } from "../protocol/error.ts";
 import { asProjectId } from "../protocol/ids.ts";
-import { ConfigCache } from "./cache.ts";
+import type { ConfigCache } from "./cache.ts";
 import type { Loaded } from "./load.ts";
 import { prefixFor, safeName, unused } from "./names.ts";
 import { problemsError, type Problem } from "./problem.ts";
-import { defaultBranchOf, remoteTrackerOf, repositoryAt, repositoryRoot, type Repository } from "./repository.ts";
+import { remoteTrackerOf, repositoryAt, repositoryRoot, type Repository } from "./repository.ts";
 import { needsRepo, resolvePath, resolveProject, type ResolvedProject } from "./resolve.ts";
 import type { HoldfastConfig, UserConfig } from "./schema.ts";
+import { userConfig } from "./user-config.ts";
 
 export const configName = "holdfast.yaml";
 
@@ -29,27 +29,12 @@ export function findConfig(start: string): string | null {
 export interface DiscoverOptions {
   /** The person's own config.yaml; it need not exist. */
   userFile: string;
-  cache?: ConfigCache;
+  cache: ConfigCache;
   home?: string;
-  now?: () => number;
 }
 
 /** What is registered: id, prefix and path. Ids and prefixes given before are kept. */
 export type Registered = Pick<ProjectRow, "id" | "path" | "prefix" | "configFile">;
-
-/** The daemon's view of projects. */
-export function makeProjects(options: DiscoverOptions): Projects {
-  const cache = options.cache ?? new ConfigCache(options.now);
-  const settled = { ...options, cache };
-  const now = options.now ?? Date.now;
-  return {
-    async at(path, taken) {
-      const projects = await projectsAt(path, taken, settled);
-      return projects.map(({ id, path, prefix, configFile }) => ({ id, path, prefix, configFile, addedAt: now() }));
-    },
-    settings: (row) => projectSettings(row, settled),
-  };
-}
 
 /** The projects of `<path>/holdfast.yaml`, or the repository itself with defaults. Throws a HoldfastError. */
 export async function projectsAt(
@@ -57,7 +42,7 @@ export async function projectsAt(
   taken: readonly Registered[],
   options: DiscoverOptions,
 ): Promise<ResolvedProject[]> {
-  const cache = options.cache ?? new ConfigCache();
+  const { cache } = options;
   const user = await userConfig(cache, options.userFile);
   const file = configAt(path);
   if (file === null) return [ofRepository(requireRepository(path), taken, user)];
@@ -78,46 +63,6 @@ export async function projectsAt(
   });
 }
 
-/** What holds for a registered project now. Throws a HoldfastError that names file and line when the file is wrong. */
-export async function projectSettings(
-  row: Registered,
-  options: DiscoverOptions,
-): Promise<ProjectSettings & ResolvedProject & { defaultBranch: string }> {
-  const cache = options.cache ?? new ConfigCache();
-  const user = await userConfig(cache, options.userFile);
-  const config = row.configFile === null ? {} : await registeredConfig(cache, row.id, row.configFile);
-  const repository = requireRepository(row.path);
-  const { id, path, prefix, configFile: file } = row;
-  const project = resolveProject({ id, path, prefix, file, config, user, remote: remoteTrackerOf(repository) });
-  const defaultBranch = project.defaultBranch ?? defaultBranchOf(repository);
-  if (defaultBranch !== null) return { ...project, defaultBranch };
-  throw new HoldfastError("invalid", `The default branch of ${path} cannot be told from its files.`, {
-    hint: `Set projects.${id}.defaultBranch in ${file ?? join(path, configName)}.`,
-  });
-}
-
-async function userConfig(cache: ConfigCache, file: string): Promise<UserConfig> {
-  const loaded = await cache.load(file, "user");
-  if (!loaded.ok) throw problemsError(loaded.problems);
-  return loaded.config;
-}
-
-async function registeredConfig(cache: ConfigCache, id: string, file: string): Promise<HoldfastConfig> {
-  if (!existsSync(file)) {
-    throw new HoldfastError("invalid", `${file}, which describes project ${id}, is gone.`, {
-      hint: `Put it back, or run \`holdfast project rm ${id}\` and \`holdfast project add ${dirname(file)}\`.`,
-    });
-  }
-  const loaded = await cache.load(file);
-  if (!loaded.ok) throw problemsError(loaded.problems);
-  const ids = Object.keys(loaded.config.projects ?? {});
-  // Without `projects` the file describes the repository it stands in.
-  if (ids.length === 0 || ids.includes(id)) return loaded.config;
-  throw new HoldfastError("invalid", `Project ${id} is no longer in ${file}.`, {
-    hint: `It has ${ids.join(", ")}. Run \`holdfast project add ${dirname(file)}\` to register them.`,
-  });
-}
-
 /** The file to read for a path, or null where there is none. The path may be the file itself. */
 function configAt(path: string): string | null {
   const real = realOrGiven(path);
@@ -129,7 +74,7 @@ function configAt(path: string): string | null {
   throw new HoldfastError("invalid", `${other} is not read.`, { hint: `Rename it to ${configName}.` });
 }
 
-function requireRepository(path: string): Repository {
+export function requireRepository(path: string): Repository {
   const at = repositoryAt(path);
   if (at.is === "repository") return at.repository;
   if (at.is === "inside") {

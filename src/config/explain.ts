@@ -126,7 +126,8 @@ function shown(value: unknown, path: Path): string {
   if (typeof value === "object") return "a map of keys";
   if (typeof value === "string") return isSecret(path) ? "text" : `the text ${quote(value)}`;
   if (typeof value === "boolean") return String(value);
-  return isSecret(path) ? "a number" : `the number ${String(value)}`;
+  if (typeof value !== "number") return "this";
+  return isSecret(path) ? "a number" : `the number ${value}`;
 }
 
 function typeHint(expected: string, value: unknown, path: Path, asked: Asked): string | null {

@@ -203,7 +203,8 @@ const agent = z
       z
         .strictObject({
           command: argv().register(notes, {
-            description: "Program and arguments of a first start. {prompt} and {id} are replaced.",
+            description:
+              "Program and arguments of a first start. {id} is the conversation, {prompt} the first prompt, if there is one.",
           }),
           resume: z.optional(
             argv().register(notes, {

@@ -41,6 +41,8 @@ const maxAliases = 100;
 export async function readYaml(text: string): Promise<YamlText> {
   const control = forbidden.exec(text);
   if (control !== null) return unreadable(text, control.index, controlMessage(control[0]), "remove it");
+  // An absent or empty file is the usual case when the daemon starts: it need not load the library for it.
+  if (text.trim() === "") return empty;
   const yaml = await import("yaml");
   const lines = new yaml.LineCounter();
   try {
@@ -58,7 +60,7 @@ function read(yaml: Yaml, text: string, lines: LineCounter): YamlText {
     lineCounter: lines,
     prettyErrors: false,
     uniqueKeys: false,
-    logLevel: "silent",
+    logLevel: "error",
   });
   const placeAt = (offset: number): Place => {
     const { line, col } = lines.linePos(offset);
@@ -208,7 +210,8 @@ function keyName(yaml: Yaml, key: Node): string | null {
   if (!yaml.isScalar(key)) return null;
   const { value } = key;
   if (value === null || value === undefined) return "";
-  return typeof value === "object" ? null : String(value);
+  if (typeof value === "string") return value;
+  return typeof value === "number" || typeof value === "boolean" || typeof value === "bigint" ? String(value) : null;
 }
 
 /** An open quote is noticed at the end of the file; the line to look at is where it was opened. */
@@ -233,16 +236,18 @@ function controlMessage(character: string): string {
   return `contains the control character U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
 }
 
+const empty: YamlText = {
+  data: null,
+  problems: [],
+  sound: true,
+  place: () => ({ line: 1, column: 1 }),
+  source: () => null,
+};
+
 function unreadable(text: string, offset: number, message: string, hint: string | null): YamlText {
   const above = text.slice(0, offset).split("\n");
   const place = { line: above.length, column: (above.at(-1) ?? "").length + 1 };
-  return {
-    data: null,
-    problems: [{ ...place, message, hint }],
-    sound: false,
-    place: () => ({ line: 1, column: 1 }),
-    source: () => null,
-  };
+  return { ...empty, problems: [{ ...place, message, hint }], sound: false };
 }
 
 function firstLine(error: unknown): string {

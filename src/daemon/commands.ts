@@ -9,6 +9,7 @@ import { HoldfastError, messageOf } from "../protocol/error.ts";
 import { asTrashId } from "../protocol/ids.ts";
 import type { CleanupLine } from "../protocol/command.ts";
 import type { Answers, FindingJson, InfoJson, ProjectJson, SessionJson, TrashJson } from "../protocol/wire.ts";
+import { runtimeFacts } from "./facts.ts";
 import type { Loop } from "./loop.ts";
 import type { Parts } from "./parts.ts";
 import { admitPrompt } from "./prompts.ts";
@@ -117,7 +118,8 @@ async function cleanup(parts: Parts, loop: Loop, ask: Ask): Promise<CleanupLine[
     sessions.map((session) => ({
       session,
       status: currentStatus(parts, loop.observation(session.id), session).status,
-      issueClosed: "unknown" as const,
+      runtime: runtimeFacts(loop.observation(session.id)),
+      issueClosed: null,
     })),
     { dead },
   );

@@ -6,9 +6,11 @@ import { decide } from "../core/decide.ts";
 import type { Action, SessionFacts } from "../core/facts.ts";
 import { massDeath } from "../core/mass-death.ts";
 import type { Observation } from "../ports/runtime.ts";
+import type { SessionEvent } from "../protocol/event.ts";
 import { messageOf } from "../protocol/error.ts";
 import type { SessionId } from "../protocol/ids.ts";
 import type { SessionState } from "../protocol/session.ts";
+import { runtimeFacts } from "./facts.ts";
 import { observe } from "./observe.ts";
 import type { Parts } from "./parts.ts";
 import type { Perform } from "./perform.ts";
@@ -30,6 +32,8 @@ export class Loop {
   readonly #again = new Set<SessionId>();
   readonly #timers = new Map<SessionId, NodeJS.Timeout>();
   readonly #watchers = new Set<(id: SessionId) => void>();
+  /** Sessions whose worktree is in the trash although the record does not say so yet. */
+  readonly #movedToTrash = new Set<SessionId>();
   #lookAgainAt: number | null = null;
   #passTimer: NodeJS.Timeout | undefined;
   #pass: Promise<void> | undefined;
@@ -92,7 +96,7 @@ export class Loop {
   }
 
   #all(): readonly SessionState[] {
-    return this.#parts.store.sessions();
+    return [...this.#parts.store.sessions(), ...this.#parts.store.deleting()];
   }
 
   #startPass(): void {
@@ -137,7 +141,7 @@ export class Loop {
       this.#again.add(id);
       return;
     }
-    const work = this.#steps(id, first).finally(() => {
+    const work = this.#steps(id, first).catch((error: unknown) => this.#failed(id, "look", error)).finally(() => {
       this.#running.delete(id);
       if (this.#again.delete(id)) this.#step(id, "look");
     });
@@ -149,10 +153,13 @@ export class Loop {
     this.#timers.delete(id);
     let look = first === "look";
     for (let count = 0; count < maxActionsInARow && !this.#closed; count++) {
-      const session = this.#parts.store.session(id);
+      let session = this.#parts.store.session(id);
       if (session === null) return this.#forget(id);
       if (look) this.#seen.set(id, (await observe(this.#parts, mayBeUp(session) ? [session] : [])).get(id) ?? gone);
       look = true;
+      await this.#lookIntoTrash(session);
+      await this.#noteActivity(session);
+      session = this.#parts.store.session(id) ?? session;
       const now = this.#parts.clock.now();
       const actions = decide(this.#facts(session), now);
       this.#tell(id);
@@ -173,39 +180,58 @@ export class Loop {
       this.#later(session.id, outcome.retryInMs);
       return false;
     } catch (error) {
-      const count = (this.#trouble.get(session.id)?.count ?? 0) + 1;
-      this.#trouble.set(session.id, { count, message: messageOf(error) });
-      this.#parts.log.error("an action failed", { session: session.id, action: action.do, error });
-      this.#tell(session.id);
-      this.#later(session.id, troubleRetryMs[Math.min(count, troubleRetryMs.length) - 1]!);
+      this.#failed(session.id, action.do, error);
       return false;
     }
   }
 
+  #failed(id: SessionId, action: string, error: unknown): void {
+    const count = (this.#trouble.get(id)?.count ?? 0) + 1;
+    this.#trouble.set(id, { count, message: messageOf(error) });
+    this.#parts.log.error("an action failed", { session: id, action, error });
+    this.#tell(id);
+    this.#later(id, troubleRetryMs[Math.min(count, troubleRetryMs.length) - 1]!);
+  }
+
   #facts(session: SessionState): SessionFacts {
-    const { seen, cause } = this.#seen.get(session.id) ?? gone;
+    const observation = this.#seen.get(session.id) ?? gone;
     const agent = this.#parts.agents.get(session.agent);
     const canResume = session.kind === "terminal" ? (agent?.terminal?.resume ?? null) !== null : true;
     return {
       session,
-      runtime:
-        seen.is === "known"
-          ? {
-              is: "known",
-              value: {
-                launch: seen.value.launch,
-                agent: seen.value.agent.alive ? { alive: true } : seen.value.agent,
-                activity: seen.value.activity?.activity ?? null,
-                lastLines: seen.value.lastLines,
-              },
-            }
-          : seen,
-      absence: cause,
+      runtime: runtimeFacts(observation),
+      absence: observation.cause,
       workspace: this.#parts.workspaces.exists(session.workspacePath) ? { is: "known", value: true } : { is: "absent" },
       restoreLost: this.#parts.restore,
       canResume,
       lookAgainAt: this.#lookAgainAt,
+      workspaceInTrash: this.#movedToTrash.has(session.id),
     };
+  }
+
+  /** A crash between the move of a worktree and its record leaves it where only the trash's own list tells. */
+  async #lookIntoTrash(session: SessionState): Promise<void> {
+    if (session.workspace.at !== "ready" || this.#parts.workspaces.exists(session.workspacePath)) {
+      this.#movedToTrash.delete(session.id);
+      return;
+    }
+    const entries = await this.#parts.workspaces.listTrash();
+    if (entries.some((entry) => entry.session === session.id)) this.#movedToTrash.add(session.id);
+  }
+
+  /** What the agent does becomes an event when it changes, so that followers hear of it. */
+  async #noteActivity(session: SessionState): Promise<void> {
+    const seen = this.#seen.get(session.id)?.seen;
+    if (seen?.is !== "known" || !seen.value.agent.alive || session.run.run !== "up") return;
+    const { activity, agentSessionId } = seen.value;
+    const events: SessionEvent[] = [];
+    if (activity !== null && activity.activity !== session.activity?.activity) {
+      events.push({ type: "activity.changed", activity: activity.activity, source: activity.source });
+    }
+    if (agentSessionId !== null && agentSessionId !== session.agentSessionId) {
+      events.push({ type: "conversation.pinned", agentSessionId });
+    }
+    if (events.length > 0) await this.#parts.store.change(session.id, (now) => (now.run.run === "up" ? events : []));
   }
 
   #later(id: SessionId, ms: number): void {
@@ -225,6 +251,7 @@ export class Loop {
   #forget(id: SessionId): void {
     this.#seen.delete(id);
     this.#trouble.delete(id);
+    this.#movedToTrash.delete(id);
     this.#tell(id);
   }
 }

@@ -4,7 +4,7 @@
  */
 import { chmodSync, rmSync, writeSync, closeSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { openAgents } from "../agents/registry.ts";
+import { openAgents, readAgentFacts } from "../agents/registry.ts";
 import { build, version } from "../base/build.ts";
 import { makePrivateDirectory, readJson, writeDurable } from "../base/durable-file.ts";
 import {
@@ -20,11 +20,13 @@ import { resolvePaths, type Paths } from "../base/paths.ts";
 import { bootId, identify } from "../base/pid.ts";
 import { reach } from "../base/test-points.ts";
 import { openProjects } from "../config/projects.ts";
-import { assertMayListen, openAccess } from "../http/access.ts";
-import { createApi } from "../http/server.ts";
+import { openAccess } from "../http/access.ts";
+import { assertMayListen } from "../http/hosts.ts";
+import { createApi, type Api } from "../http/server.ts";
+import type { AgentDefinition, Agents } from "../ports/agents.ts";
 import { HoldfastError, messageOf } from "../protocol/error.ts";
 import { openTmuxRuntime } from "../runtime/tmux/runtime.ts";
-import { openStore } from "../store/store.ts";
+import { openStore } from "../store/open.ts";
 import { openWorkspaces } from "../workspace/workspaces.ts";
 import { createCommands } from "./commands.ts";
 import { Loop } from "./loop.ts";
@@ -76,7 +78,7 @@ async function run(paths: Paths, owner: Owner, log: LogFile): Promise<void> {
   });
   owner.owns("store", () => store.close());
 
-  const agents = openAgents([]);
+  const { agents, define } = agentsOf();
   const tmux = openTmuxRuntime({
     socketName: paths.tmuxSocket,
     configDirectory: paths.tmux,
@@ -87,20 +89,20 @@ async function run(paths: Paths, owner: Owner, log: LogFile): Promise<void> {
     log,
   });
   owner.owns("tmux", () => tmux.close());
+  const projects = openProjects({ userConfig: paths.config, onAgents: define });
+  define(await projects.agents(store.projects()));
   const parts: Parts = {
     store,
     runtimes: { terminal: tmux },
     workspaces: openWorkspaces({ worktreesDirectory: paths.worktrees, trashDirectory: paths.trash, now: Date.now, log }),
     agents,
-    projects: openProjects({ userConfig: paths.config, onAgents: (found) => agents.define(found) }),
+    projects,
     clock: { now: Date.now, bootId },
     log,
     worktrees: paths.worktrees,
     home: paths.home,
     restore: options.restore,
   };
-  await agents.define(await parts.projects.agents(store.projects()));
-
   const loop = new Loop(parts, createPerform(parts));
   owner.owns("loop", () => loop.close(stopGraceMs));
   await loop.start();
@@ -139,8 +141,7 @@ async function run(paths: Paths, owner: Owner, log: LogFile): Promise<void> {
   owner.owns("api", () => api.close());
   makePrivateDirectory(dirname(paths.socket));
   await api.listenSocket(paths.socket);
-  const { port } = await listen(api, options, log);
-  file = daemonFile(`http://${options.host.includes(":") ? `[${options.host}]` : options.host}:${port}`);
+  file = daemonFile((await listen(api, options, log)).url);
   writeDurable(paths.daemonFile, `${JSON.stringify(file)}\n`);
   owner.owns("daemon file", () => rmSync(paths.daemonFile, { force: true }));
   log.info("ready", { pid: process.pid, url: file.url, build, startupMs: Date.now() - startedAt });
@@ -154,12 +155,26 @@ async function run(paths: Paths, owner: Owner, log: LogFile): Promise<void> {
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => void shutDown(signal));
 }
 
+/** The built-in agents and those that files define; a file that is read again replaces what it defined before. */
+function agentsOf(): { agents: Agents; define: (found: AgentDefinition[]) => void } {
+  const facts = readAgentFacts([process.execPath, join(import.meta.dirname, "demo-agent.cjs")]);
+  const custom = new Map<string, AgentDefinition>();
+  let current = openAgents([], facts);
+  return {
+    agents: { get: (id) => current.get(id), list: () => current.list() },
+    define: (found) => {
+      for (const agent of found) custom.set(agent.id, agent);
+      if (found.length > 0) current = openAgents([...custom.values()], facts);
+    },
+  };
+}
+
 /** The default port gives way to a free one; a port that was asked for does not. */
 async function listen(
-  api: ReturnType<typeof createApi>,
+  api: Api,
   options: LaunchOptions,
   log: LogFile,
-): Promise<{ port: number }> {
+): Promise<{ url: string }> {
   try {
     return await api.listenTcp(options.host, options.port);
   } catch (error) {

@@ -9,7 +9,7 @@ import type { Action } from "../core/facts.ts";
 import type { LaunchRequest, Observation, Runtime } from "../ports/runtime.ts";
 import type { SessionEvent } from "../protocol/event.ts";
 import { HoldfastError, messageOf } from "../protocol/error.ts";
-import { asLaunchId, type PromptId } from "../protocol/ids.ts";
+import { asLaunchId, type PromptId, type TrashId } from "../protocol/ids.ts";
 import type { ExitStatus, SessionState } from "../protocol/session.ts";
 import type { Parts } from "./parts.ts";
 import { planFor, repositoryOf } from "./plan.ts";
@@ -104,8 +104,8 @@ async function createWorkspace(parts: Parts, session: SessionState): Promise<Out
 }
 
 async function restoreWorkspace(parts: Parts, session: SessionState): Promise<Outcome> {
-  if (session.workspace.at !== "trashed") return "done";
-  const { trash } = session.workspace;
+  const trash = session.workspace.at === "trashed" ? session.workspace.trash : await newestInTrash(parts, session);
+  if (trash === null) return "done";
   try {
     const { path, branch, notes } = await parts.workspaces.restore(trash);
     return await record(parts, session, [
@@ -116,6 +116,11 @@ async function restoreWorkspace(parts: Parts, session: SessionState): Promise<Ou
     if (!(error instanceof HoldfastError) || error.code !== "not-found") throw error;
     return record(parts, session, [{ type: "workspace.gone", reason: error.message }]);
   }
+}
+
+async function newestInTrash(parts: Parts, session: SessionState): Promise<TrashId | null> {
+  const entries = (await parts.workspaces.listTrash()).filter((entry) => entry.session === session.id);
+  return entries.toSorted((a, b) => a.trashedAt - b.trashedAt).at(-1)?.id ?? null;
 }
 
 async function removeWorkspace(parts: Parts, session: SessionState): Promise<Outcome> {

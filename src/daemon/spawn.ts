@@ -7,7 +7,7 @@ import type { ProjectSettings } from "../ports/projects.ts";
 import type { SpawnRequest } from "../protocol/command.ts";
 import { HoldfastError } from "../protocol/error.ts";
 import type { SessionEvent } from "../protocol/event.ts";
-import { asProjectId, asPromptId, asSessionId, type SessionId } from "../protocol/ids.ts";
+import { asPromptId, asSessionId, type SessionId } from "../protocol/ids.ts";
 import type { Kind, SessionState } from "../protocol/session.ts";
 import type { SessionJson } from "../protocol/wire.ts";
 import { branchFor, slug } from "../core/names.ts";

@@ -6,6 +6,7 @@ import { HoldfastError } from "../protocol/error.ts";
 import { asSessionId } from "../protocol/ids.ts";
 import type { SessionState } from "../protocol/session.ts";
 import type { VerbAnswer } from "../protocol/wire.ts";
+import { runtimeFacts } from "./facts.ts";
 import type { Loop } from "./loop.ts";
 import type { Parts } from "./parts.ts";
 import { settled } from "./spawn.ts";
@@ -20,7 +21,6 @@ const bringsUp = new Set<PlainVerb>(["restore", "wake", "unarchive"]);
 export async function perform(parts: Parts, loop: Loop, name: PlainVerb, ask: Ask): Promise<VerbAnswer> {
   const request = ask.body as VerbRequest & Partial<SnoozeRequest>;
   const session = findSession(parts, ask);
-  if (name === "restore") refuseMissingWorkspace(parts, session);
   const verb: Verb =
     name === "snooze" ? { verb: "snooze", until: parts.clock.now() + (request.forMs ?? 0) } : { verb: name };
   const state = await change(parts, loop, session, verb, ask.actor);
@@ -54,22 +54,20 @@ export async function change(
   verb: Verb,
   by: string,
 ): Promise<SessionState> {
-  const seen = loop.observation(session.id)?.seen;
-  const alive = seen === undefined || seen.is === "unknown" ? "unknown" : seen.is === "known" && seen.value.agent.alive ? "yes" : "no";
+  const seen = runtimeFacts(loop.observation(session.id));
+  const agent = seen.is === "unknown" ? { unknown: seen.why } : seen.is === "known" && seen.value.agent.alive ? "alive" : "down";
+  const workspaceMissing = session.workspace.at === "ready" && !(await hasFiles(parts, session));
   return parts.store.change(session.id, (state) => {
-    const answer = applyVerb(state, verb, { by, alive });
+    const answer = applyVerb(state, verb, { by, agent, workspaceMissing });
     if (!answer.ok) throw new HoldfastError(answer.code, answer.message, answer.hint === null ? {} : { hint: answer.hint });
     return answer.events;
   });
 }
 
-function refuseMissingWorkspace(parts: Parts, session: SessionState): void {
-  const missing =
-    session.workspace.at === "gone" || (session.workspace.at === "ready" && !parts.workspaces.exists(session.workspacePath));
-  if (!missing) return;
-  throw new HoldfastError("conflict", `Workspace missing: ${session.workspacePath}`, {
-    hint: `Its files are gone; start a new session: holdfast spawn ${session.project}${session.issue === null ? "" : ` ${session.issue}`}`,
-  });
+/** In place, or in the trash although a crash kept that from being recorded. */
+async function hasFiles(parts: Parts, session: SessionState): Promise<boolean> {
+  if (parts.workspaces.exists(session.workspacePath)) return true;
+  return (await parts.workspaces.listTrash()).some((entry) => entry.session === session.id);
 }
 
 function isDown(parts: Parts, before: SessionState, verb: PlainVerb): boolean {

@@ -1,6 +1,7 @@
 /** A session as clients see it: the stored state, what was last observed, and the status computed from both. */
 import { statusOf } from "../core/status.ts";
 import type { Observation } from "../ports/runtime.ts";
+import { runtimeFacts } from "./facts.ts";
 import type { StoredEvent } from "../protocol/event.ts";
 import type { SessionState } from "../protocol/session.ts";
 import type { EventJson, SessionJson } from "../protocol/wire.ts";
@@ -66,22 +67,16 @@ export function currentStatus(
   observation: Observation | null,
   session: SessionState,
 ): ReturnType<typeof statusOf> {
-  const seen = observation?.seen ?? ({ is: "unknown", why: "not looked at yet" } as const);
+  const since = observation?.seen.is === "known" ? (observation.seen.value.activity?.since ?? 0) : 0;
   return statusOf(
-    session,
-    seen.is === "known"
-      ? {
-          is: "known",
-          value: {
-            launch: seen.value.launch,
-            agent: seen.value.agent.alive ? { alive: true } : seen.value.agent,
-            activity: seen.value.activity?.activity ?? null,
-            lastLines: seen.value.lastLines,
-          },
-        }
-      : seen,
+    { ...session, lastActivityAt: Math.max(session.lastActivityAt, since) },
+    runtimeFacts(observation),
     parts.clock.now(),
-    { stuckAfterMs: defaultStuckMinutes * 60_000, workspaceThere: parts.workspaces.exists(session.workspacePath) },
+    {
+      stuckAfterMs: defaultStuckMinutes * 60_000,
+      workspaceThere: parts.workspaces.exists(session.workspacePath),
+      restoreLost: parts.restore,
+    },
   );
 }
 

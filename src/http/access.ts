@@ -107,8 +107,8 @@ export function openAccess(options: AccessOptions): Access {
       lastGuess = mine.catch(() => undefined);
       return mine;
     },
-    revoke: tokens.revoke,
-    revokeAll: tokens.revokeAll,
+    revoke: (id) => tokens.revoke(id),
+    revokeAll: () => tokens.revokeAll(),
     settled: async () => {
       await passphrase?.settled;
       await lastGuess;

@@ -101,7 +101,7 @@ async function validate(name: BodyName, value: unknown): Promise<unknown> {
   const schema: z.ZodMiniType = (await import("../protocol/command.ts"))[name];
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  const shape = (schema._zod.def as { shape?: object }).shape ?? {};
+  const shape = (schema.def as { shape?: object }).shape ?? {};
   throw new Refusal("invalid", `The request is not valid: ${describeIssues(result.error.issues, value, Object.keys(shape))}`);
 }
 

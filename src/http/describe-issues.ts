@@ -30,6 +30,11 @@ function describe(issue: Issue, value: unknown, knownKeys: readonly string[]): s
       return `${place}: expected ${issue.inclusive === false ? "less than" : "at most"} ${amount(issue.maximum, issue.origin)}`;
     case "invalid_format":
       return `${place}: expected ${issue.pattern === undefined ? `the form "${issue.format}"` : `text like ${issue.pattern}`}`;
+    case "not_multiple_of":
+    case "invalid_union":
+    case "invalid_key":
+    case "invalid_element":
+    case "custom":
     default:
       return `${place}: not valid (${issue.code})`;
   }

@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 import { writeDurable } from "../base/durable-file.ts";
 
 /** 32 MiB and some 80 ms a guess: RFC 7914's interactive setting, doubled. Written into each hash, so it can grow. */
-const cost = { N: 2 ** 15, r: 8, p: 1 };
+const defaultCost = { N: 2 ** 15, r: 8, p: 1 };
 const hashBytes = 32;
 const saltBytes = 16;
 
@@ -37,7 +37,7 @@ export function readPassphrase(file: string, warn: (message: string, cause: unkn
   return { verify: async (given) => matches(given, await hashed), settled };
 }
 
-export async function hashPassphrase(passphrase: string): Promise<string> {
+export async function hashPassphrase(passphrase: string, cost = defaultCost): Promise<string> {
   const salt = randomBytes(saltBytes);
   const hash = await derive(passphrase, salt, cost);
   return `holdfast-scrypt-v1:${cost.N}:${cost.r}:${cost.p}:${salt.toString("base64url")}:${hash.toString("base64url")}`;
@@ -52,7 +52,8 @@ async function matches(given: string, hash: string): Promise<boolean> {
 
 /** The same words can be typed as different code points on different machines. */
 function derive(passphrase: string, salt: Buffer, options: { N: number; r: number; p: number }): Promise<Buffer> {
-  const maxmem = 256 * options.N * options.r;
+  // What scrypt needs is 128 * N * r and some; OpenSSL refuses at its own, lower default.
+  const maxmem = 256 * options.N * options.r + 1024 * 1024;
   return new Promise((resolve, reject) => {
     scrypt(passphrase.normalize("NFC"), salt, hashBytes, { ...options, maxmem }, (error, key) => {
       if (error === null) resolve(key);

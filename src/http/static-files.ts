@@ -46,7 +46,7 @@ export async function sendFile(directory: string | null, ask: StaticRequest, res
       "Content-Length": file.size,
       "Cache-Control": hashed.test(wanted) ? "public, max-age=31536000, immutable" : "no-cache",
     });
-    if (ask.method === "HEAD") response.end();
+    if (ask.method === "HEAD" || file.size === 0) response.end();
     else await pipeline(file.handle.createReadStream({ autoClose: false, end: file.size - 1 }), response);
   } finally {
     await file.handle.close();
@@ -65,7 +65,7 @@ async function openInside(directory: string, path: string): Promise<OpenFile | n
     if (!real.startsWith(root + sep)) return null;
     const handle = await open(real, "r");
     const stat = await handle.stat();
-    if (stat.isFile() && stat.size > 0) return { path: real, size: stat.size, handle };
+    if (stat.isFile()) return { path: real, size: stat.size, handle };
     await handle.close();
     return null;
   } catch (error) {

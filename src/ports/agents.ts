@@ -1,4 +1,7 @@
-/** Agents are data. Placeholders in argv and files: `{id}` conversation id, `{prompt}` first prompt, `{hooks}` the launch's own hook directory. */
+/**
+ * Agents are data. Placeholders in argv, env values and file texts: `{id}` conversation id, `{prompt}` first prompt,
+ * `{hooks}` the launch's own hook directory. The registry replaces `{demo}` in argv when it is opened.
+ */
 import type { Activity } from "../protocol/session.ts";
 
 export interface TerminalAgent {
@@ -22,8 +25,20 @@ export interface TerminalAgent {
   conversationGone: RegExp[];
   /** Paths below the worktree that the agent itself writes and that must not show as changes. */
   exclude: string[];
-  /** Whether `tmux kill-session` alone is known to leave processes behind; told in `doctor`, the tree is ended anyway. */
+  /** tmux key names that interrupt a turn. */
   interrupt: string[];
+  /**
+   * What the agent's own status file says of this process, where it keeps one. Believed before hooks and screen: it is
+   * right after an interrupt too, for which agents have no hook.
+   */
+  readStatus?: (process: { pid: number; startTime: string }) => AgentStatus | null;
+}
+
+export interface AgentStatus {
+  activity: Activity;
+  since: number;
+  reason: string | null;
+  agentSessionId: string | null;
 }
 
 export interface HookRule {
@@ -34,12 +49,16 @@ export interface HookRule {
   idField?: string;
   /** Field of the hook's JSON that holds the prompt as the agent got it: proof of delivery. */
   promptField?: string;
+  /** What to tell the person of a `needs_input`. */
+  reason?: string;
 }
 
 export interface ScreenRule {
   where: "title" | "screen";
   pattern: RegExp;
   activity: Activity;
+  /** What to tell the person of a `needs_input`. */
+  reason?: string;
 }
 
 export interface ChatAgent {
@@ -59,6 +78,8 @@ export interface AgentDefinition {
   terminal: TerminalAgent | null;
   chat: ChatAgent | null;
   env: Record<string, string>;
+  /** What the person should know of this agent; `doctor` prints it. */
+  notes?: string[];
 }
 
 export interface Agents {

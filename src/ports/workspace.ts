@@ -42,6 +42,8 @@ export interface TrashEntry {
   trashedAt: number;
   uncommitted: number;
   unpushed: string[];
+  /** What could not be counted or pinned, and why. The files themselves are kept in any case. */
+  note?: string;
 }
 
 export interface Workspaces {
@@ -60,6 +62,6 @@ export interface Workspaces {
   restore(id: TrashId): Promise<{ path: string; branch: string | null; notes: string[] }>;
   listTrash(): Promise<TrashEntry[]>;
   empty(id: TrashId): Promise<void>;
-  /** Keeps one worktree ready for the next spawn, where that pays. */
-  prepareSpare(repository: string, defaultBranch: string): Promise<void>;
+  /** Keeps one worktree ready for the next spawn, where that pays; `always`: also where the checkout is fast. */
+  prepareSpare(repository: string, defaultBranch: string, always?: boolean): Promise<void>;
 }

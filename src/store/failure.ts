@@ -1,6 +1,6 @@
 /** What SQLite's failures mean to a person. */
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
+import { accessSync, constants, readdirSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { HoldfastError, messageOf } from "../protocol/error.ts";
 
 /** Where things are, for the sentences that name them. */
@@ -41,10 +41,10 @@ export function storageError(error: unknown, place: Place): unknown {
     case notADatabase:
       return damaged(`${place.path} is not a database of Holdfast, or its first bytes are damaged.`, place, error);
     case readOnly:
-      return failure(`The database ${place.path} cannot be written: it, or its disk, is read-only.`, error, {
-        hint: `Make ${place.path} and its directory writable for this user.`,
-      });
+      return notWritable(error, place);
     case cannotOpen:
+      // What a read-only disk comes as, because the log's files cannot be made.
+      if (!isWritable(dirname(place.path))) return notWritable(error, place);
       return failure(`The database ${place.path} cannot be opened.`, error, {
         hint: `Check that ${place.path} is a file, and that this user may read and write it and its directory.`,
       });
@@ -68,6 +68,22 @@ export function foreignFile(what: string, place: Place): HoldfastError {
   return new HoldfastError("storage", `${place.path} ${what}. Nothing was written to it.`, {
     hint: `Move ${place.path} aside, or set HOLDFAST_HOME to another directory.`,
   });
+}
+
+function notWritable(error: unknown, place: Place): HoldfastError {
+  return failure(`The database ${place.path} cannot be written: it, or its disk, is read-only.`, error, {
+    hint: `Make ${place.path} and its directory writable for this user.`,
+  });
+}
+
+/** Asked by path: opening the file would drop SQLite's locks [DB-1]. */
+function isWritable(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function other(error: unknown, place: Place): HoldfastError {

@@ -78,7 +78,9 @@ export const admitted = (promptId: string, text: string): SessionEvent => ({
 });
 
 /** The error that a promise or a function fails with; a success fails the test. */
-export async function errorOf(attempt: Promise<unknown> | (() => unknown)): Promise<Error & { code?: string; hint?: string | null }> {
+export async function errorOf(
+  attempt: Promise<unknown> | (() => unknown),
+): Promise<Error & { code?: string; hint?: string | null }> {
   try {
     await (typeof attempt === "function" ? attempt() : attempt);
   } catch (error) {

@@ -89,7 +89,9 @@ describe.each(["a file", ":memory:"] as const)("the store on %s", (where) => {
   it("[STORE-7] gives no number twice and steps over ids that are taken", async () => {
     const store = makeHome(where).open();
     await store.create(created("ma-2"));
-    expect(await Promise.all([store.nextNumber("ma"), store.nextNumber("ma"), store.nextNumber("zz")])).toEqual([1, 3, 1]);
+    expect(await Promise.all([store.nextNumber("ma"), store.nextNumber("ma"), store.nextNumber("zz")])).toEqual([
+      1, 3, 1,
+    ]);
     expect(await store.nextNumber("ma")).toBe(4);
   });
 

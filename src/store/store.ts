@@ -49,7 +49,7 @@ export class SqliteStore implements Store {
     this.#group = new GroupCommit({
       reserve,
       draft: (endingsOnly) =>
-        new Draft(sqlite, this.#committed, now(), endingsOnly ? () => diskFull(place) : null),
+        new Draft(sqlite, this.#committed, Math.trunc(now()), endingsOnly ? () => diskFull(place) : null),
       committed: (draft) => this.#adopt(draft),
       failure: (error) => storageError(error, place),
     });

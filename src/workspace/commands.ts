@@ -7,6 +7,8 @@ import { cleanEnvironment } from "./environment.ts";
 /** A first `npm ci` of a large project on a slow line; longer is taken for hung. */
 const commandDeadlineMs = 20 * 60_000;
 const keptLines = 12;
+/** How long what was printed last may take to arrive after the exit. */
+const drainMs = 250;
 
 export async function runCommands(
   lines: readonly string[],
@@ -67,7 +69,8 @@ async function run(
       why = `could not be started: ${error.message}`;
       finish(null, null);
     });
-    // Not `close`: a command that leaves a server behind keeps the pipes open for ever.
-    child.on("exit", (code, signal) => setImmediate(() => finish(code, signal)));
+    // `close` may never come: a command that leaves a server behind keeps the pipes open.
+    child.on("exit", (code, signal) => setTimeout(() => finish(code, signal), drainMs).unref());
+    child.on("close", finish);
   });
 }

@@ -19,6 +19,8 @@ export interface GitCall {
   input?: string | Buffer;
   deadlineMs?: number;
   maxBytes?: number;
+  /** `latin1` keeps file names that are not UTF-8 byte for byte. */
+  encoding?: "utf8" | "latin1";
 }
 
 export interface GitAnswer {
@@ -97,7 +99,7 @@ export async function runGit(args: readonly string[], call: GitCall = {}): Promi
         return;
       }
       const stderr = Buffer.concat(err).toString("utf8");
-      const stdout = Buffer.concat(out).toString("utf8");
+      const stdout = Buffer.concat(out).toString(call.encoding ?? "utf8");
       resolve({ code: code ?? 128, stdout, stderr: signal === null ? stderr : `${stderr}ended by ${signal}` });
     });
   });

@@ -46,7 +46,7 @@ export interface Schema {
 /** The schema at a path of a request's body, where there is one. */
 export function schemaAt(body: unknown, ...path: string[]): Schema | undefined {
   const found = at(body, ...path);
-  return found === undefined || found === null ? undefined : (object(found) as Schema);
+  return found === undefined || found === null ? undefined : object(found);
 }
 
 export interface ToolCall {

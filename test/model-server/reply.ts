@@ -86,6 +86,8 @@ async function carryOut(step: Exclude<Step, ToolStep>, context: Reply): Promise<
       return state.failsNow(conversation, step.times) ? { kind: "fail", status: step.status } : null;
     case "drop":
       return state.failsNow(conversation, step.times) ? { kind: "drop" } : null;
+    default:
+      return step satisfies never;
   }
 }
 

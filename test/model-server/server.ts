@@ -61,12 +61,14 @@ export interface ModelServer {
 export async function startModelServer(options: ModelServerOptions = {}): Promise<ModelServer> {
   const log: LogEntry[] = [];
   const state = new ReplyState();
+  const record = async (handled: Promise<LogEntry>): Promise<void> => {
+    const { body, ...entry } = await handled;
+    const kept: LogEntry = options.logBodies === true ? { ...entry, body } : entry;
+    log.push(kept);
+    if (options.logFile !== undefined) appendFileSync(options.logFile, JSON.stringify(kept) + "\n");
+  };
   const server = createServer((request, response) => {
-    void handle(request, response, state).then(({ body, ...entry }) => {
-      const kept: LogEntry = options.logBodies === true ? { ...entry, body } : entry;
-      log.push(kept);
-      if (options.logFile !== undefined) appendFileSync(options.logFile, JSON.stringify(kept) + "\n");
-    });
+    void record(handle(request, response, state));
   });
   // A gate may hold a request for longer than Node's default of five minutes.
   server.requestTimeout = 0;

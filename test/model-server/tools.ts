@@ -20,6 +20,8 @@ export function toToolCall(step: ToolStep, tools: Tool[], id: string): ToolCall 
       const tool = firstOffered(writeTools, tools);
       return tool ? { id, name: tool.name, input: fill(tool, values) } : patchCall(step.path, step.text, tools, id);
     }
+    default:
+      return step satisfies never;
   }
 }
 
@@ -57,7 +59,7 @@ function fill(tool: Tool, values: Json): Json {
 export function standIn(schema: Schema): unknown {
   if (schema.enum) return schema.enum[0];
   const type = Array.isArray(schema.type) ? schema.type[0] : schema.type;
-  switch (type?.toLowerCase()) {
+  switch (type?.toLowerCase() ?? "string") {
     case "number":
     case "integer":
       return 1;

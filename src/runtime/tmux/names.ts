@@ -11,14 +11,9 @@ const hashLength = 8;
 
 /** `worker-<project>-<id>`, `orchestrator-<project>`, `shell-<project>-<n>`, with nothing in it that tmux reads. */
 export function tmuxName(session: Pick<SessionState, "role" | "project" | "id">): string {
-  switch (session.role) {
-    case "worker":
-      return safeName(`worker-${session.project}-${session.id}`);
-    case "orchestrator":
-      return safeName(`orchestrator-${session.project}`);
-    case "shell":
-      return safeName(`shell-${session.project}-${session.id.slice(session.id.indexOf("-") + 1)}`);
-  }
+  const { role, project, id } = session;
+  const last = { worker: `-${id}`, orchestrator: "", shell: `-${id.slice(id.indexOf("-") + 1)}` }[role];
+  return safeName(`${role}-${project}${last}`);
 }
 
 /** A second name for when the first is taken by something else. */
@@ -28,8 +23,8 @@ export function otherName(name: string, session: string): string {
 
 /** Letters and digits of any script, `_` and `-`. Different texts give different names. */
 export function safeName(text: string): string {
-  const safe = text.normalize("NFC").replaceAll(/[^\p{L}\p{N}_-]/gu, "_");
-  const characters = [...safe];
+  const safe = text.normalize("NFC").replaceAll(/[^\p{L}\p{M}\p{N}_-]/gu, "_");
+  const characters = Array.from(safe);
   if (safe === text && characters.length <= maxNameLength) return safe;
   return `${characters.slice(0, maxNameLength - hashLength - 1).join("")}-${hash(text)}`;
 }

@@ -87,7 +87,10 @@ async function describeFound(
   result: Map<SessionId, Observation>,
 ): Promise<void> {
   const now = Date.now();
-  for (const { watch } of found) watch.hooks.read();
+  for (const { pane, watch } of found) {
+    watch.sessionName = pane.sessionName;
+    watch.hooks.read();
+  }
   const wanting = found.filter(({ pane, watch }) => !pane.dead && watch.wantsScreen(pane, now));
   const screens = await captureScreens(
     context.tmux,

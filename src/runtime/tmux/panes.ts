@@ -52,18 +52,10 @@ export const paneFormat = fields.map((field) => `#{${field}}`).join(separator);
 export type PaneList = { is: "known"; panes: Pane[] } | { is: "no-server" } | { is: "unknown"; why: string };
 
 export async function listPanes(tmux: Tmux, deadlineMs?: number): Promise<PaneList> {
-  const args = ["list-panes", "-a", "-F", paneFormat];
-  const reply = await tmux.run(deadlineMs === undefined ? { args } : { args, deadlineMs });
-  switch (reply.is) {
-    case "ok":
-      return { is: "known", panes: parsePanes(reply.stdout) };
-    case "no-server":
-      return reply;
-    case "refused":
-      return { is: "unknown", why: reply.message };
-    case "unknown":
-      return reply;
-  }
+  const commands = [["list-panes", "-a", "-F", paneFormat]];
+  const reply = await tmux.run(deadlineMs === undefined ? { commands } : { commands, deadlineMs });
+  if (reply.is === "ok") return { is: "known", panes: parsePanes(reply.stdout) };
+  return reply.is === "refused" ? { is: "unknown", why: reply.message } : reply;
 }
 
 /** Panes without our options are somebody's own and are left alone. */

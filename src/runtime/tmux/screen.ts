@@ -12,13 +12,11 @@ export async function captureScreens(
   if (panes.length === 0) return screens;
   const mark = `holdfast-${randomBytes(8).toString("hex")}`;
   // One call for all of them; a line with the mark opens each screen. A missing pane ends the call early.
-  const args = panes.flatMap((pane) => [
-    ";",
-    ...["display-message", "-p", "-t", pane, `${mark} #{pane_id}`],
-    ";",
-    ...["capture-pane", "-p", "-J", "-S", `-${linesAbove}`, "-t", pane],
+  const commands = panes.flatMap((pane) => [
+    ["display-message", "-p", "-t", pane, `${mark} #{pane_id}`],
+    ["capture-pane", "-p", "-J", "-S", `-${linesAbove}`, "-t", pane],
   ]);
-  const reply = await tmux.run({ args: args.slice(1) });
+  const reply = await tmux.run({ commands });
   if (reply.is === "ok") {
     for (const part of reply.stdout.split(`${mark} `).slice(1)) {
       const end = part.indexOf("\n");

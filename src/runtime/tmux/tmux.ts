@@ -3,7 +3,9 @@
  * the person's tmux is never touched, and nothing here can end a server.
  */
 import { spawn } from "node:child_process";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { makePrivateDirectory, writeDurable } from "../../base/durable-file.ts";
 import { tmuxConfig } from "./config.ts";
 
@@ -17,7 +19,8 @@ export type TmuxReply =
   | { is: "unknown"; why: string };
 
 export interface TmuxCall {
-  args: readonly string[];
+  /** Run in order inside the server as one list; the first that is refused ends it. */
+  commands: readonly (readonly string[])[];
   stdin?: string;
   deadlineMs?: number;
   /** Only the call that makes a session can start a server. */
@@ -34,6 +37,9 @@ export interface TmuxOptions {
 
 /** A server under load answers within milliseconds; one that is stopped or swapped out does not answer at all. */
 const defaultDeadlineMs = 5000;
+/** A server without sessions ends within milliseconds. */
+const serverEndMs = 500;
+const tidyPollMs = 5;
 /** Far above 500 sessions' lines or a 1 MB capture. */
 const maxOutputBytes = 64 * 1024 * 1024;
 
@@ -42,6 +48,9 @@ export class Tmux {
   readonly #config: string;
   readonly #env: Record<string, string>;
   readonly #serverPrefix: readonly string[];
+  /** Calls that may be starting a server at this moment: its socket must not be tidied away under them. */
+  #starting = 0;
+  #tidying: Promise<void> | null = null;
 
   constructor(options: TmuxOptions) {
     makePrivateDirectory(options.configDirectory);
@@ -52,10 +61,40 @@ export class Tmux {
     writeDurable(this.#config, tmuxConfig(options.socketName));
   }
 
-  run(call: TmuxCall): Promise<TmuxReply> {
-    const argv = [...this.#command(), ...call.args];
-    const command = call.mayStartServer === true ? [...this.#serverPrefix, ...argv] : argv;
-    return execute(command, this.#env, call.stdin, call.deadlineMs ?? defaultDeadlineMs);
+  async run(call: TmuxCall): Promise<TmuxReply> {
+    const argv = [...this.#command(), ...commandList(call.commands)];
+    const deadlineMs = call.deadlineMs ?? defaultDeadlineMs;
+    if (call.mayStartServer !== true) return execute(argv, this.#env, call.stdin, deadlineMs);
+    await this.#tidying;
+    this.#starting += 1;
+    try {
+      return await execute([...this.#serverPrefix, ...argv], this.#env, call.stdin, deadlineMs);
+    } finally {
+      this.#starting -= 1;
+    }
+  }
+
+  /** tmux leaves its socket file when it ends with its last session; removed here once no server answers on it. */
+  async tidy(): Promise<void> {
+    if (this.#starting > 0) return;
+    this.#tidying ??= this.#tidyNow();
+    await this.#tidying;
+    this.#tidying = null;
+  }
+
+  async #tidyNow(): Promise<void> {
+    const until = performance.now() + serverEndMs;
+    for (;;) {
+      const reply = await this.run({ commands: [["list-sessions", "-F", "#{session_id}"]], deadlineMs: serverEndMs });
+      if (reply.is === "no-server") {
+        rmSync(join("/tmp", `tmux-${process.getuid?.() ?? 0}`, this.#socketName), { force: true });
+        return;
+      }
+      // No sessions, or "server exited": it is about to end.
+      const stays = reply.is === "ok" && reply.stdout !== "";
+      if (stays || performance.now() >= until) return;
+      await delay(tidyPollMs);
+    }
   }
 
   /** A call that waits inside the server until something signals the channel; ends when aborted. */
@@ -71,6 +110,15 @@ export class Tmux {
   attachArguments(sessionName: string): string[] {
     return ["tmux", "-L", this.#socketName, "attach", "-t", `=${sessionName}`];
   }
+}
+
+function commandList(commands: TmuxCall["commands"]): string[] {
+  return commands.flatMap((command, index) => [...(index === 0 ? [] : [";"]), ...command.map(argument)]);
+}
+
+/** A `;` at the end of an argument would end the tmux command. */
+function argument(text: string): string {
+  return text.endsWith(";") ? `${text.slice(0, -1)}\\;` : text;
 }
 
 /** What a server and its panes start from: nothing of the daemon's own surroundings (TMUX*, agents' variables). */

@@ -24,6 +24,8 @@ export class LaunchWatch {
   #capturedKey: string | null = null;
   #capturedAt = 0;
   #says: ScreenSays | null = null;
+  /** As tmux has it: the usual name may have been taken. */
+  sessionName: string | null = null;
   /** Last lines of a dead pane: they do not change any more. */
   deadLines: string[] | null = null;
   /** When the agent was first seen gone although tmux still said that its pane lives. */
@@ -92,6 +94,10 @@ export class Watches {
     const watch = new LaunchWatch(launch, agent, this.#files, session.id);
     this.#bySession.set(session.id, watch);
     return watch;
+  }
+
+  nameOf(session: SessionId): string | null {
+    return this.#bySession.get(session)?.sessionName ?? null;
   }
 
   forget(session: SessionId): void {

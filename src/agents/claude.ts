@@ -1,0 +1,96 @@
+/** Claude Code, seen with 2.1.197. */
+import type { AgentDefinition } from "../ports/agents.ts";
+import { readClaudeStatus } from "./claude-status.ts";
+import { hookCommand, hookScriptFile, hooksVariable } from "./hook-script.ts";
+
+/** Events that a matcher can choose from; `*` takes all. */
+const hooks = {
+  SessionStart: [{ hooks: [command("SessionStart")] }],
+  UserPromptSubmit: [{ hooks: [command("UserPromptSubmit")] }],
+  PreToolUse: [{ matcher: "*", hooks: [command("PreToolUse")] }],
+  PermissionRequest: [{ matcher: "*", hooks: [command("PermissionRequest")] }],
+  PostToolUse: [{ matcher: "*", hooks: [command("PostToolUse")] }],
+  PostToolUseFailure: [{ matcher: "*", hooks: [command("PostToolUseFailure")] }],
+  // Other notifications ("waiting for your input" after a minute) say nothing new.
+  Notification: [
+    { matcher: "permission_prompt", hooks: [command("PermissionPrompt")] },
+    { matcher: "elicitation_dialog", hooks: [command("Elicitation")] },
+  ],
+  Stop: [{ hooks: [command("Stop")] }],
+  StopFailure: [{ hooks: [command("StopFailure")] }],
+  SessionEnd: [{ hooks: [command("SessionEnd")] }],
+};
+
+/** Seconds; the script takes milliseconds, and a machine that swaps must not stall a turn. */
+const hookTimeout = 5;
+
+function command(event: string): { type: "command"; command: string; timeout: number } {
+  return { type: "command", command: hookCommand(event), timeout: hookTimeout };
+}
+
+const settings = ["--settings", "{hooks}/claude-settings.json"];
+const permission = "Claude Code asks for permission";
+const id = { idField: "data.session_id" };
+
+export const claude: AgentDefinition = {
+  id: "claude",
+  label: "Claude Code",
+  install: "Install it with `npm install -g @anthropic-ai/claude-code`, then run `claude` once to sign in.",
+  version: ["claude", "--version"],
+  env: {},
+  terminal: {
+    start: ["claude", "--session-id", "{id}", ...settings],
+    startPrompt: ["{prompt}"],
+    resume: ["claude", "--resume", "{id}", ...settings],
+    resumePrompt: ["{prompt}"],
+    pin: "chosen",
+    files: [hookScriptFile, { name: "claude-settings.json", text: `${JSON.stringify({ hooks }, null, 2)}\n` }],
+    env: { [hooksVariable]: "{hooks}" },
+    hookRules: [
+      { event: "SessionStart", activity: "idle", ...id },
+      { event: "UserPromptSubmit", activity: "working", promptField: "data.prompt", ...id },
+      { event: "PreToolUse", activity: "working" },
+      { event: "PermissionRequest", activity: "needs_input", reason: permission },
+      { event: "PermissionPrompt", activity: "needs_input", reason: permission },
+      { event: "Elicitation", activity: "needs_input", reason: "A tool of Claude Code asks for input" },
+      { event: "PostToolUse", activity: "working" },
+      { event: "PostToolUseFailure", activity: "working" },
+      { event: "Stop", activity: "idle" },
+      { event: "StopFailure", activity: "idle" },
+      { event: "SessionEnd", activity: null },
+    ],
+    screenRules: [
+      {
+        where: "screen",
+        pattern: /Is this a project you created or one you trust\?|Yes, I trust this folder/,
+        activity: "needs_input",
+        reason: "Claude Code asks whether to trust this folder",
+      },
+      {
+        where: "screen",
+        pattern: /Select login method:|Choose the text style that looks best/,
+        activity: "needs_input",
+        reason: "Claude Code is not set up yet: attach and sign in",
+      },
+      {
+        where: "screen",
+        pattern: /Do you want to (proceed|make this edit|create)\b/,
+        activity: "needs_input",
+        reason: permission,
+      },
+      // Busy: a Braille spinner; otherwise an eight-spoked star.
+      { where: "title", pattern: /^[\u2801-\u28ff] /, activity: "working" },
+      { where: "title", pattern: /^\u2733 /, activity: "idle" },
+    ],
+    conversationGone: [/No conversation found with session ID/],
+    // Where "always allow" is remembered.
+    exclude: [".claude/settings.local.json"],
+    interrupt: ["Escape"],
+    readStatus: readClaudeStatus,
+  },
+  chat: {
+    command: ["claude-agent-acp"],
+    env: {},
+    notFound: [{ code: -32_002, message: null }],
+  },
+};

@@ -1,0 +1,85 @@
+/**
+ * Codex, seen with 0.166.0. Hooks go in by `-c`, which adds to the person's own and writes nothing to CODEX_HOME.
+ * Codex asks once whether to trust them: that answer is the person's, so it is shown as `needs_input` and never given
+ * by us. The commands are the same in every launch, so one answer is enough.
+ */
+import type { AgentDefinition } from "../ports/agents.ts";
+import { hookCommand, hookScriptFile, hooksVariable } from "./hook-script.ts";
+
+/** Seconds. Codex takes no more than one for the last two. */
+export const codexHooks: Record<string, number> = {
+  SessionStart: 5,
+  UserPromptSubmit: 5,
+  PreToolUse: 5,
+  PermissionRequest: 5,
+  PostToolUse: 5,
+  Stop: 5,
+  Interrupt: 1,
+};
+
+const hookOptions = Object.entries(codexHooks).flatMap(([event, timeout]) => [
+  "-c",
+  `hooks.${event}=[{hooks=[{type="command",command=${JSON.stringify(hookCommand(event))},timeout=${timeout}}]}]`,
+]);
+
+const permission = "Codex asks for permission";
+const id = { idField: "data.session_id" };
+
+export const codex: AgentDefinition = {
+  id: "codex",
+  label: "Codex",
+  install: "Install it with `npm install -g @openai/codex`, then run `codex` once to sign in.",
+  version: ["codex", "--version"],
+  env: {},
+  terminal: {
+    // Without --no-daemon its turns run in a shared background server that outlives the session.
+    start: ["codex", "--no-daemon", ...hookOptions],
+    startPrompt: ["{prompt}"],
+    resume: ["codex", "resume", "--no-daemon", ...hookOptions, "{id}"],
+    resumePrompt: ["{prompt}"],
+    pin: "reported",
+    files: [hookScriptFile],
+    env: { [hooksVariable]: "{hooks}" },
+    hookRules: [
+      { event: "SessionStart", activity: null, ...id },
+      { event: "UserPromptSubmit", activity: "working", promptField: "data.prompt", ...id },
+      { event: "PreToolUse", activity: "working" },
+      { event: "PermissionRequest", activity: "needs_input", reason: permission },
+      { event: "PostToolUse", activity: "working" },
+      { event: "Stop", activity: "idle" },
+      { event: "Interrupt", activity: "idle" },
+    ],
+    screenRules: [
+      {
+        where: "screen",
+        pattern: /Hooks need review/,
+        activity: "needs_input",
+        reason: "Codex asks whether to trust Holdfast's hooks: attach and answer once",
+      },
+      {
+        where: "screen",
+        pattern: /Sign in with ChatGPT/,
+        activity: "needs_input",
+        reason: "Codex is not signed in: attach and sign in",
+      },
+      {
+        where: "screen",
+        pattern: /Do you trust the contents of this directory\?/,
+        activity: "needs_input",
+        reason: "Codex asks whether to trust this folder",
+      },
+      { where: "title", pattern: /^\[ . \] Action Required/, activity: "needs_input", reason: permission },
+      { where: "title", pattern: /^[\u2801-\u28ff] /, activity: "working" },
+      // Before it sets a title of its own, the pane's title is the machine's name.
+      { where: "title", pattern: / \| /, activity: "idle" },
+    ],
+    conversationGone: [/No saved session found with ID/],
+    exclude: [],
+    interrupt: ["Escape"],
+  },
+  chat: {
+    command: ["codex-acp"],
+    env: {},
+    notFound: [{ code: -32_002, message: null }],
+  },
+};

@@ -1,0 +1,43 @@
+/** The bundled demo agent: needs no account, does what a prompt's lines say, and keeps its conversation by id. */
+import type { AgentDefinition } from "../ports/agents.ts";
+import { hooksVariable } from "./hook-script.ts";
+
+const id = { idField: "data.session_id" };
+
+export const demo: AgentDefinition = {
+  id: "demo",
+  label: "Demo agent",
+  install: "It is part of Holdfast: install Holdfast again.",
+  version: ["{demo}", "--version"],
+  env: {},
+  terminal: {
+    start: ["{demo}", "--session-id", "{id}"],
+    startPrompt: ["--prompt", "{prompt}"],
+    resume: ["{demo}", "--resume", "{id}"],
+    resumePrompt: ["--prompt", "{prompt}"],
+    pin: "chosen",
+    files: [],
+    env: { [hooksVariable]: "{hooks}" },
+    hookRules: [
+      { event: "SessionStart", activity: "idle", ...id },
+      { event: "UserPromptSubmit", activity: "working", promptField: "data.prompt", ...id },
+      { event: "PermissionRequest", activity: "needs_input", reason: "The demo agent asks for permission" },
+      { event: "PermissionAnswered", activity: "working" },
+      { event: "Stop", activity: "idle" },
+    ],
+    screenRules: [
+      {
+        where: "title",
+        pattern: /^demo: asking$/,
+        activity: "needs_input",
+        reason: "The demo agent asks for permission",
+      },
+      { where: "title", pattern: /^demo: working$/, activity: "working" },
+      { where: "title", pattern: /^demo: ready$/, activity: "idle" },
+    ],
+    conversationGone: [/demo: no conversation /],
+    exclude: [],
+    interrupt: ["C-c"],
+  },
+  chat: null,
+};

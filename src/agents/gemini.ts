@@ -1,0 +1,91 @@
+/**
+ * Gemini CLI, seen with 0.61.0. It reads a file of settings that others name only if root owns it and every directory
+ * above it, so hooks go in only where we are root; otherwise its window title says what it does. Its own clean-up at
+ * start can delete conversations that were resumed before; the same file turns that off.
+ */
+import type { AgentDefinition } from "../ports/agents.ts";
+import { hookCommand, hookScriptFile, hooksVariable } from "./hook-script.ts";
+
+/** Milliseconds. */
+const hookTimeout = 5000;
+
+const events = ["SessionStart", "BeforeAgent", "BeforeTool", "Notification", "AfterTool", "AfterAgent", "SessionEnd"];
+
+/** Defaults, not overrides: what the person or the administrator set still wins. */
+const systemDefaults = {
+  general: { sessionRetention: { enabled: false } },
+  hooks: Object.fromEntries(
+    events.map((event) => [
+      event,
+      [{ hooks: [{ type: "command", name: `holdfast-${event}`, command: hookCommand(event), timeout: hookTimeout }] }],
+    ]),
+  ),
+};
+
+const permission = "Gemini asks for permission";
+const id = { idField: "data.session_id" };
+
+/** `trustsOurSettings`: we are root, and there is no file of the administrator's that ours would hide. */
+export function gemini({ trustsOurSettings }: { trustsOurSettings: boolean }): AgentDefinition {
+  return {
+    id: "gemini",
+    label: "Gemini CLI",
+    install: "Install it with `npm install -g @google/gemini-cli`, then run `gemini` once to sign in.",
+    version: ["gemini", "--version"],
+    env: {},
+    notes: trustsOurSettings ? [] : [retentionNote],
+    terminal: {
+      start: ["gemini", "--session-id", "{id}"],
+      startPrompt: ["-i", "{prompt}"],
+      resume: ["gemini", "--resume", "{id}"],
+      resumePrompt: ["-i", "{prompt}"],
+      pin: "chosen",
+      files: trustsOurSettings
+        ? [hookScriptFile, { name: "gemini-defaults.json", text: `${JSON.stringify(systemDefaults, null, 2)}\n` }]
+        : [],
+      env: trustsOurSettings
+        ? { [hooksVariable]: "{hooks}", GEMINI_CLI_SYSTEM_DEFAULTS_PATH: "{hooks}/gemini-defaults.json" }
+        : {},
+      hookRules: [
+        // It fires while the folder's trust is still asked for; the title says when it is ready.
+        { event: "SessionStart", activity: null, ...id },
+        { event: "BeforeAgent", activity: "working", promptField: "data.prompt", ...id },
+        { event: "BeforeTool", activity: "working" },
+        { event: "Notification", activity: "needs_input", reason: permission },
+        { event: "AfterTool", activity: "working" },
+        { event: "AfterAgent", activity: "idle" },
+        { event: "SessionEnd", activity: null },
+      ],
+      screenRules: [
+        // Its title says "Ready" while it asks these.
+        {
+          where: "screen",
+          pattern: /Do you trust the files in this folder\?/,
+          activity: "needs_input",
+          reason: "Gemini asks whether to trust this folder",
+        },
+        {
+          where: "screen",
+          pattern: /How would you like to authenticate/,
+          activity: "needs_input",
+          reason: "Gemini is not signed in: attach and sign in",
+        },
+        { where: "title", pattern: /^\u270b/, activity: "needs_input", reason: permission },
+        { where: "title", pattern: /^\u2726/, activity: "working" },
+        { where: "title", pattern: /^\u25c7/, activity: "idle" },
+      ],
+      conversationGone: [/Error resuming session: (No previous sessions found|Invalid session identifier)/],
+      exclude: [],
+      interrupt: ["Escape"],
+    },
+    chat: {
+      command: ["gemini", "--acp"],
+      env: {},
+      notFound: [{ code: -32_603, message: /Invalid session identifier/ }],
+    },
+  };
+}
+
+const retentionNote =
+  "Gemini's clean-up can delete conversations that were resumed before. " +
+  'Put "general": {"sessionRetention": {"enabled": false}} into ~/.gemini/settings.json to keep them.';

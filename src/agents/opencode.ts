@@ -1,0 +1,53 @@
+/** OpenCode, seen with 1.18.33. A plugin of ours, named by environment beside the person's own, tells what it does. */
+import type { AgentDefinition } from "../ports/agents.ts";
+import { hooksVariable } from "./hook-script.ts";
+import { opencodePlugin } from "./opencode-plugin.ts";
+
+const permission = "OpenCode asks for permission";
+const id = { idField: "data.sessionID" };
+
+export const opencode: AgentDefinition = {
+  id: "opencode",
+  label: "OpenCode",
+  install: "Install it with `npm install -g opencode-ai`, then run `opencode auth login` once.",
+  version: ["opencode", "--version"],
+  env: {},
+  terminal: {
+    start: ["opencode"],
+    startPrompt: ["--prompt", "{prompt}"],
+    resume: ["opencode", "--session", "{id}"],
+    // It ignores --prompt beside --session.
+    resumePrompt: null,
+    pin: "reported",
+    files: [{ name: "opencode-plugin.js", text: opencodePlugin }],
+    env: {
+      [hooksVariable]: "{hooks}",
+      OPENCODE_CONFIG_CONTENT: JSON.stringify({ plugin: ["file://{hooks}/opencode-plugin.js"] }),
+    },
+    hookRules: [
+      { event: "session.created", activity: null, ...id },
+      { event: "prompt", activity: "working", promptField: "data.text", ...id },
+      { event: "session.busy", activity: "working", ...id },
+      { event: "session.retry", activity: "working", ...id },
+      { event: "session.idle", activity: "idle", ...id },
+      { event: "permission.asked", activity: "needs_input", reason: permission },
+      { event: "permission.replied", activity: "working" },
+      { event: "question.asked", activity: "needs_input", reason: "OpenCode asks a question" },
+      { event: "question.replied", activity: "working" },
+      { event: "question.rejected", activity: "working" },
+    ],
+    screenRules: [
+      { where: "screen", pattern: /\u25b3 Permission required/, activity: "needs_input", reason: permission },
+      { where: "screen", pattern: /\besc (again to )?interrupt\b/, activity: "working" },
+      { where: "screen", pattern: /\bctrl\+p commands\b/, activity: "idle" },
+    ],
+    conversationGone: [/Session not found/],
+    exclude: [],
+    interrupt: ["Escape", "Escape"],
+  },
+  chat: {
+    command: ["opencode", "acp"],
+    env: {},
+    notFound: [{ code: -32_603, message: /OpenCode service failure/ }],
+  },
+};

@@ -1,0 +1,48 @@
+import { HoldfastError } from "../../protocol/error.ts";
+import type { SessionJson } from "../../protocol/wire.ts";
+import type { Context } from "../context.ts";
+import { type CommandEntry, sessionArgument } from "../entry-types.ts";
+import { splitCommand } from "../split-command.ts";
+import { verbFailure } from "../verb.ts";
+
+export const command: CommandEntry = {
+  arguments: [sessionArgument],
+  examples: [["open it in this terminal", "holdfast attach ma-12"]],
+  notes:
+    "A terminal session opens in tmux: detach with the prefix key, then d; the agent goes on. A chat session shows its\ntranscript as it comes, and takes a prompt a line; Ctrl-D leaves.",
+  daemon: "starts",
+  async run(context, input) {
+    const id = input.arg(0);
+    let session: SessionJson;
+    try {
+      session = await context.call("session", { params: { id } });
+    } catch (error) {
+      throw await verbFailure(context, "attach to", id, error);
+    }
+    if (session.kind === "chat") {
+      const { chat } = await import("../chat.ts");
+      return chat(context, session);
+    }
+    return openTerminal(context, session);
+  },
+};
+
+async function openTerminal(context: Context, session: SessionJson): Promise<number> {
+  const [program, ...args] = session.attach === null ? [] : splitCommand(session.attach);
+  if (program === undefined || session.processes.length === 0) {
+    throw new HoldfastError("conflict", `Session ${session.id} is not running (${session.status}).`, {
+      hint: `Bring it back: holdfast session restore ${session.id}`,
+    });
+  }
+  if (!context.isTerminal(0) || !context.isTerminal(1)) {
+    throw new HoldfastError("usage", "attach needs a terminal.", { hint: `In a terminal: ${session.attach}` });
+  }
+  const { spawn } = await import("node:child_process");
+  // Inside the person's own tmux: ours is another server, so its guard against nesting does not apply.
+  const { TMUX: _tmux, TMUX_PANE: _pane, ...env } = context.env;
+  const child = spawn(program, args, { stdio: "inherit", env });
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code) => resolve(code ?? 1));
+  });
+}

@@ -1,0 +1,57 @@
+/** All commands by name. A command's own file is loaded when it is called, so that the others cost nothing. */
+import type { IndexEntry } from "../entry-types.ts";
+
+const session: readonly IndexEntry[] = [
+  { name: "ls", summary: "list sessions", load: () => import("./session/ls.ts") },
+  { name: "show", summary: "everything about one session", load: () => import("./session/show.ts") },
+  { name: "kill", summary: "end a session; its worktree goes to the trash", load: () => import("./session/kill.ts") },
+  { name: "stop", summary: "end its processes, keep its worktree", load: () => import("./session/stop.ts") },
+  { name: "restore", summary: "bring a session back into its conversation", load: () => import("./session/restore.ts") },
+  { name: "cleanup", summary: "end sessions whose work is done", load: () => import("./session/cleanup.ts") },
+  { name: "archive", summary: "stop a session and put it away", load: () => import("./session/archive.ts") },
+  { name: "unarchive", summary: "take a session out of the archive", load: () => import("./session/unarchive.ts") },
+  { name: "snooze", summary: "stop a session for a while", load: () => import("./session/snooze.ts") },
+  { name: "wake", summary: "end a snooze now", load: () => import("./session/wake.ts") },
+  { name: "delete", summary: "remove a session for good", load: () => import("./session/delete.ts") },
+  { name: "rename", summary: "change a session's title", load: () => import("./session/rename.ts") },
+];
+
+const project: readonly IndexEntry[] = [
+  { name: "add", summary: "register a repository, or the projects of its holdfast.yaml", load: () => import("./project/add.ts") },
+  { name: "ls", summary: "list registered projects", load: () => import("./project/ls.ts") },
+  { name: "rm", summary: "forget a project; nothing on disk is touched", load: () => import("./project/rm.ts") },
+];
+
+const trash: readonly IndexEntry[] = [
+  { name: "ls", summary: "list worktrees kept in the trash", load: () => import("./trash/ls.ts") },
+  { name: "restore", summary: "put a worktree back where it was", load: () => import("./trash/restore.ts") },
+  { name: "empty", summary: "remove kept worktrees for good", load: () => import("./trash/empty.ts") },
+];
+
+const service: readonly IndexEntry[] = [
+  { name: "install", summary: "start Holdfast at login, by systemd or launchd", load: () => import("./service/install.ts") },
+  { name: "uninstall", summary: "undo service install", load: () => import("./service/uninstall.ts") },
+];
+
+export const index: readonly IndexEntry[] = [
+  { name: "init", summary: "set up a repository: holdfast.yaml, registration, tools", load: () => import("./init.ts") },
+  { name: "project", summary: "add, list and remove projects", group: project },
+  { name: "spawn", summary: "start a session", load: () => import("./spawn.ts") },
+  { name: "batch-spawn", summary: "start a session for each issue", load: () => import("./batch-spawn.ts") },
+  { name: "session", summary: "list and control sessions", group: session },
+  { name: "status", summary: "what every session is doing", load: () => import("./status.ts") },
+  { name: "send", summary: "send a prompt to a session", load: () => import("./send.ts") },
+  { name: "attach", summary: "open a session in this terminal", load: () => import("./attach.ts") },
+  { name: "events", summary: "a session's events", load: () => import("./events.ts") },
+  { name: "trash", summary: "worktrees of ended sessions", group: trash },
+  { name: "start", summary: "start the daemon", load: () => import("./start.ts") },
+  { name: "stop", summary: "end the daemon; sessions keep running", load: () => import("./stop.ts") },
+  { name: "restart", summary: "replace the daemon by a new one; sessions keep running", load: () => import("./restart.ts") },
+  { name: "info", summary: "the daemon: state, address, version", load: () => import("./info.ts") },
+  { name: "logs", summary: "the daemon's log", load: () => import("./logs.ts") },
+  { name: "dashboard", summary: "open the dashboard", load: () => import("./dashboard.ts") },
+  { name: "doctor", summary: "check this machine and this installation", load: () => import("./doctor.ts") },
+  { name: "service", summary: "run the daemon as a service", group: service },
+  { name: "completion", summary: "completions for bash, zsh and fish", load: () => import("./completion.ts") },
+  { name: "complete", summary: "what completion scripts call", hidden: true, load: () => import("./complete.ts") },
+];

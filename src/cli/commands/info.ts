@@ -1,0 +1,47 @@
+import { build, version } from "../../base/build.ts";
+import type { InfoJson } from "../../protocol/wire.ts";
+import type { Context } from "../context.ts";
+import { type CommandEntry, jsonOption } from "../entry-types.ts";
+import { findDaemon } from "../find-daemon.ts";
+import { infoLines } from "../render/daemon.ts";
+import { SocketTransport } from "../socket-transport.ts";
+
+/** A daemon that lives answers within milliseconds; one that is stopped or hangs never does. */
+const deadlineMs = 3_000;
+
+export const command: CommandEntry = {
+  options: [jsonOption],
+  examples: [
+    ["is it running, and where", "holdfast info"],
+    ["its address, for a script", "holdfast info --json | jq -r .url"],
+  ],
+  daemon: "alone",
+  async run(context, input) {
+    const info = await readInfo(context);
+    if (input.flag("json")) context.json(info);
+    else for (const line of infoLines(info, context.now())) context.out(line);
+  },
+};
+
+async function readInfo({ paths }: Context): Promise<InfoJson> {
+  const found = findDaemon(paths);
+  const nothing = { url: null, socket: null, home: paths.home, startedAt: null, managedBy: null };
+  if (found.daemon === "none") return { state: "stopped", pid: null, version, build, ...nothing };
+  if (found.daemon === "starting") return { state: "starting", pid: found.identity.pid, version, build, ...nothing };
+  const { file } = found;
+  const answer = await askInfo(file.socket);
+  if (answer !== null) return answer;
+  const { pid, url, socket, managedBy } = file;
+  const startedAt = new Date(file.startedAt).toISOString();
+  return { state: "unresponsive", pid, version: file.version, build: file.build, url, socket, home: paths.home, startedAt, managedBy };
+}
+
+async function askInfo(socket: string): Promise<InfoJson | null> {
+  try {
+    const request = { method: "GET", path: "/api/info", headers: {}, body: null, signal: AbortSignal.timeout(deadlineMs) };
+    const { status, text } = await new SocketTransport(socket).request(request);
+    return status === 200 ? (JSON.parse(text) as InfoJson) : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,63 @@
+import { readFileSync } from "node:fs";
+import { HoldfastError, messageOf } from "../../protocol/error.ts";
+import { promptIdPattern } from "../../protocol/ids.ts";
+import { type CommandEntry, jsonOption, sessionArgument } from "../entry-types.ts";
+import type { Input } from "../input.ts";
+import { receiptLine } from "../render/receipt.ts";
+import { verbFailure } from "../verb.ts";
+
+export const command: CommandEntry = {
+  arguments: [sessionArgument, { name: "text", description: "the prompt; - reads it from stdin", optional: true, variadic: true, completes: "none" }],
+  options: [
+    { long: "file", short: "f", value: "path", description: "read the prompt from a file", completes: "file" },
+    { long: "prompt-id", value: "id", description: "your own id: sending it again is then safe", completes: "none" },
+    jsonOption,
+  ],
+  examples: [
+    ["a prompt", "holdfast send ma-12 'Now add a test'"],
+    ["from a file", "holdfast send ma-12 -f review.md"],
+    ["from another command", "git diff | holdfast send ma-12 -"],
+  ],
+  notes:
+    "Waits for the receipt: delivered (the text was seen to arrive), queued (and why), or refused (and why; exit code 1).",
+  daemon: "starts",
+  async run(context, input) {
+    const id = input.arg(0);
+    const text = readPrompt(input);
+    const promptId = input.text("prompt-id") ?? process.getBuiltinModule("node:crypto").randomUUID();
+    if (!promptIdPattern.test(promptId)) {
+      throw new HoldfastError("usage", "--prompt-id may hold letters, digits and . _ : - only, at most 128.");
+    }
+    try {
+      const receipt = await context.call("prompt", { params: { id }, body: { promptId, text } });
+      const refused = receipt.disposition === "refused";
+      if (input.flag("json")) context.json(receipt);
+      else (refused ? context.err : context.out)(receiptLine(receipt));
+      return refused ? 1 : 0;
+    } catch (error) {
+      throw await verbFailure(context, "send to", id, error);
+    }
+  },
+};
+
+function readPrompt(input: Input): string {
+  const [, ...words] = input.args;
+  const file = input.text("file");
+  const sources = (words.length > 0 ? 1 : 0) + (file === undefined ? 0 : 1);
+  if (sources !== 1) {
+    throw new HoldfastError("usage", sources === 0 ? "There is no prompt to send." : "The prompt is given twice.", {
+      hint: "Give it as text, with -f <file>, or with - to read stdin.",
+    });
+  }
+  const text = file !== undefined ? read(file === "-" ? 0 : file) : words.length === 1 && words[0] === "-" ? read(0) : words.join(" ");
+  if (text.trim() === "") throw new HoldfastError("usage", "The prompt is empty.");
+  return text;
+}
+
+function read(source: string | 0): string {
+  try {
+    return readFileSync(source, "utf8");
+  } catch (error) {
+    throw new HoldfastError("invalid", `The prompt cannot be read: ${messageOf(error)}`, { cause: error });
+  }
+}

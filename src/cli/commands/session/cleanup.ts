@@ -1,0 +1,29 @@
+import { type CommandEntry, jsonOption, projectOption } from "../../entry-types.ts";
+import { requireProject } from "../../projects.ts";
+import { cleanupLines } from "../../render/cleanup.ts";
+
+export const command: CommandEntry = {
+  options: [
+    projectOption,
+    { long: "dry-run", description: "only show what would be done" },
+    { long: "dead", description: "also sessions whose processes are proven gone" },
+    jsonOption,
+  ],
+  examples: [
+    ["look first", "holdfast session cleanup --dry-run"],
+    ["one project's", "holdfast session cleanup -p my-app"],
+  ],
+  notes:
+    "Completed means: its pull request is merged or its issue is closed. Completed sessions are killed, so their\nworktrees go to the trash. Orchestrators are never touched.",
+  daemon: "starts",
+  async run(context, input) {
+    const project = input.text("project");
+    if (project !== undefined) await requireProject(context, project);
+    const dryRun = input.flag("dry-run");
+    const body = { dryRun, dead: input.flag("dead"), ...(project === undefined ? {} : { project }) };
+    const lines = await context.call("cleanup", { body });
+    if (input.flag("json")) context.json(lines);
+    else context.out(cleanupLines(lines, dryRun).join("\n"));
+    return lines.some(({ outcome }) => outcome === "error") ? 1 : 0;
+  },
+};

@@ -1,0 +1,108 @@
+/** Start, stop and restart, as the commands and the automatic start use them. */
+import type { DaemonFile, LaunchOptions } from "../base/launch-options.ts";
+import { HoldfastError } from "../protocol/error.ts";
+import type { Answers } from "../protocol/wire.ts";
+import { clientOf, hasPulse } from "./connection.ts";
+import type { Context } from "./context.ts";
+import { findDaemon } from "./find-daemon.ts";
+import { installBuild } from "./install-build.ts";
+import { choosePassphrase, lastLaunchOptions, rememberLaunch, storedPassphrase } from "./launch-plan.ts";
+import { becomeDaemon, prepareHome, startDaemon, type Started, waitUntilRunning } from "./start-daemon.ts";
+import { endDaemon, type Ended } from "./stop-daemon.ts";
+
+export interface StartRequest {
+  options: LaunchOptions;
+  passphraseFile?: string | undefined;
+  foreground?: boolean;
+}
+
+export type StartOutcome = { start: "already-running"; url: string; pid: number } | { start: "started"; daemon: Started };
+
+/** A daemon that runs is left as it is, whatever the options. */
+export async function start(context: Context, request: StartRequest): Promise<StartOutcome> {
+  const { paths, env } = context;
+  const found = findDaemon(paths);
+  if (found.daemon === "running") return { start: "already-running", ...pick(found.file) };
+  if (found.daemon === "starting") return { start: "already-running", ...pick(await waitUntilRunning(paths)) };
+  const passphrase = choosePassphrase(request.options, { file: request.passphraseFile, env, paths });
+  prepareHome(paths);
+  const bundle = installBuild(paths, context.dist);
+  rememberLaunch(paths, request.options, passphrase);
+  if (request.foreground === true) becomeDaemon(bundle, { paths, env });
+  const daemon = await startDaemon(bundle, { paths, env, progress: (text) => context.err(text) });
+  return daemon.ours ? { start: "started", daemon } : { start: "already-running", ...pick(daemon) };
+}
+
+const pick = ({ url, pid }: { url: string; pid: number }): { url: string; pid: number } => ({ url, pid });
+
+/** The start that any command makes when no daemon runs: as it was started last, and quiet unless there is something to say. */
+export async function startAgain(context: Context): Promise<void> {
+  const outcome = await start(context, { options: lastLaunchOptions(context.paths) });
+  if (outcome.start !== "started") return;
+  if (context.isTerminal(2)) context.err(`Holdfast was not running; started it at ${outcome.daemon.url}.`);
+  for (const note of outcome.daemon.notes) context.err(note);
+}
+
+export type StopOutcome =
+  | { stop: "not-running" }
+  /** `answer` is null when the daemon could not be asked. */
+  | { stop: "stopped"; answer: Answers["daemonStop"] | null; ended: Ended }
+  /** Some sessions could not be halted, so the daemon stays to go on ending them. */
+  | { stop: "still-halting"; answer: Answers["daemonStop"] };
+
+const askDeadlineMs = 5_000;
+
+export async function stop(context: Context, { haltSessions = false } = {}): Promise<StopOutcome> {
+  const found = findDaemon(context.paths);
+  if (found.daemon === "none") return { stop: "not-running" };
+  const say = (text: string): void => context.err(text);
+  if (found.daemon === "starting") {
+    return { stop: "stopped", answer: null, ended: await endDaemon(found.identity, false, say) };
+  }
+  const { file } = found;
+  const answer = (await hasPulse(file.socket, askDeadlineMs)) ? await askToStop(context, haltSessions) : null;
+  if (answer === null && haltSessions) {
+    throw new HoldfastError("unreachable", `The daemon (pid ${file.pid}) does not answer; nothing was stopped.`, {
+      hint: "Replace it (holdfast restart), then try again.",
+    });
+  }
+  if (answer !== null && answer.remaining.length > 0) return { stop: "still-halting", answer };
+  if (answer === null) say(`The daemon (pid ${file.pid}) does not answer; ending its process.`);
+  return { stop: "stopped", answer, ended: await endDaemon(file, answer !== null, say) };
+}
+
+async function askToStop(context: Context, haltSessions: boolean): Promise<Answers["daemonStop"] | null> {
+  try {
+    return await clientOf({ ...context, mayStart: false }).call("daemonStop", { body: { haltSessions } });
+  } catch (error) {
+    // It went away between the pulse and the question, or answers with garbage: its process says what is true.
+    if (error instanceof HoldfastError && error.code === "unreachable") return null;
+    throw error;
+  }
+}
+
+/** Everything that could fail is done while the old daemon still runs: the passphrase recalled, the new build in place. */
+export async function restart(context: Context): Promise<StartOutcome> {
+  const { paths, env } = context;
+  const found = findDaemon(paths);
+  if (found.daemon !== "running") return start(context, { options: lastLaunchOptions(paths) });
+  const { file } = found;
+  if (file.managedBy !== null) throw managedElsewhere(file);
+  const { options } = file;
+  const passphrase = choosePassphrase(options, { file: undefined, env, paths }) ?? storedPassphrase(paths);
+  prepareHome(paths);
+  installBuild(paths, context.dist);
+  await stop(context);
+  if (passphrase !== null) rememberLaunch(paths, options, passphrase);
+  return start(context, { options });
+}
+
+function managedElsewhere(file: DaemonFile): HoldfastError {
+  const [who, how] =
+    file.managedBy === "systemd"
+      ? ["is managed by systemd", "Restart it there, for example: systemctl --user restart holdfast"]
+      : file.managedBy === "launchd"
+        ? ["is managed by launchd", "Restart it there, for example: launchctl kickstart -k gui/$(id -u)/holdfast"]
+        : ["runs in the foreground", "End it where it runs, and start it there again."];
+  return new HoldfastError("conflict", `The daemon (pid ${file.pid}) ${who}; it was left alone.`, { hint: how });
+}

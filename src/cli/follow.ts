@@ -1,0 +1,60 @@
+/**
+ * Tells that something changed, for commands that follow: they then re-read by sequence, so nothing can be lost between
+ * two connections. A daemon that went away is waited for and never started: somebody may have stopped it on purpose.
+ */
+import { routes } from "../protocol/http.ts";
+import type { Context } from "./context.ts";
+import { findDaemon } from "./find-daemon.ts";
+import { SocketTransport } from "./socket-transport.ts";
+
+const retryMs = 250;
+/** Looked again at this pace even if nothing is said, in case the stream is silent for a reason of its own. */
+const idleMs = 30_000;
+
+export async function* changes(context: Context, session?: string): AsyncGenerator<void> {
+  const path = session === undefined ? routes.sse.path : `${routes.sse.path}?session=${encodeURIComponent(session)}`;
+  let saidLost = false;
+  for (;;) {
+    const found = findDaemon(context.paths);
+    if (found.daemon !== "running") {
+      if (!saidLost) context.err("The daemon is not running; waiting for it.");
+      saidLost = true;
+      await pause(retryMs);
+      continue;
+    }
+    const abort = new AbortController();
+    try {
+      const lines = new SocketTransport(found.file.socket).lines(path, abort.signal)[Symbol.asyncIterator]();
+      yield* wakeUps(lines, () => (saidLost = false));
+    } catch (error) {
+      // Stopping, or not listening yet.
+      if (context.mayStart && (error as NodeJS.ErrnoException).code === undefined) throw error;
+    } finally {
+      abort.abort();
+    }
+    await pause(retryMs);
+  }
+}
+
+async function* wakeUps(lines: AsyncIterator<string>, connected: () => void): AsyncGenerator<void> {
+  let next = lines.next();
+  for (;;) {
+    const result = await Promise.race([next, pause(idleMs).then(() => "idle" as const)]);
+    if (result === "idle") {
+      yield;
+      continue;
+    }
+    if (result.done === true) return;
+    next = lines.next();
+    connected();
+    if (result.value.startsWith("data:")) yield;
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resume) => {
+    setTimeout(resume, ms).unref();
+    // An unreferenced timer alone would let the process end while it waits for a daemon.
+    if (ms === retryMs) setTimeout(() => undefined, ms);
+  });
+}

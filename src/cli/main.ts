@@ -1,0 +1,78 @@
+/** From the command line to an exit code. Nothing is loaded that the command at hand does not use. */
+import { createContext, type Context } from "./context.ts";
+import type { CommandEntry, IndexEntry } from "./entry-types.ts";
+import { index } from "./commands/index.ts";
+import type { Input } from "./input.ts";
+import { leanParse } from "./lean-parse.ts";
+import { standardIo } from "./standard-io.ts";
+
+export async function main(dist: string): Promise<void> {
+  const context = createContext({ env: process.env, cwd: process.cwd(), dist, io: standardIo });
+  const code = await dispatch(process.argv.slice(2), context);
+  // Everything is written; waiting for idle handles would only take time.
+  process.exit(code);
+}
+
+export async function dispatch(argv: readonly string[], context: Context): Promise<number> {
+  try {
+    const found = find(index, argv);
+    if (found.is === "unknown") return await sayUnknown(context, found.path, found.word, found.known);
+    if (found.is === "command") {
+      const { command } = await found.line.load();
+      const input = leanParse(command, found.rest);
+      if (input !== null) return await run(command, input, context);
+    }
+    const { commanderParse } = await import("./commander-parse.ts");
+    const parsed = await commanderParse(index, argv, context);
+    return parsed.parsed === "done" ? parsed.exitCode : await run(parsed.entry, parsed.input, context);
+  } catch (error) {
+    return await sayFailure(context, error);
+  }
+}
+
+async function run(command: CommandEntry, input: Input, context: Context): Promise<number> {
+  const empty = command.arguments?.find(({ optional }, at) => optional !== true && input.args[at] === "");
+  if (empty !== undefined) {
+    const { HoldfastError } = await import("../protocol/error.ts");
+    throw new HoldfastError("usage", `The argument ${empty.name} is empty.`);
+  }
+  context.mayStart = command.daemon === "starts" && !input.flag("no-start");
+  return (await command.run(context, input)) ?? 0;
+}
+
+type Found =
+  | { is: "command"; line: Extract<IndexEntry, { load: unknown }>; rest: readonly string[] }
+  | { is: "unknown"; path: string; word: string; known: string[] }
+  /** Help, options in front of the command, or nothing at all. */
+  | { is: "other" };
+
+function find(lines: readonly IndexEntry[], argv: readonly string[], path = "holdfast"): Found {
+  const [word, ...rest] = argv;
+  if (word === undefined || word.startsWith("-") || word === "help") return { is: "other" };
+  const line = lines.find(({ name }) => name === word);
+  if (line === undefined) return { is: "unknown", path, word, known: lines.map(({ name }) => name) };
+  return "group" in line ? find(line.group, rest, `${path} ${word}`) : { is: "command", line, rest };
+}
+
+async function sayUnknown(context: Context, path: string, word: string, known: string[]): Promise<number> {
+  const { nearest } = await import("./render/nearest.ts");
+  const { clean } = await import("./render/text.ts");
+  const near = nearest(word, known);
+  context.err(`Unknown command: ${path.replace(/^holdfast ?/, "")}${path === "holdfast" ? "" : " "}${clean(word)}`);
+  context.err(near === null ? `See ${path} --help.` : `Did you mean ${path} ${near}?`);
+  return 2;
+}
+
+async function sayFailure(context: Context, error: unknown): Promise<number> {
+  const { HoldfastError } = await import("../protocol/error.ts");
+  if (error instanceof HoldfastError) {
+    context.err(error.message);
+    if (error.hint !== null) context.err(error.hint);
+    return error.code === "usage" ? 2 : 1;
+  }
+  const { code, message } = error as NodeJS.ErrnoException;
+  context.err(message);
+  // What the system refused (no space, no permission) explains itself; anything else is a bug, and its place matters.
+  if (code === undefined && error instanceof Error) context.err(error.stack ?? "");
+  return 1;
+}

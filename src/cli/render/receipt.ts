@@ -1,0 +1,7 @@
+/** delivered | queued (why) | refused (why) */
+import type { Receipt } from "../../protocol/command.ts";
+import { clean } from "./text.ts";
+
+export function receiptLine({ disposition, reason }: Pick<Receipt, "disposition" | "reason">): string {
+  return reason === null ? disposition : `${disposition} (${clean(reason)})`;
+}

@@ -1,0 +1,45 @@
+/** `session show`: everything about one session, and why it ended. */
+import type { SessionJson } from "../../protocol/wire.ts";
+import type { Paint } from "./paint.ts";
+import { ageOf, clean } from "./text.ts";
+
+export function showLines(session: SessionJson, paint: Paint, now: number): string[] {
+  const { intent, end, pullRequest } = session;
+  const ago = (time: string | null): string => (time === null ? "" : ` (${ageOf(time, now)} ago)`);
+  const until = intent.until === undefined || intent.until === null ? "" : ` until ${intent.until}`;
+  const rows: [string, string | null][] = [
+    ["Title", session.title],
+    ["Project", session.project],
+    ["Status", `${session.status}${session.reason === null ? "" : `: ${session.reason}`}`],
+    ["Wanted", `${intent.want}${until}, by ${intent.by}${ago(intent.at)}`],
+    ["Agent", `${session.agent}, ${session.kind}, ${session.role}`],
+    ["Issue", session.issue],
+    ["Branch", session.branch],
+    ["Base", session.base],
+    ["Worktree", session.workspacePath],
+    ["Pull request", pullRequest === null ? null : `${pullRequest.url} (${pullRequest.state})`],
+    ["Conversation", session.agentSessionId],
+    ["Queued", session.queued === 0 ? null : `${session.queued} prompts`],
+    ["Created", session.createdAt === null ? null : `${session.createdAt}${ago(session.createdAt)}`],
+    ["Last activity", session.lastActivityAt === null ? null : `${session.lastActivityAt}${ago(session.lastActivityAt)}`],
+    ["Attach", session.attach],
+  ];
+  return [
+    paint.green(clean(session.id)),
+    ...rows.flatMap(([name, value]) => (value === null ? [] : [`  ${`${name}:`.padEnd(14)} ${clean(value)}`])),
+    ...session.processes.map(({ pid, what }) => `  ${"Process:".padEnd(14)} ${pid} (${clean(what)})`),
+    ...(end === null ? [] : endLines(end, paint, now)),
+  ];
+}
+
+function endLines(end: NonNullable<SessionJson["end"]>, paint: Paint, now: number): string[] {
+  const facts = [
+    ...(end.exitCode === null ? [] : [`exit code ${end.exitCode}`]),
+    ...(end.signal === null ? [] : [clean(end.signal)]),
+  ].join(", ");
+  const when = end.at === null ? "" : `, ${ageOf(end.at, now)} ago`;
+  return [
+    `  ${"Ended:".padEnd(14)} ${clean(end.how)} by ${clean(end.by)}${facts === "" ? "" : ` (${facts})`}${when}`,
+    ...end.lastLines.map((line) => paint.dim(`    ${clean(line)}`)),
+  ];
+}

@@ -1,0 +1,56 @@
+/** `session ls`: pure, from the daemon's answer to lines. */
+import { isTerminated } from "../../protocol/session.ts";
+import type { SessionJson } from "../../protocol/wire.ts";
+import type { Paint } from "./paint.ts";
+import { ageOf, clean, compareNaturally, count } from "./text.ts";
+
+export interface ListOptions {
+  /** Also orchestrators; each line then ends with the role. */
+  all: boolean;
+  includeTerminated: boolean;
+}
+
+export type Listed = Pick<
+  SessionJson,
+  "id" | "project" | "role" | "status" | "branch" | "pullRequest" | "createdAt" | "lastActivityAt"
+>;
+
+export function chooseSessions<S extends Listed>(
+  sessions: readonly S[],
+  { all, includeTerminated }: ListOptions,
+): { shown: S[]; hidden: number } {
+  const candidates = sessions
+    .filter(({ role }) => all || role !== "orchestrator")
+    .toSorted((a, b) => compareNaturally(a.project, b.project) || compareNaturally(a.id, b.id));
+  const shown = candidates.filter(({ status }) => includeTerminated || !isTerminated(status));
+  return { shown, hidden: candidates.length - shown.length };
+}
+
+export function sessionLines(sessions: readonly Listed[], options: ListOptions, paint: Paint, now: number): string[] {
+  const { shown, hidden } = chooseSessions(sessions, options);
+  const lines: string[] = [];
+  let project: string | null = null;
+  for (const session of shown) {
+    if (session.project !== project) {
+      if (project !== null) lines.push("");
+      project = session.project;
+      lines.push(`${clean(project)}:`);
+    }
+    lines.push(sessionLine(session, options.all, paint, now));
+  }
+  if (hidden > 0) lines.push(`${count(hidden, "terminated session")} hidden. Use --include-terminated to show.`);
+  if (lines.length === 0) lines.push("No sessions. Start one with holdfast spawn.");
+  return lines;
+}
+
+function sessionLine(session: Listed, withRole: boolean, paint: Paint, now: number): string {
+  const parts = [
+    paint.green(clean(session.id)),
+    paint.dim(`(${ageOf(session.lastActivityAt ?? session.createdAt, now)})`),
+    ...(session.branch === null ? [] : [paint.cyan(clean(session.branch))]),
+    paint.dim(`[${session.status}]`),
+    ...(session.pullRequest === null ? [] : [paint.blue(clean(session.pullRequest.url))]),
+    ...(withRole ? [session.role] : []),
+  ];
+  return `  ${parts.join("  ")}`;
+}

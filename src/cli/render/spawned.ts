@@ -1,0 +1,28 @@
+/** What `spawn` and `batch-spawn` print. */
+import type { SessionJson } from "../../protocol/wire.ts";
+import { clean, count } from "./text.ts";
+
+export function spawnedLines(
+  session: Pick<SessionJson, "id" | "agent" | "project" | "workspacePath" | "branch" | "attach" | "status">,
+): string[] {
+  return [
+    `Session ${session.id} ${session.status === "starting" ? "is starting" : "is running"} (${clean(session.agent)}, ${clean(session.project)}).`,
+    `  Worktree: ${clean(session.workspacePath)}`,
+    ...(session.branch === null ? [] : [`  Branch:   ${clean(session.branch)}`]),
+    `  Attach:   ${session.attach === null ? `holdfast attach ${session.id}` : clean(session.attach)}`,
+    `SESSION=${session.id}`,
+  ];
+}
+
+export type BatchResult = { issue: string } & ({ session: string; error: null } | { session: null; error: string });
+
+export function batchLine(result: BatchResult): string {
+  return result.session === null
+    ? `  Error spawning ${clean(result.issue)}: ${clean(result.error)}`
+    : `  Spawned: ${result.session} (${clean(result.issue)})`;
+}
+
+export function batchSummary(results: readonly BatchResult[]): string {
+  const failed = results.filter(({ session }) => session === null).length;
+  return `${count(results.length - failed, "session")} spawned${failed === 0 ? "" : `, ${failed} failed`}.`;
+}

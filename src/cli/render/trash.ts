@@ -1,0 +1,24 @@
+/** `trash ls`. */
+import type { TrashJson } from "../../protocol/wire.ts";
+import type { Paint } from "./paint.ts";
+import { ageOf, clean, compareNaturally, count } from "./text.ts";
+
+export function trashLines(entries: readonly TrashJson[], paint: Paint, now: number): string[] {
+  if (entries.length === 0) return ["The trash is empty."];
+  return entries
+    .toSorted((a, b) => compareNaturally(a.session, b.session) || compareNaturally(a.id, b.id))
+    .flatMap((entry) => {
+      const work = [
+        ...(entry.uncommitted === 0 ? [] : [count(entry.uncommitted, "uncommitted file")]),
+        ...(entry.unpushed.length === 0 ? [] : [count(entry.unpushed.length, "unpushed commit")]),
+      ].join(", ");
+      const parts = [
+        paint.green(clean(entry.id)),
+        clean(entry.session),
+        paint.dim(`(${ageOf(entry.trashedAt, now)})`),
+        ...(entry.branch === null ? [] : [paint.cyan(clean(entry.branch))]),
+        ...(work === "" ? [] : [paint.yellow(work)]),
+      ];
+      return [parts.join("  "), paint.dim(`  ${clean(entry.path)}`)];
+    });
+}

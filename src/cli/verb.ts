@@ -1,0 +1,78 @@
+/** What the verbs on one session have in common: the call, its failures in known words, and what to say afterwards. */
+import { HoldfastError } from "../protocol/error.ts";
+import type { VerbAnswer } from "../protocol/wire.ts";
+import type { BodyOf } from "../client/client.ts";
+import type { Context } from "./context.ts";
+import type { Input } from "./input.ts";
+import { clean } from "./render/text.ts";
+
+export type VerbName = "stop" | "kill" | "restore" | "archive" | "unarchive" | "wake" | "delete" | "snooze";
+
+export interface VerbWords {
+  /** `Session X killed.` */
+  done: string;
+  /** With --no-wait: the intent is written, the rest follows. */
+  recorded: string;
+}
+
+export async function runVerb(
+  context: Context,
+  input: Input,
+  verb: VerbName,
+  words: VerbWords,
+  body: Record<string, unknown> = {},
+): Promise<VerbAnswer> {
+  const id = input.arg(0);
+  const wait = !input.flag("no-wait");
+  const answer = await callVerb(context, verb, id, { ...body, ...(wait ? {} : { wait }) });
+  if (input.flag("json")) {
+    context.json(answer.session);
+    return answer;
+  }
+  context.out(`Session ${id} ${wait ? words.done : words.recorded}.`);
+  for (const { pid, what } of answer.remaining) context.out(`  Still ending: ${clean(what)} (pid ${pid})`);
+  return answer;
+}
+
+export async function callVerb(
+  context: Context,
+  verb: VerbName,
+  id: string,
+  body: Record<string, unknown>,
+): Promise<VerbAnswer> {
+  try {
+    return await context.call(verb, { params: { id }, body: body as BodyOf<typeof verb> });
+  } catch (error) {
+    throw await verbFailure(context, verb, id, error);
+  }
+}
+
+/** Sentences that already say what could not be done, and to what. */
+const whole = /^(Cannot |Workspace missing: )/;
+
+export async function verbFailure(context: Context, verb: string, id: string, error: unknown): Promise<unknown> {
+  if (!(error instanceof HoldfastError) || error.code === "unreachable" || whole.test(error.message)) return error;
+  const missing = error.code === "not-found" && /session not found/i.test(error.message);
+  const hint = missing ? await nearestSession(context, id) : error.hint;
+  return new HoldfastError(
+    error.code,
+    `Failed to ${verb} session ${clean(id)}: ${missing ? "Session not found" : error.message}`,
+    hint === null ? { cause: error } : { hint, cause: error },
+  );
+}
+
+async function nearestSession(context: Context, id: string): Promise<string> {
+  const list = "List sessions: holdfast session ls --include-terminated";
+  const { nearest } = await import("./render/nearest.ts");
+  const ids = await context.call("sessions").then(
+    (sessions) => sessions.map((session) => session.id),
+    () => [],
+  );
+  const near = nearest(id, ids);
+  return near === null ? list : `Did you mean ${near}? ${list}`;
+}
+
+export function sayNotes(context: Context, input: Input, answer: VerbAnswer): void {
+  if (input.flag("json")) return;
+  for (const note of answer.notes) context.out(`  ${clean(note)}`);
+}

@@ -1,0 +1,206 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { ProjectRow } from "../ports/store.ts";
+import { HoldfastError } from "../protocol/error.ts";
+import { asProjectId } from "../protocol/ids.ts";
+import { findConfig } from "./discover.ts";
+import { openProjects, type ConfiguredProjects } from "./projects.ts";
+
+let root: string;
+let projects: ConfiguredProjects;
+let told: string[];
+beforeEach(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), "holdfast-discover-")));
+  told = [];
+  projects = openProjects({
+    userConfig: join(root, "config.yaml"),
+    onAgents: (found) => void told.push(...found.map((agent) => agent.id)),
+    now: () => 7,
+  });
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+const put = (path: string, text: string): void => {
+  mkdirSync(dirname(join(root, path)), { recursive: true });
+  writeFileSync(join(root, path), text);
+};
+const makeRepository = (at: string): void => {
+  for (const directory of ["objects", "refs"]) mkdirSync(join(root, at, ".git", directory), { recursive: true });
+  put(join(at, ".git/HEAD"), "ref: refs/heads/main\n");
+};
+const row = (id: string, at: string, prefix: string, configFile: string | null = null): ProjectRow => ({
+  id: asProjectId(id),
+  path: join(root, at),
+  prefix,
+  configFile,
+  addedAt: 1,
+});
+const refusal = async (work: Promise<unknown>): Promise<string[]> => {
+  const error = await work.then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof HoldfastError)) throw new Error(`expected a HoldfastError, got ${String(error)}`);
+  return [error.code, error.message.replaceAll(root, "ROOT"), (error.hint ?? "").replaceAll(root, "ROOT")];
+};
+
+test("[CONF-12] the file is looked for upwards, to the repository's root and not beyond", () => {
+  put("holdfast.yaml", "");
+  makeRepository("app");
+  mkdirSync(join(root, "app/src/deep"), { recursive: true });
+  expect(findConfig(join(root, "app/src/deep"))).toBeNull();
+  put("app/holdfast.yaml", "");
+  expect(findConfig(join(root, "app/src/deep"))).toBe(join(root, "app/holdfast.yaml"));
+  mkdirSync(join(root, "elsewhere"));
+  expect(findConfig(join(root, "elsewhere"))).toBe(join(root, "holdfast.yaml"));
+});
+
+test("[CONF-13] a repository without a file is a project with defaults", async () => {
+  makeRepository("My App");
+  expect(await projects.at(join(root, "My App"), [])).toEqual([
+    { id: "my-app", path: join(root, "My App"), prefix: "ma", configFile: null, addedAt: 7 },
+  ]);
+});
+
+test("[CONF-13] id and prefix avoid those that are taken, and a second add keeps its own", async () => {
+  makeRepository("a/my-app");
+  makeRepository("b/my-app");
+  const taken = [row("my-app", "a/my-app", "ma")];
+  expect(await projects.at(join(root, "b/my-app"), taken)).toMatchObject([{ id: "my-app-2", prefix: "ma2" }]);
+  expect(await projects.at(join(root, "a/my-app"), taken)).toMatchObject([{ id: "my-app", prefix: "ma" }]);
+});
+
+test("[CONF-13] a link to a repository is the same repository", async () => {
+  makeRepository("app");
+  symlinkSync(join(root, "app"), join(root, "link"));
+  expect(await projects.at(join(root, "link"), [])).toMatchObject([{ id: "app", path: join(root, "app") }]);
+});
+
+test("[CONF-13] the projects of a file are found by its directory or by its name", async () => {
+  makeRepository("app");
+  makeRepository("lib");
+  put("app/holdfast.yaml", "projects:\n  app: {}\n  my-lib: {path: ../lib, prefix: app}\n");
+  const file = join(root, "app/holdfast.yaml");
+  const expected = [
+    { id: "app", path: join(root, "app"), prefix: "app2", configFile: file, addedAt: 7 },
+    { id: "my-lib", path: join(root, "lib"), prefix: "app", configFile: file, addedAt: 7 },
+  ];
+  expect(await projects.at(join(root, "app"), [])).toEqual(expected);
+  expect(await projects.at(file, [])).toEqual(expected);
+});
+
+test("[CONF-13] a file without projects describes the repository it stands in", async () => {
+  makeRepository("app");
+  put("app/holdfast.yaml", "defaults: {agent: codex}\n");
+  const [found] = await projects.at(join(root, "app"), []);
+  expect(found).toMatchObject({ id: "app", configFile: join(root, "app/holdfast.yaml") });
+  expect(found && (await projects.settings(found))).toMatchObject({ agent: "codex", defaultBranch: "main" });
+});
+
+test("[CONF-14] what is no repository is refused", async () => {
+  makeRepository("app");
+  mkdirSync(join(root, "app/src"));
+  mkdirSync(join(root, "plain"));
+  expect(await refusal(projects.at(join(root, "gone"), []))).toEqual([
+    "invalid",
+    "ROOT/gone is not a git repository: there is no such directory.",
+    "Give the path of a repository, or run `git init` there.",
+  ]);
+  expect(await refusal(projects.at(join(root, "plain"), []))).toEqual([
+    "invalid",
+    "ROOT/plain is not a git repository: it has no .git.",
+    "Give the path of a repository, or run `git init` there.",
+  ]);
+  expect(await refusal(projects.at(join(root, "app/src"), []))).toEqual([
+    "invalid",
+    "ROOT/app/src is not a git repository, but inside one.",
+    "Use its root: ROOT/app",
+  ]);
+});
+
+test("[CONF-14] a path in the file that is no repository is told with its line", async () => {
+  makeRepository("app");
+  put("app/holdfast.yaml", "projects:\n  a: {path: ./gone}\n  b:\n    path: .\n    tracker: {type: linear}\n");
+  expect(await refusal(projects.at(join(root, "app"), []))).toEqual([
+    "invalid",
+    `2 problems in ROOT/app/holdfast.yaml:
+  holdfast.yaml:2:13: ROOT/app/gone is not a git repository: there is no such directory
+  holdfast.yaml:5:14: "tracker" needs "repo" (the remote origin does not tell it)`,
+    "Correct the file and try again; nothing was changed.",
+  ]);
+});
+
+test("[CONF-14] an id or a prefix that another project has is a conflict", async () => {
+  makeRepository("app");
+  put("app/holdfast.yaml", "projects:\n  app: {prefix: ap}\n");
+  expect(await refusal(projects.at(join(root, "app"), [row("app", "other", "x")]))).toEqual([
+    "conflict",
+    "Project app is registered already, for ROOT/other.",
+    "Give it another id in ROOT/app/holdfast.yaml, or run `holdfast project rm app`.",
+  ]);
+  expect(await refusal(projects.at(join(root, "app"), [row("other", "other", "ap")]))).toEqual([
+    "conflict",
+    "Prefix ap of project app is that of project other already.",
+    "Set another prefix in ROOT/app/holdfast.yaml.",
+  ]);
+});
+
+test("[CONF-14] holdfast.yml is not passed over in silence", async () => {
+  makeRepository("app");
+  put("app/holdfast.yml", "");
+  expect(await refusal(projects.at(join(root, "app"), []))).toEqual([
+    "invalid",
+    "ROOT/app/holdfast.yml is not read.",
+    "Rename it to holdfast.yaml.",
+  ]);
+});
+
+test("[CONF-15] settings follow the files, and a wrong one names its line", async () => {
+  makeRepository("app");
+  put(
+    "app/holdfast.yaml",
+    "projects:\n  app: {agent: one, defaultBranch: dev}\nagents:\n  one: {chat: {command: [one]}}\n",
+  );
+  const [app] = await projects.at(join(root, "app"), []);
+  if (app === undefined) throw new Error("no project");
+  expect(await projects.settings(app)).toMatchObject({ agent: "one", defaultBranch: "dev", prefix: "app" });
+  expect(told).toEqual(["one"]);
+  put("config.yaml", "defaults: {kind: chat}\n");
+  expect(await projects.settings(app)).toMatchObject({ kind: "chat" });
+  put("config.yaml", "defaults: {kind: chats}\n");
+  expect((await refusal(projects.settings(app)))[1]).toBe(
+    '1 problem in ROOT/config.yaml:\n  config.yaml:1:18: "kind" must be terminal or chat, not the text "chats" (did you mean "chat"?)',
+  );
+  expect((await projects.agents([app])).map((agent) => agent.id)).toEqual(["one"]);
+});
+
+test("[CONF-15] a file that is gone, or no longer has the project, is told and not guessed around", async () => {
+  makeRepository("app");
+  put("app/holdfast.yaml", "projects:\n  app: {}\n");
+  const [app] = await projects.at(join(root, "app"), []);
+  if (app === undefined) throw new Error("no project");
+  put("app/holdfast.yaml", "projects:\n  renamed: {}\n");
+  expect(await refusal(projects.settings(app))).toEqual([
+    "invalid",
+    "Project app is no longer in ROOT/app/holdfast.yaml.",
+    "It has renamed. Run `holdfast project add ROOT/app` to register them.",
+  ]);
+  unlinkSync(join(root, "app/holdfast.yaml"));
+  expect(await refusal(projects.settings(app))).toEqual([
+    "invalid",
+    "ROOT/app/holdfast.yaml, which describes project app, is gone.",
+    "Put it back, or run `holdfast project rm app` and `holdfast project add ROOT/app`.",
+  ]);
+});
+
+test("[CONF-15] a default branch that files do not tell has to be set", async () => {
+  makeRepository("app");
+  put("app/.git/HEAD", "1111111111111111111111111111111111111111\n");
+  expect(await refusal(projects.settings(row("app", "app", "app")))).toEqual([
+    "invalid",
+    "The default branch of ROOT/app cannot be told from its files.",
+    "Set projects.app.defaultBranch in ROOT/app/holdfast.yaml.",
+  ]);
+});

@@ -1,0 +1,70 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import * as fc from "fast-check";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { makeConfig, writeConfig } from "./init.ts";
+import { parseConfig } from "./load.ts";
+
+let root: string;
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), "holdfast-init-"));
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+test("[CONF-16] a fresh file has the keys that matter and the line for editors", () => {
+  const directory = join(root, "my-app");
+  for (const name of ["objects", "refs"]) mkdirSync(join(directory, ".git", name), { recursive: true });
+  writeFileSync(join(directory, ".git/HEAD"), "ref: refs/heads/on\n");
+  writeFileSync(join(directory, ".env"), "");
+  writeFileSync(join(directory, "uv.lock"), "");
+  const schemaFile = join(directory, "node_modules/holdfast/schema/holdfast.schema.json");
+  expect(makeConfig({ directory, agentsFound: ["codex", "claude"], schemaFile })).toBe(
+    `# yaml-language-server: $schema=./node_modules/holdfast/schema/holdfast.schema.json
+# How agents work on this repository. Every key may be left out.
+
+defaults:
+  agent: codex                       # also found: claude
+  kind: terminal                     # terminal: the agent's own screen; chat: structured, in the dashboard
+  # idleStopMinutes: 60              # stop what was idle for so long; the next prompt brings it back
+
+projects:
+  my-app:
+    path: .                          # relative to this file
+    prefix: ma                       # sessions are called ma-1, ma-2, ...
+    defaultBranch: "on"              # what new branches start from
+    # symlinks: [node_modules]       # linked from here into each worktree
+    # copy: [.env]                   # copied from here into each worktree
+    # postCreate: ["uv sync"]        # run in each new worktree
+`,
+  );
+});
+
+test("[CONF-16] a schema elsewhere is named by its address", () => {
+  const text = makeConfig({ directory: join(root, "app"), agentsFound: [], schemaFile: join(root, "a b/s.json") });
+  expect(text.split("\n")[0]).toMatch(/^# yaml-language-server: \$schema=file:\/\/\/.*\/a%20b\/s\.json$/);
+  expect(text).toContain(
+    "agent: claude                      # none was found here yet; `holdfast doctor` shows how to get one",
+  );
+});
+
+test("[CONF-16] what it writes can be read, whatever the directory is called, comments taken away or not", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.string({ minLength: 1 }), async (name) => {
+      const directory = join("/nowhere", name.replaceAll("\0", ""));
+      const text = makeConfig({ directory, agentsFound: ["claude"], schemaFile: null });
+      expect(await parseConfig("f", text)).toMatchObject({ ok: true });
+      expect(await parseConfig("f", text.replace(/^( +)# /gm, "$1"))).toMatchObject({ ok: true });
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test("[CONF-16] an existing file is never overwritten", () => {
+  const fresh = { directory: root, agentsFound: [], schemaFile: null };
+  const file = join(root, "holdfast.yaml");
+  expect(writeConfig(fresh)).toEqual({ is: "written", file });
+  writeFileSync(file, "mine");
+  expect(writeConfig(fresh)).toEqual({ is: "exists", file });
+  expect(readFileSync(file, "utf8")).toBe("mine");
+});

@@ -1,0 +1,96 @@
+import { expect, test } from "vitest";
+import { resolvePath, resolveProject, type ResolveRequest } from "./resolve.ts";
+
+const request: ResolveRequest = {
+  id: "app",
+  path: "/repo",
+  prefix: "app",
+  file: "/repo/holdfast.yaml",
+  config: {},
+  user: {},
+  remote: null,
+};
+
+test("[CONF-11] without any file the built-in defaults hold", () => {
+  expect(resolveProject({ ...request, file: null })).toEqual({
+    id: "app",
+    path: "/repo",
+    prefix: "app",
+    defaultBranch: null,
+    agent: "claude",
+    kind: "terminal",
+    env: {},
+    symlinks: [],
+    copy: [],
+    postCreate: [],
+    tracker: null,
+    reactions: {},
+    notify: {},
+    agents: [],
+    restoreOnBoot: true,
+    idleStopMinutes: 0,
+    maxSessions: null,
+    spareWorktrees: null,
+    stuckMinutes: 30,
+    configFile: null,
+  });
+});
+
+test("[CONF-11] the project wins over the file's defaults, these over the person's, these over the built-in ones", () => {
+  const user = { defaults: { agent: "codex", kind: "chat" as const, stuckMinutes: 5 }, notify: { desktop: true } };
+  const layer = (config: ResolveRequest["config"]) => resolveProject({ ...request, user, config });
+  expect(layer({})).toMatchObject({ agent: "codex", kind: "chat", stuckMinutes: 5, restoreOnBoot: true });
+  expect(layer({ defaults: { agent: "gemini" } })).toMatchObject({ agent: "gemini", kind: "chat" });
+  const all = layer({ defaults: { agent: "gemini" }, projects: { app: { agent: "mine" }, other: { agent: "no" } } });
+  expect(all).toMatchObject({ agent: "mine", notify: { desktop: true } });
+});
+
+test("[CONF-11] an agent of the project's file replaces the person's of the same name", () => {
+  const user = { agents: { mine: { chat: { command: ["old"] } }, other: { chat: { command: ["o"] } } } };
+  const config = {
+    agents: { mine: { terminal: { command: ["mine", "--id", "{id}"], resume: ["mine", "--resume", "{id}"] } } },
+  };
+  const { agents } = resolveProject({ ...request, user, config });
+  expect(agents.map((agent) => agent.id)).toEqual(["mine", "other"]);
+  expect(agents[0]).toMatchObject({
+    chat: null,
+    terminal: {
+      start: ["mine", "--id", "{id}"],
+      startPrompt: null,
+      resume: ["mine", "--resume", "{id}"],
+      pin: "chosen",
+    },
+  });
+});
+
+test.each([
+  [["mine"], ["mine"], null],
+  [["mine", "{prompt}"], ["mine"], ["{prompt}"]],
+  [
+    ["mine", "--ask", "{prompt}", "-v"],
+    ["mine", "-v"],
+    ["--ask", "{prompt}"],
+  ],
+  [["mine", "--ask={prompt}"], ["mine"], ["--ask={prompt}"]],
+])("[CONF-11] the command %j starts as %j, with a prompt also %j", (command, start, startPrompt) => {
+  const { agents } = resolveProject({ ...request, config: { agents: { mine: { terminal: { command } } } } });
+  expect(agents[0]?.terminal).toMatchObject({ start, startPrompt, pin: "none" });
+});
+
+test("[CONF-10] a tracker's gaps are filled from the remote of the same type only", () => {
+  const remote = { type: "github" as const, repo: "owner/app", baseUrl: null };
+  const tracker = (type: "github" | "gitlab") =>
+    resolveProject({ ...request, remote, config: { projects: { app: { tracker: { type, tokenEnv: "T" } } } } }).tracker;
+  expect(tracker("github")).toEqual({ type: "github", repo: "owner/app", baseUrl: null, tokenEnv: "T" });
+  expect(tracker("gitlab")).toBeNull();
+  expect(resolveProject({ ...request, remote }).tracker).toEqual({ ...remote, tokenEnv: null });
+});
+
+test.each([
+  [".", "/repo"],
+  ["../other", "/other"],
+  ["/abs", "/abs"],
+  ["~/code", "/home/me/code"],
+])("[CONF-11] the path %s in /repo/holdfast.yaml is %s", (path, absolute) => {
+  expect(resolvePath(path, "/repo/holdfast.yaml", "/home/me")).toBe(absolute);
+});

@@ -1,0 +1,14 @@
+/** What was observed, in the words of the decision core. */
+import type { Observed, RuntimeFacts } from "../core/facts.ts";
+import type { Observation } from "../ports/runtime.ts";
+
+export function runtimeFacts(observation: Observation | null): Observed<RuntimeFacts> {
+  if (observation === null) return { is: "unknown", why: "not looked at yet" };
+  const { seen } = observation;
+  if (seen.is !== "known") return seen;
+  const { launch, agent, activity, lastLines } = seen.value;
+  return {
+    is: "known",
+    value: { launch, agent: agent.alive ? { alive: true } : agent, activity: activity?.activity ?? null, lastLines },
+  };
+}

@@ -1,0 +1,122 @@
+/** One plain request: gate, route, body, handler, answer. */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Ask, Handlers, Logger, OwnRoute } from "../ports/commands.ts";
+import { HoldfastError } from "../protocol/error.ts";
+import type { Route, RouteName } from "../protocol/http.ts";
+import type { Access, Bearer } from "./access.ts";
+import { sendError, sendJson } from "./answer.ts";
+import { bodyLimit, readJsonBody, refuseBody } from "./body.ts";
+import { actorOf, checkAddress, checkToken, type Door } from "./gate.ts";
+import type { OwnRoutes } from "./own-routes.ts";
+import { Refusal } from "./refusal.ts";
+import { splitUrl } from "./request-parts.ts";
+import { nothingAt, readQuery, type FindRoute, type Match } from "./router.ts";
+import { sendFile } from "./static-files.ts";
+
+export interface DispatchParts {
+  handlers: Handlers;
+  own: OwnRoutes;
+  access: Access;
+  findRoute: FindRoute;
+  webDirectory: string | null;
+  readOnly: boolean;
+  bodyLimitBytes: number;
+  log: Logger;
+}
+
+/** `proceed` answers `Expect: 100-continue`, once the body is wanted. */
+export type Dispatch = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  door: Door,
+  proceed: () => void,
+) => Promise<void>;
+
+export function createDispatch(parts: DispatchParts): Dispatch {
+  return async (request, response, door, proceed) => {
+    try {
+      checkAddress(request, door);
+      const { path, search } = splitUrl(request);
+      if (path === "/openapi.json" || path === "/api" || path.startsWith("/api/")) {
+        await callRoute(parts, { request, response, door, proceed, path, search });
+      } else {
+        refuseBody(request);
+        const navigation = (request.headers.accept ?? "").includes("text/html");
+        await sendFile(parts.webDirectory, { method: request.method ?? "GET", path, navigation }, response);
+      }
+    } catch (error) {
+      if (response.destroyed && !response.headersSent) return;
+      if (!(error instanceof HoldfastError)) {
+        const { path } = splitUrl(request);
+        const cause = error instanceof Error ? (error.stack ?? error.message) : String(error);
+        parts.log.error("a request failed", { method: request.method, path, cause });
+      }
+      sendError(request, response, error);
+    }
+  };
+}
+
+interface Call {
+  request: IncomingMessage;
+  response: ServerResponse;
+  door: Door;
+  proceed: () => void;
+  path: string;
+  search: string;
+}
+
+async function callRoute(parts: DispatchParts, call: Call): Promise<void> {
+  const { request, response, door } = call;
+  const method = request.method ?? "GET";
+  const { match, bearer } = admit(parts, call, method);
+  const { route, name } = match;
+  if (parts.readOnly && route.method !== "GET" && route.writes !== false) {
+    throw new Refusal("read-only", "This daemon was started read-only; nothing can be changed.", {
+      hint: "Run `holdfast stop` and start it without --read-only.",
+    });
+  }
+  const query = readQuery(route, call.search);
+  const actor = actorOf(request, door);
+  const body = await readBody(parts, call, route);
+  const gone = new AbortController();
+  response.on("close", () => {
+    if (!response.writableFinished) gone.abort();
+  });
+  const ask: Ask = { params: match.params, query, body, actor, signal: gone.signal };
+  if (isOwn(parts.own, name)) {
+    await parts.own[name]({ ...ask, bearer, request, response });
+    return;
+  }
+  const answer = await parts.handlers[name](ask);
+  if (!response.destroyed) sendJson(response, answer);
+}
+
+/** The token is asked for before anybody learns whether a path exists. */
+function admit(parts: DispatchParts, call: Call, method: string): { match: Match; bearer: Bearer | null } {
+  let match: Match | null = null;
+  let refusal: unknown;
+  try {
+    match = parts.findRoute(method, call.path);
+  } catch (error) {
+    refusal = error;
+  }
+  const bearer =
+    match?.route.access === "anyone" ? null : checkToken(call.request, call.door, parts.access);
+  if (match === null) throw refusal;
+  if (match.route.access === "socket-only" && call.door.via !== "socket") {
+    throw nothingAt(method, call.path, "This is only answered over the daemon's unix socket; use the holdfast command.");
+  }
+  return { match, bearer };
+}
+
+async function readBody(parts: DispatchParts, call: Call, route: Route): Promise<unknown> {
+  if (route.body === undefined) {
+    refuseBody(call.request);
+    return undefined;
+  }
+  return readJsonBody(call.request, route.body, bodyLimit(route, parts.bodyLimitBytes), call.proceed);
+}
+
+function isOwn(own: OwnRoutes, name: RouteName): name is OwnRoute {
+  return Object.hasOwn(own, name);
+}

@@ -1,0 +1,198 @@
+/**
+ * Those who follow the log. They are only marked behind when something changed; once a tick each one that is behind
+ * re-reads after its own cursor and gets one message. Followers at the same cursor share the read and the bytes. One
+ * that does not take its bytes is not read for any more and catches up later: what it missed stands in the log.
+ */
+import type { Logger, Tail } from "../ports/commands.ts";
+import type { Frame } from "../protocol/stream.ts";
+import type { Bearer } from "./access.ts";
+
+/** One message a follower in this time. Below what an eye sees; 10 ms still caps a busy follower at 100 messages/s. */
+const tickMs = 10;
+/** Beyond this much unsent a follower is left to catch up by cursor. */
+const maxBufferedBytes = 8 * 1024 * 1024;
+/** Proxies and browsers drop silent connections after 30 to 60 s. */
+export const defaultHeartbeatMs = 15_000;
+
+/** A frame as bytes, in the two forms there are, made at most once each. */
+export interface EncodedFrame {
+  frame: Frame;
+  json: Buffer;
+  /** Server-sent event; `hello` has no id, so that one who loses the line behind it still gets what follows. */
+  sse: Buffer;
+}
+
+export interface Sink {
+  send(encoded: EncodedFrame, sent: () => void): void;
+  bufferedBytes(): number;
+  /** Keeps the line warm; says whether the other end still lives. */
+  beat(): boolean;
+  /** `over`: this daemon goes; `refused`: it may no longer follow; `broken`: the log cannot be read. */
+  close(why: "over" | "refused" | "broken"): void;
+  /** At once, whatever is still unsent. */
+  terminate(): void;
+}
+
+export interface Follower {
+  hello(): void;
+  remove(): void;
+}
+
+export interface Followers {
+  add(sink: Sink, from: { after: number | null; session: string | undefined; bearer: Bearer | null }): Follower;
+  /** Ends those that came with this browser token, or with any. */
+  dropBrowsers(id: string | null): void;
+  readonly size: number;
+  close(): void;
+  terminate(): void;
+}
+
+interface State {
+  sink: Sink;
+  bearer: Bearer | null;
+  session: string | undefined;
+  cursor: number;
+  behind: boolean;
+}
+
+export function createFollowers(tail: Tail, log: Logger, heartbeatMs: number = defaultHeartbeatMs): Followers {
+  const all = new Set<State>();
+  let lastFlush = -Infinity;
+  let scheduled = false;
+  let closed = false;
+  let stopTail: (() => void) | null = null;
+  let heart: NodeJS.Timeout | null = null;
+
+  const schedule = (): void => {
+    if (scheduled) return;
+    scheduled = true;
+    const waitMs = lastFlush + tickMs - performance.now();
+    if (waitMs <= 0) setImmediate(flush);
+    else setTimeout(flush, waitMs);
+  };
+
+  const flush = (): void => {
+    scheduled = false;
+    lastFlush = performance.now();
+    const shared = new Map<string, EncodedFrame | null>();
+    for (const follower of all) {
+      if (!follower.behind || follower.sink.bufferedBytes() > maxBufferedBytes) continue;
+      try {
+        catchUp(follower, shared);
+      } catch (error) {
+        log.error("a follower could not be served", { cause: String(error) });
+        remove(follower);
+        follower.sink.close("broken");
+      }
+    }
+    if ([...all].some((each) => each.behind && each.sink.bufferedBytes() <= maxBufferedBytes)) schedule();
+  };
+
+  const catchUp = (follower: State, shared: Map<string, EncodedFrame | null>): void => {
+    const key = `${follower.cursor} ${follower.session ?? ""}`;
+    let encoded = shared.get(key);
+    if (encoded === undefined) {
+      encoded = readFrame(tail, follower.cursor, follower.session);
+      shared.set(key, encoded);
+    }
+    // The log may hand out less than all at once: whoever moved looks again next tick.
+    follower.behind = encoded !== null && encoded.frame.cursor !== follower.cursor;
+    if (encoded !== null) send(follower, encoded);
+  };
+
+  const send = (follower: State, encoded: EncodedFrame): void => {
+    follower.cursor = encoded.frame.cursor;
+    follower.sink.send(encoded, () => {
+      if (follower.behind && all.has(follower) && follower.sink.bufferedBytes() <= maxBufferedBytes) schedule();
+    });
+  };
+
+  const remove = (follower: State): void => {
+    all.delete(follower);
+    if (all.size > 0) return;
+    stopTail?.();
+    stopTail = null;
+    if (heart !== null) clearInterval(heart);
+    heart = null;
+  };
+
+  const beat = (): void => {
+    for (const follower of all) {
+      if (follower.sink.beat()) continue;
+      remove(follower);
+      follower.sink.terminate();
+    }
+  };
+
+  return {
+    add: (sink, { after, session, bearer }) => {
+      if (closed) {
+        sink.terminate();
+        return { hello: () => undefined, remove: () => undefined };
+      }
+      stopTail ??= tail.onChange(() => {
+        for (const follower of all) follower.behind = true;
+        schedule();
+      });
+      heart ??= setInterval(beat, heartbeatMs).unref();
+      const { cursor, first } = startOf(tail, after, session);
+      const follower: State = { sink, bearer, session, cursor, behind: first !== null };
+      const hello = (): void => sink.send(encode({ ...tail.hello(), cursor: follower.cursor }), () => undefined);
+      all.add(follower);
+      hello();
+      if (first !== null) {
+        send(follower, encode(first));
+        schedule();
+      }
+      return { hello, remove: () => remove(follower) };
+    },
+    dropBrowsers: (id) => {
+      for (const follower of all) {
+        if (follower.bearer?.bearer !== "browser" || (id !== null && follower.bearer.id !== id)) continue;
+        remove(follower);
+        follower.sink.close("refused");
+      }
+    },
+    get size() {
+      return all.size;
+    },
+    close: () => {
+      closed = true;
+      for (const follower of all) follower.sink.close("over");
+    },
+    terminate: () => {
+      for (const follower of all) {
+        remove(follower);
+        follower.sink.terminate();
+      }
+    },
+  };
+}
+
+/** Without a cursor, or with one this log never had, a follower starts with everything as it is. */
+function startOf(tail: Tail, after: number | null, session: string | undefined): { cursor: number; first: Frame | null } {
+  const behind = after === null ? "unknown" : tail.read(after, session);
+  if (after !== null && behind !== "unknown") return { cursor: after, first: behind };
+  const snapshot = tail.snapshot(session);
+  return { cursor: snapshot.cursor, first: snapshot };
+}
+
+function readFrame(tail: Tail, cursor: number, session: string | undefined): EncodedFrame | null {
+  const read = tail.read(cursor, session);
+  if (read === null) return null;
+  return encode(read === "unknown" ? tail.snapshot(session) : read);
+}
+
+function encode(frame: Frame): EncodedFrame {
+  const json = Buffer.from(JSON.stringify(frame));
+  let sse: Buffer | undefined;
+  return {
+    frame,
+    json,
+    get sse() {
+      const id = frame.frame === "hello" ? "" : `id: ${frame.cursor}\n`;
+      sse ??= Buffer.concat([Buffer.from(`${id}data: `), json, Buffer.from("\n\n")]);
+      return sse;
+    },
+  };
+}

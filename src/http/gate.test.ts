@@ -1,0 +1,220 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { connect } from "node:net";
+import { openTestApi, send, type Answer, type TestApi } from "./api.fixture.ts";
+
+let it: TestApi;
+beforeAll(async () => {
+  it = await openTestApi();
+});
+afterAll(() => it.close());
+
+function refused(answer: Answer, status: number, code: string, message: string | RegExp): void {
+  expect(answer.json.error).toMatchObject({
+    code,
+    message: typeof message === "string" ? message : expect.stringMatching(message),
+  });
+  expect(answer.status).toBe(status);
+}
+
+describe("token", () => {
+  test("[HTTP-1] a request over TCP without a token is refused, loopback included", async () => {
+    const answer = await it.tcp("GET", "/api/info", { headers: { authorization: undefined } });
+    refused(answer, 401, "unauthorized", "A token is needed.");
+    expect(answer.json.error?.hint).toContain("holdfast dashboard");
+  });
+
+  test("[HTTP-1] a wrong token is refused", async () => {
+    const answer = await it.tcp("GET", "/api/info", { headers: { authorization: `Bearer ${"x".repeat(43)}` } });
+    refused(answer, 401, "unauthorized", "The token is not valid.");
+  });
+
+  test("[HTTP-1] a token in the address is not taken", async () => {
+    const answer = await it.tcp("GET", `/api/info?token=${it.token}`, { headers: { authorization: undefined } });
+    refused(answer, 401, "unauthorized", "A token is needed.");
+  });
+
+  test("[HTTP-1] the right token is let in", async () => {
+    expect((await it.tcp("GET", "/api/info")).json).toEqual({ route: "info" });
+  });
+
+  test("[HTTP-1] the unix socket asks for no token, and its Host and Origin mean nothing", async () => {
+    const headers = { host: "anything", origin: "http://evil.example" };
+    expect((await it.unix("GET", "/api/info", { headers })).json).toEqual({ route: "info" });
+  });
+
+  test("[HTTP-1] health is answered without a token", async () => {
+    const answer = await it.tcp("GET", "/api/health", { headers: { authorization: undefined } });
+    expect(answer.json).toEqual({ route: "health" });
+  });
+
+  test("[HTTP-1] whether a path exists is not told without a token", async () => {
+    const answer = await it.tcp("GET", "/api/nothing", { headers: { authorization: undefined } });
+    refused(answer, 401, "unauthorized", "A token is needed.");
+  });
+});
+
+describe("Host", () => {
+  const good = ["127.0.0.1", "localhost", "LOCALHOST", "[::1]"];
+  test.each(good)("[SEC-1] %s with our port is answered", async (name) => {
+    const answer = await it.tcp("GET", "/api/info", { headers: { host: `${name}:${it.port}` } });
+    expect(answer.status).toBe(200);
+  });
+
+  const bad = ["evil.example", "127.0.0.1", "localhost:1", "127.0.0.1.evil.example", "0.0.0.0", "127.0.0.2"];
+  test.each(bad)("[SEC-1] Host %s is refused, also for health and the dashboard's files", async (host) => {
+    const named = host.includes(":") || host === "127.0.0.1" ? host : `${host}:${it.port}`;
+    for (const path of ["/api/info", "/api/health", "/"]) {
+      const answer = await it.tcp("GET", path, { headers: { host: named } });
+      refused(answer, 421, "misdirected-host", `This daemon does not answer for this Host: "${named}".`);
+      expect(answer.json.error?.hint).toContain(it.url);
+    }
+  });
+
+  test("[SEC-1] no Host and two Hosts are refused", async () => {
+    const authorization = `Authorization: Bearer ${it.token}\r\nConnection: close\r\n\r\n`;
+    const none = await raw(it.port, `GET /api/info HTTP/1.1\r\n${authorization}`);
+    expect(none).toContain("421");
+    expect(none).toContain("this Host: none.");
+    const host = `Host: 127.0.0.1:${it.port}\r\n`;
+    const two = await raw(it.port, `GET /api/info HTTP/1.1\r\n${host}Host: evil.example\r\n${authorization}`);
+    expect(two).toContain("this Host: several.");
+  });
+
+  test("[SEC-1] an address that names another server is refused: this is no proxy", async () => {
+    const answer = await it.tcp("GET", "http://evil.example/api/info");
+    refused(answer, 400, "invalid", "The address must be a path: this daemon is not a proxy.");
+  });
+});
+
+describe("Origin", () => {
+  test("[SEC-2] the dashboard's own origin is let in", async () => {
+    for (const origin of [it.url, `http://localhost:${it.port}`]) {
+      expect((await it.tcp("GET", "/api/info", { headers: { origin } })).status).toBe(200);
+    }
+  });
+
+  test("[SEC-2] every other origin is refused: other site, other port, other scheme, null", async () => {
+    const port = it.port;
+    const others = [
+      "http://evil.example",
+      `http://evil.example:${port}`,
+      `http://127.0.0.1:${port + 1}`,
+      "http://localhost:3000",
+      "http://localhost",
+      `https://127.0.0.1:${port}`,
+      `http://127.0.0.1:${port}.evil.example`,
+      `http://x@127.0.0.1:${port}`,
+      "null",
+      "",
+    ];
+    for (const origin of others) {
+      const answer = await it.tcp("GET", "/api/info", { headers: { origin } });
+      refused(answer, 403, "forbidden", `Requests from this Origin are refused: "${origin}".`);
+    }
+  });
+
+  test("[SEC-2] an Origin that equals a foreign Host is refused by its Host", async () => {
+    const headers = { host: `evil.example:${it.port}`, origin: `http://evil.example:${it.port}` };
+    refused(await it.tcp("GET", "/api/info", { headers }), 421, "misdirected-host", /evil\.example/);
+  });
+});
+
+describe("routes", () => {
+  test("[HTTP-4] an unknown path is 404", async () => {
+    const answer = await it.tcp("GET", "/api/nothing");
+    refused(answer, 404, "not-found", "There is nothing at GET /api/nothing.");
+  });
+
+  test("[HTTP-4] a wrong method is 405 and says which are possible", async () => {
+    const answer = await it.tcp("DELETE", "/api/sessions");
+    refused(answer, 405, "method-not-allowed", "DELETE is not possible at /api/sessions.");
+    expect(answer.headers.allow).toBe("GET, HEAD, POST");
+  });
+
+  test("[HTTP-5] a socket-only route over TCP is as if it were not there", async () => {
+    const answer = await it.tcp("POST", "/api/login-link", { json: {} });
+    refused(answer, 404, "not-found", "There is nothing at POST /api/login-link.");
+    expect(answer.json.error?.hint).toContain("unix socket");
+  });
+
+  test("[HTTP-4] an unknown query parameter is an error that names the known ones", async () => {
+    const answer = await it.tcp("GET", "/api/sessions?projekt=a");
+    refused(answer, 400, "invalid", 'Unknown query parameter "projekt".');
+    expect(answer.json.error?.hint).toBe("Known: project.");
+  });
+
+  test("[HTTP-4] parameters and query reach the handler decoded", async () => {
+    await it.tcp("GET", "/api/sessions/ma%2D1/events?since=3");
+    expect(it.asked.at(-1)).toMatchObject({ route: "events", ask: { params: { id: "ma-1" }, query: { since: "3" } } });
+  });
+
+  test("[HTTP-4] a broken escape in the address is 400", async () => {
+    refused(await it.tcp("GET", "/api/sessions/%zz"), 400, "invalid", 'The address holds a broken escape: "%zz".');
+  });
+
+  test("[HTTP-6] an address over 4096 bytes and headers over 16 KiB are refused", async () => {
+    refused(
+      await it.tcp("GET", `/api/sessions?project=${"x".repeat(5000)}`),
+      414,
+      "too-large",
+      "The address is longer than 4096 bytes.",
+    );
+    refused(
+      await it.tcp("GET", "/api/info", { headers: { "x-long": "x".repeat(20_000) } }),
+      431,
+      "too-large",
+      "The headers are larger than 16384 bytes.",
+    );
+  });
+});
+
+describe("actor", () => {
+  test("[HTTP-7] over the socket a session may be named as actor; over TCP it is always the person", async () => {
+    const headers = { "holdfast-actor": "session:ma-2" };
+    await it.unix("POST", "/api/sessions/ma-1/stop", { json: {}, headers });
+    expect(it.asked.at(-1)?.ask.actor).toBe("session:ma-2");
+    await it.tcp("POST", "/api/sessions/ma-1/stop", { json: {}, headers });
+    expect(it.asked.at(-1)?.ask.actor).toBe("person");
+    await it.unix("POST", "/api/sessions/ma-1/stop", { json: {} });
+    expect(it.asked.at(-1)?.ask.actor).toBe("person");
+  });
+
+  test("[HTTP-7] an actor that is no session is refused", async () => {
+    const answer = await it.unix("GET", "/api/info", { headers: { "holdfast-actor": "cleanup" } });
+    refused(answer, 400, "invalid", 'holdfast-actor must be "session:<id>", not "cleanup".');
+  });
+});
+
+test("[HTTP-8] every answer carries the security headers, refusals included", async () => {
+  const answers = [
+    await it.tcp("GET", "/api/info"),
+    await it.tcp("GET", "/api/nothing"),
+    await it.tcp("GET", "/nothing"),
+    await it.tcp("GET", "/api/info", { headers: { host: "evil.example" } }),
+    await send({ socketPath: it.socket, path: "/api/info", headers: {} }, { headers: { "x-long": "x".repeat(20_000) } }),
+  ];
+  for (const { headers } of answers) {
+    expect(headers["content-security-policy"]).toBe(
+      "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; " +
+        "img-src 'self' data:; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    );
+    expect(headers["x-content-type-options"]).toBe("nosniff");
+    expect(headers["referrer-policy"]).toBe("no-referrer");
+    expect(headers["cross-origin-opener-policy"]).toBe("same-origin");
+    expect(headers["cross-origin-resource-policy"]).toBe("same-origin");
+    expect(headers["permissions-policy"]).toContain("camera=()");
+    expect(headers["cache-control"]).toBe("no-store");
+    expect(headers["set-cookie"]).toBeUndefined();
+    expect(headers["access-control-allow-origin"]).toBeUndefined();
+  }
+});
+
+function raw(port: number, text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let answer = "";
+    const socket = connect(port, "127.0.0.1", () => socket.write(text));
+    socket.on("data", (part) => (answer += part.toString()));
+    socket.on("end", () => resolve(answer));
+    socket.on("error", reject);
+  });
+}

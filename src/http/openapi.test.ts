@@ -1,0 +1,51 @@
+import { expect, test } from "vitest";
+import { routes, type Route } from "../protocol/http.ts";
+import { openTestApi } from "./api.fixture.ts";
+import { describeApi } from "./openapi.ts";
+
+type Json = Record<string, unknown>;
+const document = JSON.parse(JSON.stringify(describeApi({ version: "1.2.3", build: "1.2.3+abc" }))) as {
+  openapi: string;
+  info: { title: string; version: string };
+  paths: Record<string, Record<string, Json>>;
+  components: { schemas: Record<string, Json> };
+};
+
+test("[HTTP-18] every route stands in the OpenAPI 3.1 document, with its parameters, body and answer", () => {
+  expect(document.openapi).toBe("3.1.0");
+  expect(document.info).toMatchObject({ title: "Holdfast", version: "1.2.3" });
+  for (const [name, route] of Object.entries(routes) as [string, Route][]) {
+    const operation = document.paths[route.path]?.[route.method.toLowerCase()];
+    expect(operation, name).toMatchObject({ operationId: name, summary: route.summary });
+    const parameters = (operation?.["parameters"] as { name: string; in: string }[]).map((each) => each.name);
+    const inPath = [...route.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]);
+    expect(parameters).toEqual([...inPath, ...Object.keys(route.query ?? {})]);
+    expect(operation?.["requestBody"] !== undefined, name).toBe(route.body !== undefined);
+    expect(Object.keys(operation?.["responses"] as Json)).toContain("default");
+  }
+});
+
+test("[HTTP-18] every reference in the document resolves, and unknown body keys are ruled out", () => {
+  const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map((match) => match[1] ?? "");
+  expect(references.length).toBeGreaterThan(50);
+  for (const reference of references) {
+    expect(document.components.schemas, reference).toHaveProperty([reference.replace("#/components/schemas/", "")]);
+  }
+  expect(document.components.schemas["verbAnswer"]).toMatchObject({
+    properties: { session: { $ref: "#/components/schemas/sessionJson" } },
+  });
+  expect(document.components.schemas["promptRequest"]).toMatchObject({
+    additionalProperties: false,
+    required: ["promptId", "text"],
+  });
+});
+
+test("[HTTP-18] it is served at /openapi.json, to those with a token", async () => {
+  const it = await openTestApi();
+  try {
+    expect((await it.tcp("GET", "/openapi.json")).json).toEqual(document);
+    expect((await it.tcp("GET", "/openapi.json", { headers: { authorization: undefined } })).status).toBe(401);
+  } finally {
+    await it.close();
+  }
+});

@@ -1,0 +1,85 @@
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openTestApi, temporaryDirectory, type TestApi } from "./api.fixture.ts";
+
+let directory: string;
+let it: TestApi;
+const noToken = { headers: { authorization: undefined } };
+
+beforeAll(async () => {
+  directory = temporaryDirectory();
+  const web = join(directory, "web");
+  mkdirSync(join(web, "assets"), { recursive: true });
+  writeFileSync(join(web, "index.html"), "<!doctype html>home");
+  writeFileSync(join(web, "assets", "app-Bx3kd92_.js"), "export {};");
+  writeFileSync(join(web, "favicon.svg"), "<svg/>");
+  writeFileSync(join(web, "empty.txt"), "");
+  writeFileSync(join(web, ".hidden"), "hidden");
+  writeFileSync(join(directory, "secret"), "secret");
+  mkdirSync(join(directory, "web-other"));
+  writeFileSync(join(directory, "web-other", "x"), "secret");
+  symlinkSync(join(directory, "secret"), join(web, "link.txt"));
+  it = await openTestApi({ webDirectory: web });
+});
+afterAll(async () => {
+  await it.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+test("[HTTP-16] the dashboard's files are served without a token, with type and cache rules", async () => {
+  const index = await it.tcp("GET", "/", noToken);
+  expect(index.text).toBe("<!doctype html>home");
+  expect(index.headers["content-type"]).toBe("text/html; charset=utf-8");
+  expect(index.headers["cache-control"]).toBe("no-cache");
+  expect(index.headers["content-security-policy"]).toContain("default-src 'none'");
+  const script = await it.tcp("GET", "/assets/app-Bx3kd92_.js", noToken);
+  expect(script.text).toBe("export {};");
+  expect(script.headers["content-type"]).toBe("text/javascript; charset=utf-8");
+  expect(script.headers["cache-control"]).toBe("public, max-age=31536000, immutable");
+  expect((await it.tcp("GET", "/favicon.svg", noToken)).headers["content-type"]).toBe("image/svg+xml");
+  expect((await it.tcp("GET", "/empty.txt", noToken)).status).toBe(200);
+  const head = await it.tcp("HEAD", "/", noToken);
+  expect([head.status, head.headers["content-length"], head.text]).toEqual([200, "19", ""]);
+});
+
+test("[HTTP-16] an address inside the dashboard opens its page, for a browser that navigates", async () => {
+  const headers = { ...noToken.headers, accept: "text/html,*/*" };
+  expect((await it.tcp("GET", "/session/ma-1", { headers })).text).toBe("<!doctype html>home");
+  expect((await it.tcp("GET", "/session/ma-1", noToken)).status).toBe(404);
+});
+
+const escapes = [
+  "/../secret",
+  "/..%2fsecret",
+  "/%2e%2e/secret",
+  "/%2e%2e%2fsecret",
+  "/assets/../../secret",
+  "/assets/%2e%2e/%2e%2e/secret",
+  "/../web-other/x",
+  "/..\\secret",
+  "/%5c..%5csecret",
+  "//secret",
+  "/secret%00.html",
+  "/.hidden",
+  "/link.txt",
+  "/assets",
+  "/%zz",
+];
+test.each(escapes)("[HTTP-17] %s leaves the directory by no way", async (path) => {
+  const answer = await it.tcp("GET", path, noToken);
+  expect(answer.text).not.toContain("secret\n");
+  expect(answer.status).toBe(404);
+  expect(answer.json.error?.message).toContain("There is nothing at GET ");
+});
+
+test("[HTTP-16] without a built dashboard / says so", async () => {
+  const bare = await openTestApi();
+  try {
+    const answer = await bare.tcp("GET", "/", noToken);
+    expect(answer.status).toBe(404);
+    expect(answer.json.error?.hint).toBe("This daemon was built without the dashboard.");
+  } finally {
+    await bare.close();
+  }
+});

@@ -1,0 +1,69 @@
+/** Turns a request for `/api/stream` into a WebSocket, behind the same gate as everything else. */
+import type { IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
+import type { WebSocketServer } from "ws";
+import type { Logger } from "../ports/commands.ts";
+import { streamProtocol } from "../protocol/http.ts";
+import type { Access } from "./access.ts";
+import { refuseUpgrade } from "./answer.ts";
+import type { Followers } from "./followers.ts";
+import { checkAddress, checkToken, type Door } from "./gate.ts";
+import { HoldfastError } from "../protocol/error.ts";
+import { readCursor, splitUrl } from "./request-parts.ts";
+import { readQuery, type FindRoute } from "./router.ts";
+import { Refusal } from "./refusal.ts";
+import { webSocketSink } from "./stream-sinks.ts";
+
+/** Followers have nothing to say but "ping"; more is a mistake. */
+const maxMessageBytes = 1024;
+
+export interface UpgradeParts {
+  access: Access;
+  followers: Followers;
+  findRoute: FindRoute;
+  log: Logger;
+}
+
+export function createUpgrade({ access, followers, findRoute, log }: UpgradeParts) {
+  // 20 ms to load and nothing a CLI ever needs: it waits for the first browser.
+  let server: Promise<WebSocketServer> | undefined;
+  const load = async (): Promise<WebSocketServer> => {
+    const { WebSocketServer } = await import("ws");
+    return new WebSocketServer({
+      noServer: true,
+      clientTracking: false,
+      perMessageDeflate: false,
+      maxPayload: maxMessageBytes,
+      // The token's subprotocol is never the one that is chosen, so it is not sent back.
+      handleProtocols: (offered) => (offered.has(streamProtocol) ? streamProtocol : false),
+    });
+  };
+
+  return async (request: IncomingMessage, socket: Duplex, head: Buffer, door: Door): Promise<void> => {
+    // Node has let go of the socket: an error without a listener would end the daemon.
+    socket.on("error", () => socket.destroy());
+    try {
+      checkAddress(request, door);
+      const { path, search } = splitUrl(request);
+      const bearer = checkToken(request, door, access);
+      const { name, route } = findRoute("GET", path);
+      if (name !== "stream") throw new Refusal("invalid", "Only /api/stream can become a WebSocket.");
+      const query = readQuery(route, search);
+      const after = readCursor(query["after"]);
+      server ??= load();
+      const webSockets = await server;
+      webSockets.handleUpgrade(request, socket, head, (webSocket) => {
+        const follower = followers.add(webSocketSink(webSocket), { after, session: query["session"], bearer });
+        webSocket.on("close", () => follower.remove());
+        webSocket.on("error", () => webSocket.terminate());
+        // A browser cannot see protocol pings: it asks, and knows by the answer that the line still lives.
+        webSocket.on("message", () => {
+          if (webSocket.bufferedAmount === 0) follower.hello();
+        });
+      });
+    } catch (error) {
+      if (!(error instanceof HoldfastError)) log.error("an upgrade failed", { cause: String(error) });
+      refuseUpgrade(socket, error);
+    }
+  };
+}

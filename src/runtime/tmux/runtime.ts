@@ -1,0 +1,112 @@
+/** The tmux runtime: agents with a screen of their own, in a tmux server of ours. */
+import { join } from "node:path";
+import { writeDurable } from "../../base/durable-file.ts";
+import type { Agents } from "../../ports/agents.ts";
+import type { Logger } from "../../ports/commands.ts";
+import type { Runtime, SendResult } from "../../ports/runtime.ts";
+import type { SessionId } from "../../protocol/ids.ts";
+import type { SessionState } from "../../protocol/session.ts";
+import { Hints } from "./hints.ts";
+import { LaunchFiles } from "./launch-files.ts";
+import { defaultSettle, launch } from "./launch.ts";
+import type { LaunchContext, Settle } from "./launch.ts";
+import { tmuxName } from "./names.ts";
+import { expectedLaunch, observeAll } from "./observe.ts";
+import { listPanes, paneFor } from "./panes.ts";
+import { captureScreens, lastLines } from "./screen.ts";
+import { defaultSendTimes, send } from "./send.ts";
+import type { SendTimes } from "./send.ts";
+import { starterText } from "./starter.ts";
+import { stop } from "./stop.ts";
+import { Tmux } from "./tmux.ts";
+import { Watches } from "./watch.ts";
+
+export interface TmuxRuntimeOptions {
+  /** Our own server's socket name; two homes must never share one. */
+  socketName: string;
+  /** Where our config and starter are written. */
+  configDirectory: string;
+  launchesDirectory: string;
+  agents: Agents;
+  bootId: string;
+  /** What agents start from, `HOLDFAST_HOME` included; secrets of the daemon must not be in it. */
+  env: NodeJS.ProcessEnv;
+  log?: Logger;
+  /** argv before `tmux` where a server is started, such as `systemd-run --user --scope --quiet --`. */
+  serverPrefix?: readonly string[];
+  settle?: Partial<Settle>;
+  sendTimes?: Partial<SendTimes>;
+}
+
+export function openTmuxRuntime(options: TmuxRuntimeOptions): Runtime {
+  const { socketName, agents, bootId, env } = options;
+  const tmux = new Tmux(options);
+  const files = new LaunchFiles(options.launchesDirectory);
+  const watches = new Watches(agents, files);
+  const hints = new Hints(tmux);
+  const starterPath = join(options.configDirectory, "starter.sh");
+  // Written out once, so that nothing depends on where we are installed while agents start.
+  writeDurable(starterPath, starterText, 0o700);
+  const context: LaunchContext = {
+    tmux,
+    socketName,
+    files,
+    watches,
+    bootId,
+    agents,
+    env,
+    starterPath,
+    log: options.log ?? null,
+    settle: { ...defaultSettle, ...options.settle },
+  };
+  const sendTimes = { ...defaultSendTimes, ...options.sendTimes };
+  const typing = new Map<SessionId, Promise<unknown>>();
+
+  return {
+    async observe(sessions) {
+      const observed = await observeAll(context, sessions);
+      for (const [id, { seen }] of observed) {
+        if (seen.is !== "known") continue;
+        if (seen.value.agent.alive) hints.follow(id, files.directory(id, seen.value.launch));
+        hints.listen();
+      }
+      return observed;
+    },
+    async launch(request) {
+      const result = await launch(context, request);
+      hints.listen();
+      return result;
+    },
+    /** One at a time for each session: two texts must not mix in one composer. */
+    send(session, prompt) {
+      const turn = afterwards(typing.get(session.id), () => send(context, session, prompt.text, sendTimes));
+      typing.set(session.id, turn);
+      return turn;
+    },
+    async stop(session, how) {
+      const result = await stop(context, session, how);
+      if (result.remaining.length > 0) return result;
+      hints.unfollow(session.id);
+      typing.delete(session.id);
+      return result;
+    },
+    capture: (session, lines) => capture(context, session, lines),
+    attachCommand: (session) => tmux.attachArguments(watches.nameOf(session.id) ?? tmuxName(session)),
+    onHint: (listener) => hints.add(listener),
+    close: () => hints.close(),
+  };
+}
+
+async function afterwards(before: Promise<unknown> | undefined, send: () => Promise<SendResult>): Promise<SendResult> {
+  await before?.catch(() => {});
+  return send();
+}
+
+async function capture(context: LaunchContext, session: SessionState, lines: number): Promise<string> {
+  const list = await listPanes(context.tmux);
+  const own = list.is === "known" ? list.panes.filter((pane) => pane.session === session.id) : [];
+  const pane = paneFor(own, expectedLaunch(session));
+  if (pane === null) return "";
+  const screens = await captureScreens(context.tmux, [pane.paneTarget], lines);
+  return lastLines(screens.get(pane.paneTarget) ?? "", lines).join("\n");
+}

@@ -1,0 +1,69 @@
+/** Ends a session's whole tree in stages, keeps how it ended, and only then removes its tmux session. */
+import { setTimeout as delay } from "node:timers/promises";
+import { identify } from "../../base/pid.ts";
+import { endTree } from "../../base/process-tree.ts";
+import type { StopResult } from "../../ports/runtime.ts";
+import type { SessionState } from "../../protocol/session.ts";
+import { treeTarget } from "./identity.ts";
+import { removeSession } from "./launch.ts";
+import { deathLines, expectedLaunch } from "./observe.ts";
+import type { ObserveContext } from "./observe.ts";
+import { listPanes, paneFor } from "./panes.ts";
+import type { Pane } from "./panes.ts";
+import { captureScreens, lastLines } from "./screen.ts";
+
+/** An agent writes its transcript some 100 ms late, so even a forced end begins politely. */
+const forcedPoliteMs = 500;
+/** Agents end within 50 ms of SIGTERM; one that is busy gets this long. */
+const politeMs = 4000;
+/** tmux's own call, when it hangs, must not eat the time for ending processes. */
+const lookMs = 1500;
+const exitWordMs = 500;
+
+export async function stop(
+  context: ObserveContext,
+  session: SessionState,
+  options: { force: boolean; deadlineMs: number },
+): Promise<StopResult> {
+  const until = performance.now() + options.deadlineMs;
+  const before = await ownPanes(context, session);
+  const roots = before.flatMap((pane) => (pane.dead ? [] : (identify(pane.pid) ?? [])));
+  const target = treeTarget(session, context.files, roots);
+  const polite = options.force ? forcedPoliteMs : Math.min(politeMs, options.deadlineMs / 2);
+  const forceMs = Math.max(until - performance.now() - polite, forcedPoliteMs);
+  const left = await endTree(target, { politeMs: polite, forceMs });
+  const remaining = left.map(({ identity, what }) => ({ pid: identity.pid, what }));
+
+  const after = await settledPanes(context, session);
+  const pane = paneFor(after, expectedLaunch(session));
+  const lines = await readLines(context, pane);
+  const exit = pane?.exit ?? null;
+  if (remaining.length > 0) return { remaining, exit, lastLines: lines };
+  for (const one of after) await removeSession(context, one);
+  context.watches.forget(session.id);
+  if (after.length > 0) await context.tmux.tidy();
+  // A server that does not answer keeps a dead pane; the next look finds it, and its launch must then be known.
+  if (after.length > 0 || before.length === 0) context.files.removeAll(session.id, null);
+  return { remaining, exit, lastLines: lines };
+}
+
+async function ownPanes(context: ObserveContext, session: SessionState): Promise<Pane[]> {
+  const list = await listPanes(context.tmux, lookMs);
+  return list.is === "known" ? list.panes.filter((pane) => pane.session === session.id) : [];
+}
+
+/** The panes once tmux has noticed that their agents are dead. */
+async function settledPanes(context: ObserveContext, session: SessionState): Promise<Pane[]> {
+  const until = performance.now() + exitWordMs;
+  for (;;) {
+    const panes = await ownPanes(context, session);
+    if (panes.every((pane) => pane.dead || identify(pane.pid) !== null) || performance.now() >= until) return panes;
+    await delay(10);
+  }
+}
+
+async function readLines(context: ObserveContext, pane: Pane | null): Promise<string[]> {
+  if (pane === null) return [];
+  const screens = await captureScreens(context.tmux, [pane.paneTarget], deathLines);
+  return lastLines(screens.get(pane.paneTarget) ?? "", deathLines);
+}

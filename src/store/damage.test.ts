@@ -1,0 +1,108 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { expect, it } from "vitest";
+import { asPromptId, asSessionId } from "../protocol/ids.ts";
+import { admitted, created, errorOf, intent, makeHome, output, renamed, type Home } from "./fixture.ts";
+
+const one = asSessionId("ma-1");
+const two = asSessionId("ma-2");
+
+it("[DB-3] shows a damaged event as a warning in its place, and verify names it", async () => {
+  const home = await homeWithData();
+  // One letter in the file itself, as a failing disk does it.
+  const bytes = readFileSync(home.options.path);
+  bytes[bytes.indexOf("precious")] = 0x50;
+  writeFileSync(home.options.path, bytes);
+  const store = home.open();
+  const events = store.events(one, 0, 10);
+  expect(events.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5]);
+  const shown = {
+    seq: 2,
+    at: expect.any(Number),
+    type: "notice",
+    level: "warn",
+    text: "Event 2 (workspace.output) is damaged in the database and cannot be shown.",
+  };
+  expect(events[1]).toEqual(shown);
+  expect(store.log(0, 10).find(({ event, session }) => session === one && event.seq === 2)?.event).toEqual(shown);
+  expect(store.verify()).toEqual(["Session ma-1: event 2 (workspace.output) is damaged."]);
+  expect((await store.change(one, () => [output("goes on")])).seq).toBe(6);
+});
+
+it.each(["at = at + 1", "type = 'notice'", "crc = crc + 1", "body = '{}'", "body = 'no json'"])(
+  "[DB-3] notices a changed column (%s)",
+  async (change) => {
+    const home = await homeWithData();
+    damage(home, `UPDATE events SET ${change} WHERE session = 'ma-1' AND seq = 2`);
+    const store = home.open();
+    expect(store.events(one, 1, 1)).toMatchObject([{ seq: 2, type: "notice", level: "warn" }]);
+    expect(store.verify()).toHaveLength(1);
+  },
+);
+
+it("[DB-3] never hands out a prompt whose text is damaged", async () => {
+  const home = await homeWithData();
+  damage(home, `UPDATE events SET body = replace(body, 'do it', 'do no') WHERE type = 'prompt.admitted'`);
+  const store = home.open();
+  expect(await errorOf(() => store.prompt(one, asPromptId("p")))).toMatchObject({
+    code: "storage",
+    message: "The text of prompt p of ma-1 is damaged in the database.",
+  });
+});
+
+it("[STORE-16] folds a damaged state anew from its events", async () => {
+  const home = await homeWithData();
+  const before = home.open().session(one);
+  damage(home, `UPDATE sessions SET state = replace(state, 'killed', 'runing') WHERE id = 'ma-1'`);
+  const store = home.open();
+  expect(store.session(one)).toEqual(before);
+  expect(store.verify()).toEqual(["Session ma-1: its stored state is damaged."]);
+  await store.change(one, () => [output("written again")]);
+  expect(store.verify()).toEqual([]);
+});
+
+it("[STORE-16] does nothing about a session of which neither state nor events can be believed", async () => {
+  const home = await homeWithData();
+  damage(home, `UPDATE sessions SET state = 'x' WHERE id = 'ma-1'`);
+  damage(home, `UPDATE events SET body = '{}' WHERE session = 'ma-1' AND type = 'session.intent'`);
+  const store = home.open();
+  expect([store.sessions().map(({ id }) => id), store.wasUsed("ma-1")]).toEqual([[two], true]);
+  expect(await errorOf(store.change(one, () => []))).toMatchObject({
+    code: "storage",
+    message: "The record of session ma-1 is damaged in the database.",
+  });
+  expect(await errorOf(store.create(created("ma-1")))).toMatchObject({ code: "conflict" });
+  expect(await errorOf(store.purgeDeleted(one))).toMatchObject({ code: "storage" });
+  expect(store.verify()).toEqual([
+    "Session ma-1: its stored state is damaged.",
+    "Session ma-1: event 5 (session.intent) is damaged.",
+  ]);
+});
+
+it("[STORE-1] verify finds a gap in a sequence and events of nobody", async () => {
+  const home = await homeWithData();
+  damage(home, `DELETE FROM events WHERE session = 'ma-1' AND seq = 3`);
+  damage(home, `DELETE FROM sessions WHERE id = 'ma-2'`);
+  expect(home.open().verify()).toEqual([
+    "Session ma-1: its state is at event 5, but 4 events are stored, the last being 5.",
+    "Events of ma-2, which is no session.",
+  ]);
+});
+
+async function homeWithData(): Promise<Home> {
+  const home = makeHome();
+  const store = home.open();
+  await store.create(created("ma-1"), [output("precious"), renamed("x"), admitted("p", "do it"), intent("killed")]);
+  await store.create(created("ma-2"));
+  store.close();
+  return home;
+}
+
+function damage(home: Home, sql: string): void {
+  const db = new DatabaseSync(home.options.path);
+  try {
+    expect(db.prepare(sql).run().changes).toBeGreaterThan(0);
+  } finally {
+    db.close();
+  }
+}

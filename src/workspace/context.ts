@@ -1,0 +1,13 @@
+/** What every part of the workspace shares. */
+import type { Logger } from "../ports/commands.ts";
+import type { Serial } from "./serial.ts";
+
+export interface Context {
+  worktrees: string;
+  trash: string;
+  now: () => number;
+  log: Pick<Logger, "info" | "warn">;
+  serial: Serial;
+  /** Spare worktrees that are being prepared or claimed at this moment. */
+  busySpares: Set<string>;
+}

@@ -1,0 +1,217 @@
+/**
+ * Makes a session's worktree in small steps: branch, registration, checkout, submodules, links and copies, commands,
+ * marker. Each looks at what is there first, so a second call after a crash anywhere finishes what the first began.
+ * Nothing is forced and nothing with content is removed.
+ */
+import { mkdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { HoldfastError } from "../protocol/error.ts";
+import type { WorkspacePlan, WorkspaceReady } from "../ports/workspace.ts";
+import { creationMessage, findStart, type Start } from "./base.ts";
+import { describeInside, processesInside } from "./busy.ts";
+import { runCommands } from "./commands.ts";
+import type { Context } from "./context.ts";
+import { readFilters, type Filters } from "./filters.ts";
+import { checkoutDeadlineMs, git } from "./git.ts";
+import { gitDirOf, readHead } from "./head.ts";
+import { isCheckedOut, readMarker, writeMarker } from "./marker.ts";
+import { isBranchName } from "./names.ts";
+import { passed } from "./points.ts";
+import { provision } from "./provision.ts";
+import { finishRegistration, forgetMissing, noCommit, releaseIndex, taken } from "./registration.ts";
+import {
+  clearLeftover,
+  holderOf,
+  isInside,
+  lookAt,
+  openRepository,
+  type Place,
+  type Repository,
+} from "./repository.ts";
+import { claimSpare, rememberCost } from "./spare.ts";
+import { fillSubmodules } from "./submodules.ts";
+
+export async function createWorkspace(
+  context: Context,
+  plan: WorkspacePlan,
+  output: (text: string) => void,
+): Promise<WorkspaceReady> {
+  const repository = await openRepository(plan.repository);
+  checkPlan(repository, plan);
+  const place = lookAt(repository, plan.path);
+  if (place.is === "worktree") {
+    const marker = readMarker(place.admin);
+    if (marker?.is === "ready" && marker.session === plan.session) return marker.workspace;
+    if (marker?.is === "ready") throw taken(plan.path, `it is the worktree of session ${marker.session}`);
+    await untilNobodyInside(plan.path);
+  }
+  const note = (text: string): void => output(`${text}\n`);
+  const [start, filters] = await Promise.all([
+    findStart(repository, plan),
+    readFilters({ gitDir: repository.commonDir }),
+  ]);
+  await checkFree(repository, plan, start);
+  for (const name of filters.leftOut) {
+    note(`Filter ${name} of this repository's own configuration is not run. To trust it, set it in ~/.gitconfig.`);
+  }
+
+  const tip = await makeBranch(repository, plan, start);
+  await passed("workspace.create.branched");
+  const admin = await register(context, repository, plan, place, tip);
+  await passed("workspace.create.added");
+  await attach(admin, plan);
+  await passed("workspace.create.attached");
+  await checkOut(context, repository, plan, { admin, tip, filters });
+  await passed("workspace.create.checked-out");
+  await fillSubmodules(plan.path, join(repository.commonDir, "modules"), note);
+  await passed("workspace.create.submodules");
+  await link(context, repository, plan, filters, note);
+  await passed("workspace.create.linked");
+  await runCommands(plan.postCreate, { path: plan.path, env: plan.env, output });
+  await passed("workspace.create.commands");
+
+  const ready = describe(plan, start);
+  writeMarker(admin, { is: "ready", session: plan.session, workspace: ready });
+  await passed("workspace.create.ready");
+  return ready;
+}
+
+function describe(plan: WorkspacePlan, start: Start): WorkspaceReady {
+  const { path, branch } = plan;
+  switch (start.is) {
+    case "branch":
+      return { path, branch, branchCreated: start.ours, base: start.base };
+    case "commit":
+      return { path, branch, branchCreated: true, base: start.commit };
+    case "unborn":
+      return { path, branch, branchCreated: true, base: branch };
+  }
+}
+
+export function checkPlan(repository: Repository, plan: WorkspacePlan): void {
+  if (!isBranchName(plan.branch)) {
+    throw new HoldfastError("invalid", `${JSON.stringify(plan.branch)} cannot be the name of a branch.`, {
+      hint: "Name another one with --branch.",
+    });
+  }
+  const home = repository.root ?? repository.commonDir;
+  // When `.git` of a worktree inside the repository goes missing, git silently acts on the repository itself.
+  if (isInside(home, plan.path) || isInside(plan.path, home) || isInside(repository.commonDir, plan.path)) {
+    throw new HoldfastError("preflight-failed", `${plan.path} is inside the repository ${home}.`, {
+      hint: "Keep worktrees outside of the repository.",
+    });
+  }
+}
+
+export async function checkFree(repository: Repository, plan: WorkspacePlan, start: Start): Promise<void> {
+  if (start.is === "commit") return;
+  const holder = await holderOf(repository, plan.branch, plan.path);
+  if (holder === null) return;
+  throw new HoldfastError("conflict", `Branch ${plan.branch} is checked out in ${holder}.`, {
+    hint: "Name another branch with --branch, or switch that worktree to another one.",
+  });
+}
+
+/** The branch's tip afterwards; null for a repository without a commit. */
+async function makeBranch(repository: Repository, plan: WorkspacePlan, start: Start): Promise<string | null> {
+  if (start.is === "unborn") return null;
+  if (start.is === "branch") return start.tip;
+  const made = ["update-ref", "--create-reflog", "-m", creationMessage(plan.session)];
+  // "From nothing": should the branch have appeared meanwhile, this fails instead of moving it.
+  await git([...made, `refs/heads/${plan.branch}`, start.commit, noCommit], { gitDir: repository.commonDir });
+  return start.commit;
+}
+
+async function register(
+  context: Context,
+  repository: Repository,
+  plan: WorkspacePlan,
+  place: Place,
+  tip: string | null,
+): Promise<string> {
+  const { commonDir } = repository;
+  if (place.is === "taken") throw taken(plan.path, place.why);
+  if (place.is === "worktree") {
+    await finishRegistration(repository, place.admin, plan.path);
+    return place.admin;
+  }
+  if (place.is === "missing") await forgetMissing(repository, place.registration.admin, plan.path);
+  clearLeftover(plan.path);
+  mkdirSync(dirname(plan.path), { recursive: true, mode: 0o700 });
+  if (tip === null || !(await claimSpare(context, repository, plan.path))) {
+    const what = tip === null ? ["--detach", plan.path, await emptyCommit(commonDir)] : [plan.path, plan.branch];
+    await git(["worktree", "add", "--quiet", "--no-checkout", ...what], { gitDir: commonDir });
+  }
+  const admin = gitDirOf(plan.path);
+  if (admin === null) throw new Error(`git made no worktree at ${plan.path}`);
+  return admin;
+}
+
+/** `worktree add` needs a commit; this one is referred to by nothing once HEAD names the unborn branch. */
+async function emptyCommit(gitDir: string): Promise<string> {
+  const tree = (await git(["hash-object", "-t", "tree", "-w", "--stdin"], { gitDir })).trim();
+  return (await git(["commit-tree", "-m", "nothing yet", tree], { gitDir })).trim();
+}
+
+async function attach(admin: string, plan: WorkspacePlan): Promise<void> {
+  const head = readHead(admin);
+  if (head?.is === "branch" && head.branch === plan.branch) return;
+  if (isCheckedOut(admin) && readMarker(admin)?.is !== "spare") {
+    throw taken(plan.path, "its worktree is on something else than the session's branch");
+  }
+  await git(["symbolic-ref", "-m", "holdfast: claimed", "HEAD", `refs/heads/${plan.branch}`], { gitDir: admin });
+}
+
+async function checkOut(
+  context: Context,
+  repository: Repository,
+  plan: WorkspacePlan,
+  { admin, tip, filters }: { admin: string; tip: string | null; filters: Filters },
+): Promise<void> {
+  const marker = readMarker(admin);
+  const atTip = marker?.is === "spare" ? marker.commit === tip : isCheckedOut(admin);
+  if (atTip) return;
+  releaseIndex(admin);
+  if (tip === null) {
+    await git(["read-tree", "--empty"], { cwd: plan.path });
+    return;
+  }
+  const began = performance.now();
+  // Reached only while git has never finished a checkout here, or for a spare that nobody was given yet.
+  await git(["reset", "--hard", "--quiet"], {
+    cwd: plan.path,
+    config: filters.checkout,
+    deadlineMs: checkoutDeadlineMs,
+  });
+  if (marker === null) rememberCost(context, repository, performance.now() - began);
+}
+
+async function link(
+  context: Context,
+  { root }: Repository,
+  plan: WorkspacePlan,
+  filters: Filters,
+  note: (text: string) => void,
+): Promise<void> {
+  if (root === null) {
+    if (plan.symlinks.length + plan.copy.length > 0) note("A bare repository has no files to link or copy.");
+    return;
+  }
+  const { path, symlinks, copy } = plan;
+  const scratch = join(context.worktrees, ".scratch", plan.session);
+  await provision({ root, path, symlinks, copy, scratch, filters: filters.none, note });
+}
+
+/** A git or a postCreate command that outlived the daemon may still be at it. */
+async function untilNobodyInside(path: string): Promise<void> {
+  const deadline = performance.now() + insideDeadlineMs;
+  for (;;) {
+    const inside = processesInside(path);
+    if (inside.length === 0) return;
+    if (performance.now() > deadline) throw taken(path, `${describeInside(inside)} still works in it`);
+    await new Promise((resume) => setTimeout(resume, insidePollMs));
+  }
+}
+
+const insideDeadlineMs = 10_000;
+const insidePollMs = 50;

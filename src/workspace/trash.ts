@@ -1,0 +1,213 @@
+/**
+ * Moves a worktree to the trash by rename: everything in it, ignored files and nested repositories included, comes along.
+ * Order: look and count, store a snapshot, write the record, pin, lock, rename, tell git, detach. A crash between any two
+ * leaves the worktree either here or there, and the next call goes on.
+ */
+import { existsSync, lstatSync, mkdirSync, renameSync, statSync, unlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { HoldfastError, messageOf } from "../protocol/error.ts";
+import type { SessionId } from "../protocol/ids.ts";
+import type { TrashEntry } from "../ports/workspace.ts";
+import { describeInside, processesInside } from "./busy.ts";
+import type { Context } from "./context.ts";
+import { git } from "./git.ts";
+import { gitDirOf, readHead, readLine } from "./head.ts";
+import { inspectWorktree, type Findings } from "./inspect.ts";
+import { readMarker } from "./marker.ts";
+import { passed } from "./points.ts";
+import { commonDirOf, findRepository, isInside, readRegistration, samePath } from "./repository.ts";
+import { takeSnapshot } from "./snapshot.ts";
+import {
+  dropRecord,
+  findRecord,
+  hasTree,
+  newTrashId,
+  publicEntry,
+  treeOf,
+  writeRecord,
+  type TrashRecord,
+} from "./trash-records.ts";
+
+export interface TrashRequest {
+  session: SessionId;
+  repository: string;
+  path: string;
+  branch: string;
+}
+
+export const trashRef = (id: string): string => `refs/holdfast/trash/${id}`;
+const unbornRef = (id: string): string => `refs/holdfast/unborn/${id}`;
+export const lockReason = (id: string): string => `holdfast trash ${id}`;
+
+/** Null when there is nothing at the path and nothing of it in the trash. */
+export async function moveToTrash(context: Context, request: TrashRequest): Promise<TrashEntry | null> {
+  const known = findRecord(context.trash, request.session, request.path);
+  if (!existsSync(request.path)) {
+    if (known === null || !hasTree(context.trash, known.id)) return null;
+    await settle(context, known);
+    return publicEntry(known);
+  }
+  checkMovable(context, request);
+  const unfinished = known !== null && !hasTree(context.trash, known.id) ? known : null;
+  const record = await describe(context, request, unfinished);
+  writeRecord(context.trash, record);
+  await passed("workspace.trash.entry");
+  await pin(record);
+  await passed("workspace.trash.pinned");
+  if (record.admin !== null) lock(record.admin, record.id);
+  await passed("workspace.trash.locked");
+  await move(context, record);
+  await passed("workspace.trash.moved");
+  await settle(context, record);
+  return publicEntry(record);
+}
+
+/** What follows the rename; each step is skipped where git's files already say so. */
+export async function settle(context: Context, record: TrashRecord): Promise<void> {
+  const { admin, commonDir } = record;
+  if (admin === null || commonDir === null || !existsSync(admin)) return;
+  const tree = treeOf(context.trash, record.id);
+  const registration = readRegistration(admin);
+  if (registration === null || !samePath(registration.path, tree)) {
+    await git(["worktree", "repair", tree], { gitDir: commonDir });
+  }
+  await passed("workspace.trash.repaired");
+  const head = readHead(admin);
+  if (head?.is === "branch" && head.branch !== unbornRef(record.id)) {
+    // Only HEAD changes: index and files stay what they were, and the branch is free for others.
+    const detach =
+      record.head === null
+        ? ["symbolic-ref", "HEAD", unbornRef(record.id)]
+        : ["update-ref", "--no-deref", "-m", "holdfast: moved to the trash", "HEAD", record.head];
+    await git(detach, { gitDir: admin });
+  }
+  await passed("workspace.trash.detached");
+}
+
+function checkMovable(context: Context, { session, repository, path }: TrashRequest): void {
+  const stat = lstatSync(path);
+  if (!stat.isDirectory()) throw refuse(path, "it is not a directory");
+  const root = findRepository(repository)?.root ?? null;
+  if (root !== null && isInside(path, root)) throw refuse(path, "it holds the repository itself");
+  const admin = gitDirOf(path);
+  const marker = admin === null ? null : readMarker(admin);
+  if (marker?.is === "ready" && marker.session !== session) {
+    throw refuse(path, `it is the worktree of session ${marker.session}`);
+  }
+  const inside = processesInside(path);
+  if (inside.length > 0) {
+    throw new HoldfastError("conflict", `${path} is in use by ${describeInside(inside)}.`, {
+      hint: "End the process or let it leave the directory, then try again.",
+    });
+  }
+  mkdirSync(context.trash, { recursive: true, mode: 0o700 });
+  if (statSync(context.trash).dev !== stat.dev) throw otherFileSystem(path, context.trash);
+}
+
+async function describe(context: Context, request: TrashRequest, old: TrashRecord | null): Promise<TrashRecord> {
+  const { session, repository, path } = request;
+  const id = old?.id ?? newTrashId(session, context.now());
+  const gitDir = gitDirOf(path);
+  // A `.git` directory means that somebody made a repository of its own here: kept whole, nothing to tell git.
+  const admin = gitDir !== null && existsSync(gitDir) && gitDir !== join(path, ".git") ? gitDir : null;
+  const head = admin === null ? null : readHead(admin);
+  const locked = admin === null ? null : readLine(join(admin, "locked"));
+  const base: TrashRecord = {
+    version: 1,
+    id,
+    session,
+    repository,
+    path,
+    // After a crash HEAD may already be detached: then the earlier record knows the branch.
+    branch: head?.is === "branch" ? head.branch : (old?.branch ?? null),
+    ref: null,
+    trashedAt: context.now(),
+    uncommitted: 0,
+    unpushed: [],
+    admin,
+    commonDir: admin === null ? null : commonDirOf(admin),
+    head: null,
+    snapshot: null,
+    lockedBefore: locked === null || locked === lockReason(id) ? (old?.lockedBefore ?? null) : locked,
+  };
+  if (admin === null) return { ...base, note: "git does not know this directory: nothing was counted or pinned." };
+  let found: Findings;
+  try {
+    found = await inspectWorktree(path);
+  } catch (error) {
+    // A damaged index must not make a session unkillable; the rename loses nothing.
+    context.log.warn("worktree could not be inspected", { path, error: messageOf(error) });
+    return { ...base, note: `What it holds could not be told: ${messageOf(error)}` };
+  }
+  const { snapshot, note } = await snapshotOrHead(context, base, admin, found);
+  await passed("workspace.trash.snapshot");
+  const ref = snapshot === null ? null : trashRef(id);
+  return { ...base, ...found.work, head: found.head, snapshot, ref, ...(note === null ? {} : { note }) };
+}
+
+async function snapshotOrHead(
+  context: Context,
+  { id, session, path }: TrashRecord,
+  admin: string,
+  found: Findings,
+): Promise<{ snapshot: string | null; note: string | null }> {
+  const scratch = join(context.trash, `.scratch-${id}`);
+  const message = `holdfast: files of ${session}`;
+  try {
+    return { snapshot: await takeSnapshot({ path, admin, found, scratch, message }), note: null };
+  } catch (error) {
+    // Disk full or an unreadable file: the commits are still pinned and the rename needs no space.
+    context.log.warn("snapshot failed, only commits are pinned", { path, error: messageOf(error) });
+    return { snapshot: found.head, note: `The files could not be pinned by a ref: ${messageOf(error)}` };
+  }
+}
+
+async function pin({ ref, snapshot, commonDir }: TrashRecord): Promise<void> {
+  if (ref === null || snapshot === null || commonDir === null) return;
+  await git(["update-ref", "-m", "holdfast: trash", ref, snapshot], { gitDir: commonDir });
+}
+
+/**
+ * What `git worktree lock` writes. Between the rename and the repair, and while a trash disk is not mounted, somebody's
+ * `git worktree prune` would otherwise drop the index and the rebase state.
+ */
+function lock(admin: string, id: string): void {
+  writeFileSync(join(admin, "locked"), lockReason(id));
+}
+
+/** Puts back the lock that was there before ours. */
+export function unlock(record: TrashRecord): void {
+  if (record.admin === null || !existsSync(record.admin)) return;
+  const file = join(record.admin, "locked");
+  if (readLine(file) !== lockReason(record.id)) return;
+  if (record.lockedBefore === null) unlinkSync(file);
+  else writeFileSync(file, record.lockedBefore);
+}
+
+async function move(context: Context, record: TrashRecord): Promise<void> {
+  try {
+    renameSync(record.path, treeOf(context.trash, record.id));
+  } catch (error) {
+    unlock(record);
+    await unpin(record);
+    dropRecord(context.trash, record.id);
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EXDEV") throw otherFileSystem(record.path, context.trash);
+    throw refuse(record.path, `it could not be moved (${messageOf(error)})`);
+  }
+}
+
+export async function unpin({ ref, commonDir }: TrashRecord): Promise<void> {
+  if (ref === null || commonDir === null || !existsSync(commonDir)) return;
+  await git(["update-ref", "-d", ref], { gitDir: commonDir });
+}
+
+function otherFileSystem(path: string, trash: string): HoldfastError {
+  return refuse(path, `the trash (${dirname(trash)}) is on another file system, and work is moved, never copied and deleted`);
+}
+
+function refuse(path: string, why: string): HoldfastError {
+  return new HoldfastError("conflict", `${path} was not moved to the trash: ${why}.`, {
+    hint: "Nothing was changed. Correct that and try again.",
+  });
+}

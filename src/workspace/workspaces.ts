@@ -1,0 +1,101 @@
+/** Worktrees for the daemon: implements the port by the parts beside it, one call at a time for each path. */
+import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { Logger } from "../ports/commands.ts";
+import type { Workspaces } from "../ports/workspace.ts";
+import { HoldfastError, messageOf } from "../protocol/error.ts";
+import type { Context } from "./context.ts";
+import { createWorkspace } from "./create.ts";
+import { emptyTrash, trashDays } from "./empty.ts";
+import { liveBranch } from "./head.ts";
+import { inspectWorktree } from "./inspect.ts";
+import { preflightWorkspace } from "./preflight.ts";
+import { restoreFromTrash } from "./restore.ts";
+import { Serial } from "./serial.ts";
+import { prepareSpare } from "./spare.ts";
+import { forgetRestored, hasTree, publicEntry, readRecord, readRecords } from "./trash-records.ts";
+import { moveToTrash, settle } from "./trash.ts";
+import { undoWorkspace } from "./undo.ts";
+
+export interface WorkspacesOptions {
+  worktreesDirectory: string;
+  /** On the file system of the worktrees: a worktree goes there by rename or not at all. */
+  trashDirectory: string;
+  now: () => number;
+  log?: Pick<Logger, "info" | "warn">;
+}
+
+const silent = { info: (): void => undefined, warn: (): void => undefined };
+
+export function openWorkspaces(options: WorkspacesOptions): Workspaces {
+  const context: Context = {
+    worktrees: options.worktreesDirectory,
+    trash: options.trashDirectory,
+    now: options.now,
+    log: options.log ?? silent,
+    serial: new Serial(),
+    busySpares: new Set(),
+  };
+  dropScratch(context);
+  const { serial } = context;
+  /** Trash entries are worked on under the path they belong to, like everything else at that path. */
+  const pathOf = (id: string): string => readRecord(join(context.trash, id))?.path ?? id;
+
+  return {
+    preflight: preflightWorkspace,
+    create: async (plan, output) =>
+      await serial.run(plan.path, async () => {
+        try {
+          return await createWorkspace(context, plan, output);
+        } catch (error) {
+          if (error instanceof HoldfastError && error.code === "launch-failed") await undoQuietly(context, plan);
+          throw error;
+        }
+      }),
+    undo: async (plan) => await serial.run(plan.path, async () => await undoWorkspace(context, plan)),
+    inspect: async (path) => (await inspectWorktree(path)).work,
+    exists: (path) => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false,
+    liveBranch,
+    trash: async (request) => await serial.run(request.path, async () => await moveToTrash(context, request)),
+    restore: async (id) => await serial.run(pathOf(id), async () => await restoreFromTrash(context, id)),
+    listTrash: async () => await listTrash(context),
+    empty: async (id) => await serial.run(pathOf(id), async () => await emptyTrash(context, id)),
+    prepareSpare: async (repository, defaultBranch, always) =>
+      await prepareSpare(context, repository, defaultBranch, always ?? false),
+  };
+}
+
+async function listTrash(context: Context): ReturnType<Workspaces["listTrash"]> {
+  forgetRestored(context.trash, context.now() - trashDays * 24 * 60 * 60_000);
+  const kept = readRecords(context.trash).filter((record) => hasTree(context.trash, record.id));
+  await Promise.all(
+    kept.map(async (record) => {
+      try {
+        // A crash right behind the rename: nobody may ever ask for this one again, and its branch is still held.
+        await context.serial.run(record.path, async () => {
+          if (hasTree(context.trash, record.id)) await settle(context, record);
+        });
+      } catch (error) {
+        context.log.warn("trash entry could not be settled", { id: record.id, error: messageOf(error) });
+      }
+    }),
+  );
+  return kept.map(publicEntry);
+}
+
+async function undoQuietly(context: Context, plan: Parameters<Workspaces["undo"]>[0]): Promise<void> {
+  try {
+    await undoWorkspace(context, plan);
+  } catch (error) {
+    context.log.warn("a failed worktree could not be undone", { path: plan.path, error: messageOf(error) });
+  }
+}
+
+/** Temporary files of a daemon that died in the middle; no other daemon uses this home. */
+function dropScratch({ worktrees, trash }: Context): void {
+  rmSync(join(worktrees, ".scratch"), { recursive: true, force: true });
+  if (!existsSync(trash)) return;
+  for (const name of readdirSync(trash).filter((entry) => entry.startsWith(".scratch-"))) {
+    rmSync(join(trash, name), { recursive: true, force: true });
+  }
+}

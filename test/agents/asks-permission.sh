@@ -1,0 +1,6 @@
+#!/bin/sh
+# Shows a question in its title and on its screen and writes down whatever is typed.
+printf '\033]2;Action Required\007'
+echo "Allow this command? (y/n)"
+stty raw -echo
+exec cat >"$1"

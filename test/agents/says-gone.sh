@@ -1,0 +1,6 @@
+#!/bin/sh
+# What a resume of an unknown conversation looks like: a start-up that takes a moment, then a refusal.
+[ "$1" = "--resume" ] || exec sleep 300
+sleep 0.2
+echo "No conversation found with session ID: $2"
+exit 1

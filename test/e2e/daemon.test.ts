@@ -1,0 +1,290 @@
+import { spawn } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { identify, isAlive } from "../../src/base/pid.ts";
+import type { InfoJson } from "../../src/protocol/wire.ts";
+import { Home } from "../harness/home.ts";
+import { until } from "../harness/until.ts";
+
+const info = (home: Home): Promise<InfoJson> => home.json<InfoJson>(["info"]);
+
+test("[DAEMON-1] start says where it runs; a second start says that it runs already and changes nothing", async () => {
+  await using home = new Home();
+  const first = await home.ok(["start", "--port", "0"]);
+  const { pid, url } = home.daemon();
+  expect(first).toContain(`Holdfast is running at ${url} (pid ${pid}).`);
+  const second = await home.cli(["start", "--port", "1", "--read-only"]);
+  expect(second).toMatchObject({ code: 0, stdout: expect.stringContaining(`Holdfast is already running at ${url} (pid ${pid}).`) });
+  expect(await info(home)).toMatchObject({ state: "running", pid, url, home: home.home, managedBy: null, socket: home.paths.socket });
+  expect(home.daemon().options.readOnly).toBe(false);
+});
+
+test("[DAEMON-2] stop ends the daemon, says so, and succeeds when there is nothing to stop", async () => {
+  await using home = new Home();
+  await home.ok(["start", "--port", "0"]);
+  const { pid } = home.daemon();
+  expect(await home.ok(["stop"])).toBe("Daemon stopped. No sessions were running.\n");
+  expect(identify(pid)).toBeNull();
+  expect(existsSync(home.paths.daemonFile)).toBe(false);
+  expect(existsSync(home.paths.socket)).toBe(false);
+  expect(await home.ok(["stop"])).toBe("Holdfast is not running.\n");
+  expect((await info(home)).state).toBe("stopped");
+});
+
+test("[DAEMON-3] of many starts at once one daemon comes, and all of them say where it is", async () => {
+  await using home = new Home();
+  const all = await Promise.all([1, 2, 3, 4].map(() => home.cli(["start", "--port", "0"])));
+  const { url } = home.daemon();
+  for (const ran of all) expect(ran).toMatchObject({ code: 0, stdout: expect.stringContaining(url) });
+  expect(new Set(all.map(({ stdout }) => /pid (\d+)/.exec(stdout)?.[1])).size).toBe(1);
+});
+
+test("[DAEMON-4] a daemon that was killed leaves nothing that hinders the next", async () => {
+  await using home = new Home();
+  await home.ok(["start", "--port", "0"]);
+  await home.crash();
+  expect(existsSync(home.paths.socket)).toBe(true);
+  expect((await info(home)).state).toBe("stopped");
+  await home.ok(["start"]);
+  expect((await info(home)).state).toBe("running");
+});
+
+test("[DAEMON-5] a daemon that does not answer keeps its home, and the CLI says so", async () => {
+  await using home = new Home({ HOLDFAST_TEST_ANSWER_MS: "500" });
+  await home.ok(["start", "--port", "0"]);
+  const { pid } = home.daemon();
+  process.kill(pid, "SIGSTOP");
+  try {
+    expect((await info(home)).state).toBe("unresponsive");
+    const ran = await home.cli(["start"]);
+    expect(ran.code).toBe(1);
+    expect(ran.stderr).toContain(`The daemon (pid ${pid}) does not answer`);
+  } finally {
+    process.kill(pid, "SIGCONT");
+  }
+  await until("the daemon to answer again", async () => (await info(home)).state === "running");
+  expect(home.daemon().pid).toBe(pid);
+});
+
+test("[DAEMON-6] restart replays host, port, mode and auth, and recalls the passphrase", async () => {
+  await using home = new Home();
+  writeFileSync(join(home.directory, "secret"), "correct horse battery\n");
+  await home.ok(["start", "--port", "0", "--auth", "passphrase", "--passphrase-file", join(home.directory, "secret"), "--read-only"]);
+  const before = home.daemon();
+  await home.ok(["restart"]);
+  const after = home.daemon();
+  expect(after.pid).not.toBe(before.pid);
+  expect(after.options).toEqual(before.options);
+  expect(statSync(home.paths.passphrase).mode & 0o777).toBe(0o600);
+  const login = await fetch(`${after.url}/api/login`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ passphrase: "correct horse battery" }),
+  });
+  expect(login.status).toBe(200);
+});
+
+test("[DAEMON-6] a restart that cannot recall the passphrase leaves the old daemon running", async () => {
+  await using home = new Home();
+  writeFileSync(join(home.directory, "secret"), "correct horse battery\n");
+  await home.ok(["start", "--port", "0", "--auth", "passphrase", "--passphrase-file", join(home.directory, "secret")]);
+  const { pid } = home.daemon();
+  renameSync(home.paths.passphrase, `${home.paths.passphrase}.away`);
+  const ran = await home.cli(["restart"]);
+  expect(ran.code).toBe(1);
+  expect(ran.stderr).toContain("passphrase");
+  expect((await info(home)).pid).toBe(pid);
+});
+
+test("[DAEMON-7] a daemon in the foreground belongs to its manager", async () => {
+  await using home = new Home();
+  const child = spawn(join(import.meta.dirname, "../../bin/holdfast"), ["start", "--foreground", "--port", "0"], { env: home.env });
+  try {
+    await until("the foreground daemon", () => existsSync(home.paths.daemonFile));
+    expect(home.daemon()).toMatchObject({ pid: child.pid, managedBy: "foreground" });
+    const ran = await home.cli(["restart"]);
+    expect(ran.code).toBe(1);
+    expect(ran.stderr).toContain("foreground");
+    expect((await info(home)).pid).toBe(child.pid);
+  } finally {
+    child.kill("SIGTERM");
+  }
+  await until("it to end", () => child.exitCode !== null || child.signalCode !== null);
+  expect(child.exitCode).toBe(0);
+});
+
+test("[DAEMON-8, PROC-11] a daemon started inside tmux and another agent outlives them and is clean of them", async () => {
+  await using home = new Home();
+  const socket = `hf-outer-${process.pid}`;
+  const bin = join(import.meta.dirname, "../../bin/holdfast");
+  const tmux = (...args: string[]): ReturnType<Home["run"]> => home.run("tmux", ["-L", socket, "-f", "/dev/null", ...args]);
+  await tmux("new-session", "-d", "-s", "outer", "env", "CLAUDECODE=1", "CLAUDE_CODE_ENTRYPOINT=cli", "HOLDFAST_SESSION=other-1", bin, "start", "--port", "0");
+  await until("the daemon", () => existsSync(home.paths.daemonFile));
+  const { pid, startTime, bootId } = home.daemon();
+  await tmux("kill-server");
+  const environment = readFileSync(`/proc/${pid}/environ`, "latin1").split("\0").map((entry) => entry.split("=")[0]);
+  expect(environment).toContain("HOME");
+  expect(environment.filter((name) => /^(TMUX|CLAUDE|HOLDFAST_SESSION)/.test(name ?? ""))).toEqual([]);
+  expect(isAlive({ pid, startTime, bootId })).toBe(true);
+  expect((await info(home)).state).toBe("running");
+});
+
+test("[DAEMON-9] commands start the daemon with the options of its last start, unless told not to", async () => {
+  await using home = new Home();
+  await home.ok(["start", "--port", "0", "--read-only"]);
+  await home.ok(["stop"]);
+  const refused = await home.cli(["session", "ls", "--no-start"]);
+  expect(refused.code).toBe(1);
+  expect(refused.stderr).toContain("Holdfast is not running.");
+  for (const command of [["info"], ["logs"], ["doctor"], ["stop"]]) await home.cli(command);
+  expect(existsSync(home.paths.daemonFile)).toBe(false);
+  await home.ok(["session", "ls"]);
+  expect(home.daemon().options).toMatchObject({ port: 0, readOnly: true });
+});
+
+test("[DAEMON-10] the state directory and what it holds are private", async () => {
+  await using home = new Home();
+  await home.ok(["start", "--port", "0"]);
+  expect(statSync(home.home).mode & 0o777).toBe(0o700);
+  const open = readdirSync(home.home, { recursive: true, encoding: "utf8" }).filter(
+    (name) => !name.startsWith("builds/") && (statSync(join(home.home, name)).mode & 0o077) !== 0,
+  );
+  expect(open).toEqual([]);
+});
+
+test("[DAEMON-11] a running daemon needs nothing of dist once it runs", async () => {
+  await using home = new Home();
+  await home.ok(["start", "--port", "0"]);
+  const mapped = readFileSync(`/proc/${home.daemon().pid}/cmdline`, "latin1").split("\0");
+  expect(mapped.some((argument) => argument.startsWith(join(home.home, "builds")))).toBe(true);
+  const chunks = readdirSync(home.paths.builds, { recursive: true, encoding: "utf8" });
+  expect(chunks.some((name) => name.includes("chunks/"))).toBe(true);
+});
+
+test("[DAEMON-12] a port that was asked for and is taken is an error with the next step", async () => {
+  await using home = new Home();
+  const other = createServer().listen(0, "127.0.0.1");
+  await until("the other program", () => other.listening);
+  const { port } = other.address() as { port: number };
+  try {
+    const ran = await home.cli(["start", "--port", String(port)]);
+    expect(ran.code).toBe(1);
+    expect(ran.stderr).toContain(`Port ${port} is taken by another program.`);
+    expect(ran.stderr).toContain("--port 0");
+  } finally {
+    other.close();
+  }
+});
+
+test("[DAEMON-13] beyond loopback it needs a passphrase", async () => {
+  await using home = new Home();
+  const ran = await home.cli(["start", "--host", "0.0.0.0", "--port", "0"]);
+  expect(ran.code).toBe(1);
+  expect(ran.stderr).toContain("passphrase");
+  expect(existsSync(home.paths.daemonFile)).toBe(false);
+});
+
+test("[DAEMON-14] nothing is answered before every session has its first answer", async () => {
+  await using home = new Home();
+  home.arm("daemon.reconciled", "pause");
+  const starting = home.cli(["start", "--port", "0"]);
+  await home.reached("daemon.reconciled");
+  expect(existsSync(home.paths.socket)).toBe(false);
+  home.disarm("daemon.reconciled");
+  expect((await starting).code).toBe(0);
+});
+
+test("[DAEMON-15] readiness runs a query and a write", async () => {
+  await using home = new Home();
+  await home.ok(["start", "--port", "0"]);
+  const answer = await fetch(`${home.daemon().url}/api/health`);
+  expect(await answer.json()).toMatchObject({ ok: true });
+});
+
+test("[DAEMON-16] a read-only daemon refuses writes", async () => {
+  await using home = new Home();
+  await home.ok(["start", "--port", "0", "--read-only"]);
+  const ran = await home.cli(["project", "add", await home.repository()]);
+  expect(ran.code).toBe(1);
+  expect(ran.stderr).toContain("read-only");
+});
+
+test("[BAD-1] a corrupt database, a newer one and a foreign file are refused and left as they are", async () => {
+  await using home = new Home();
+  await home.ok(["start", "--port", "0"]);
+  await home.ok(["stop"]);
+  const good = readFileSync(home.paths.database);
+  const refusal = async (bytes: Buffer): Promise<string> => {
+    writeFileSync(home.paths.database, bytes);
+    const ran = await home.cli(["start"]);
+    expect(ran.code).toBe(1);
+    expect(readFileSync(home.paths.database).equals(bytes)).toBe(true);
+    return ran.stderr;
+  };
+  const corrupt = Buffer.from(good);
+  corrupt.fill(0xff, 100, 4096);
+  expect(await refusal(corrupt)).toMatch(/damaged/i);
+  const newer = Buffer.from(good);
+  newer.writeUInt32BE(9999, 60);
+  expect(await refusal(newer)).toMatch(/newer/i);
+  expect(await refusal(Buffer.from("this is somebody's text file, not a database at all"))).toMatch(/not a database|not.*Holdfast/i);
+  writeFileSync(home.paths.database, good);
+  await home.ok(["start"]);
+});
+
+test("[BAD-2] a file or another program on the socket's path is not removed", async () => {
+  await using home = new Home();
+  mkdirSync(home.paths.run, { recursive: true, mode: 0o700 });
+  writeFileSync(home.paths.socket, "mine");
+  const file = await home.cli(["start", "--port", "0"]);
+  expect(file.code).toBe(1);
+  expect(file.stderr).toContain(home.paths.socket);
+  expect(readFileSync(home.paths.socket, "utf8")).toBe("mine");
+  renameSync(home.paths.socket, `${home.paths.socket}.mine`);
+  const other = createServer().listen(home.paths.socket);
+  await until("the other program", () => other.listening);
+  try {
+    const program = await home.cli(["start", "--port", "0"]);
+    expect(program.code).toBe(1);
+    expect(program.stderr).toContain("another program");
+    expect(other.listening && existsSync(home.paths.socket)).toBe(true);
+  } finally {
+    other.close();
+  }
+});
+
+test("[BAD-4] half-written files of ours do not keep it from starting", async () => {
+  await using home = new Home();
+  await home.ok(["start", "--port", "0"]);
+  await home.crash();
+  for (const file of [home.paths.daemonFile, home.paths.launchFile]) writeFileSync(file, '{"pid": 12');
+  await home.ok(["start"]);
+  expect((await info(home)).state).toBe("running");
+});
+
+test("[BAD-3] a home that cannot be written is told in a sentence", async () => {
+  await using home = new Home();
+  writeFileSync(join(home.directory, "file"), "");
+  const ran = await home.cli(["start", "--port", "0"], { env: { HOLDFAST_HOME: join(home.directory, "file", "h") } });
+  expect(ran.code).toBe(1);
+  expect(ran.stderr).toContain(join(home.directory, "file", "h"));
+  expect(ran.stderr).not.toContain("    at ");
+});
+
+test("[PROC-9] a home with a very long path works, with its socket elsewhere", async () => {
+  await using home = new Home();
+  const long = join(home.directory, "x".repeat(110));
+  mkdirSync(long);
+  chmodSync(long, 0o700);
+  const env = { HOLDFAST_HOME: long };
+  try {
+    const started = await home.cli(["start", "--port", "0"], { env });
+    expect(started.code).toBe(0);
+    expect(started.stdout + started.stderr).toContain("longer than the 107 bytes");
+    expect((await home.json<InfoJson>(["info"], { env })).state).toBe("running");
+  } finally {
+    await home.cli(["stop"], { env });
+  }
+});

@@ -1,0 +1,110 @@
+import { existsSync } from "node:fs";
+import { expect, test } from "vitest";
+import { ProjectHome } from "../harness/project.ts";
+import { until } from "../harness/until.ts";
+
+test("[LIVE-1] stop, SIGKILL and restart of the daemon leave the agent as it was, and it is adopted by itself", async () => {
+  await using home = await ProjectHome.make();
+  const { id } = await home.spawn("--prompt", "say: hello");
+  await home.status(id, "idle");
+  const agent = await home.agent(id);
+
+  expect(await home.ok(["stop"])).toBe("Daemon stopped. 1 session keeps running (holdfast start to supervise them again).\n");
+  expect(existsSync(`/proc/${agent.pid}`)).toBe(true);
+  await home.ok(["start"]);
+  expect(await home.agent(id)).toEqual(agent);
+
+  await home.crash();
+  await home.ok(["start"]);
+  expect(await home.agent(id)).toEqual(agent);
+
+  await home.ok(["restart"]);
+  expect(await home.agent(id)).toEqual(agent);
+  expect((await home.show(id)).status).toBe("idle");
+  await home.ok(["send", id, "history?"]);
+});
+
+test("[LIVE-2] after the tmux server died the session comes back into its conversation, unless told not to", async () => {
+  await using home = await ProjectHome.make();
+  const { id } = await home.spawn("--prompt", "say: first words");
+  await home.status(id, "idle");
+  const before = await home.agent(id);
+  const conversation = (await home.show(id)).agentSessionId;
+  await home.ok(["stop"]);
+  await home.run("tmux", ["-L", home.paths.tmuxSocket, "kill-server"]);
+  await until("the agent to be gone", () => !existsSync(`/proc/${before.pid}`));
+
+  await home.ok(["start", "--no-restore"]);
+  await home.status(id, "failed");
+  await home.ok(["stop"]);
+  await home.ok(["start", "--port", "0"]);
+  await home.status(id, "idle");
+  expect((await home.agent(id)).pid).not.toBe(before.pid);
+  expect((await home.show(id)).agentSessionId).toBe(conversation);
+  await home.ok(["send", id, "history?"]);
+  await until("the agent to tell its history", async () => /turns=1/.test(await screen(home, id)));
+});
+
+test("[LIVE-2] another boot id means that everything of before is gone, and it comes back", async () => {
+  await using home = await ProjectHome.make();
+  const { id } = await home.spawn("--prompt", "say: before the reboot");
+  await home.status(id, "idle");
+  await home.ok(["stop"]);
+  await home.run("tmux", ["-L", home.paths.tmuxSocket, "kill-server"]);
+  await home.ok(["start"], { env: { HOLDFAST_TEST_BOOT_ID: "another-boot" } });
+  await home.status(id, "idle");
+  const types = (await home.events(id)).map(({ type }) => type);
+  expect(types.filter((type) => type === "run.ended")).toHaveLength(1);
+  expect(types).not.toContain("context.reset");
+});
+
+test("[LIVE-3, LIVE-4] an agent that ends by itself stays ended, and its end is on record", async () => {
+  await using home = await ProjectHome.make();
+  const { id } = await home.spawn("--prompt", "exit: 0");
+  const session = await home.status(id, "exited");
+  expect(session.end).toMatchObject({ how: "own-exit", by: "agent", exitCode: 0, signal: null });
+  await home.ok(["restart"]);
+  expect((await home.show(id)).status).toBe("exited");
+  expect(await home.ok(["session", "ls"])).toContain("1 terminated session hidden. Use --include-terminated to show.");
+  await home.ok(["send", id, "say: back again"]);
+  await home.status(id, "idle");
+});
+
+test("[LIVE-3] one that crashes is started again, three times a minute at most", async () => {
+  await using home = await ProjectHome.make();
+  const { id } = await home.spawn();
+  for (let crash = 1; crash <= 3; crash++) {
+    const { pid } = await until("an agent", async () => home.agent(id));
+    process.kill(pid, "SIGKILL");
+    await until(`crash ${crash} to be on record`, async () => (await home.events(id)).filter(({ type }) => type === "run.ended").length === crash);
+  }
+  const session = await home.status(id, "failed");
+  expect(session.reason).toBe("crashed 3 times within 60 s, last signal SIGKILL");
+  expect(session.end).toMatchObject({ how: "crash", signal: "SIGKILL" });
+  await home.ok(["session", "restore", id]);
+  await home.status(id, "idle");
+});
+
+test("[LIVE-5] everything stopped and the clock moved changes nothing", async () => {
+  await using home = await ProjectHome.make();
+  const { id } = await home.spawn("--prompt", "say: hello");
+  await home.status(id, "idle");
+  const agent = await home.agent(id);
+  const server = Number((await home.run("tmux", ["-L", home.paths.tmuxSocket, "display-message", "-p", "#{pid}"])).stdout);
+  const daemon = home.daemon().pid;
+  process.kill(server, "SIGSTOP");
+  try {
+    await home.status(id, "unknown");
+  } finally {
+    process.kill(server, "SIGCONT");
+  }
+  await home.status(id, "idle");
+  for (const pid of [agent.pid, server, daemon]) process.kill(pid, "SIGSTOP");
+  for (const pid of [daemon, server, agent.pid]) process.kill(pid, "SIGCONT");
+  expect(await home.agent(id)).toEqual(agent);
+  expect((await home.events(id)).some(({ type }) => type === "run.ended")).toBe(false);
+});
+
+function screen(home: ProjectHome, id: string): Promise<string> {
+  return home.run("tmux", ["-L", home.paths.tmuxSocket, "capture-pane", "-p", "-t", `=worker-my-app-${id}:`]).then(({ stdout }) => stdout);
+}

@@ -1,0 +1,159 @@
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { SessionJson } from "../../src/protocol/wire.ts";
+import { Home } from "../harness/home.ts";
+import { ProjectHome } from "../harness/project.ts";
+import { until } from "../harness/until.ts";
+
+test("[SPAWN-1] a spawn whose daemon dies at any step is whole after the next start", async () => {
+  await using home = await ProjectHome.make();
+  for (const point of ["perform.create-workspace", "workspace.created", "perform.launch", "launch.recorded", "launch.made"]) {
+    home.arm(point, "kill");
+    await home.cli(["spawn", "my-app", "--agent", "demo", "--kind", "terminal", "--prompt", "say: hello"]);
+    home.disarm(point);
+    await home.ok(["start"]);
+    const sessions = await home.json<SessionJson[]>(["session", "ls"]);
+    const { id } = sessions.at(-1)!;
+    const session = await home.status(id, "idle");
+    const panes = await home.run("tmux", ["-L", home.paths.tmuxSocket, "list-panes", "-a", "-F", "#{session_name}"]);
+    expect(panes.stdout.trim().split("\n"), point).toEqual([`worker-my-app-${id}`]);
+    expect(session.processes.filter(({ what }) => what === "agent"), point).toHaveLength(1);
+    const admitted = (await home.events(id)).filter(({ type }) => type === "prompt.sent" || type === "prompt.doubtful");
+    expect(admitted, point).toHaveLength(1);
+    await home.ok(["session", "kill", id]);
+  }
+  expect(await home.git(home.repo, ["worktree", "list", "--porcelain"])).toMatch(/^worktree [^\n]+my-app\n/);
+});
+
+test("[SPAWN-2] what is wrong is told at once with the fix, and nothing is created", async () => {
+  await using home = await ProjectHome.make();
+  writeFileSync(join(home.repo, "holdfast.yaml"), "agents:\n  ghost:\n    terminal:\n      command: [no-such-program]\n");
+  await home.ok(["project", "add", home.repo]);
+  await home.git(home.repo, ["branch", "taken"]);
+  await home.git(home.repo, ["worktree", "add", "-q", join(home.directory, "elsewhere"), "taken"]);
+  const ran = await home.cli(["spawn", "my-app", "--agent", "ghost", "--kind", "terminal", "--branch", "taken"]);
+  expect(ran.code).toBe(1);
+  expect(ran.stderr).toContain("no-such-program was not found on PATH.");
+  expect(ran.stderr).toContain(join(home.directory, "elsewhere"));
+  expect(await home.listed()).toEqual([]);
+  const worktrees = join(home.paths.worktrees, "my-app");
+  expect(existsSync(worktrees) ? readdirSync(worktrees) : []).toEqual([]);
+});
+
+test("[SPAWN-2] outside any project and for an unknown one the next step is told", async () => {
+  await using home = await ProjectHome.make();
+  const nowhere = await home.cli(["spawn", "--prompt", "x"]);
+  expect(nowhere).toMatchObject({ code: 1, stderr: expect.stringContaining("No holdfast.yaml found") });
+  expect(nowhere.stderr).toContain("holdfast init");
+  const unknown = await home.cli(["spawn", "other", "12"]);
+  expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining("Unknown project: other") });
+  expect(unknown.stderr).toContain("my-app");
+});
+
+test("[SPAWN-3] an agent that ends at once is a failed spawn, with its last lines", async () => {
+  await using home = await ProjectHome.make();
+  writeFileSync(join(home.repo, "holdfast.yaml"), `agents:\n  hasty:\n    terminal:\n      command: ["sh", "-c", "echo no licence found; exit 7"]\n`);
+  await home.ok(["project", "add", home.repo]);
+  const ran = await home.cli(["spawn", "my-app", "--agent", "hasty", "--kind", "terminal"]);
+  expect(ran.code).toBe(1);
+  expect(ran.stderr).toContain("no licence found");
+  const [session] = await home.json<SessionJson[]>(["session", "ls"]);
+  expect(session).toMatchObject({ status: "failed" });
+});
+
+test("[SPAWN-3] a worktree that cannot be made leaves nothing behind", async () => {
+  await using home = await ProjectHome.make();
+  writeFileSync(join(home.repo, "holdfast.yaml"), "projects:\n  my-app:\n    path: .\n    prefix: ma\n    postCreate: ['false']\n");
+  await home.ok(["project", "add", home.repo]);
+  const ran = await home.cli(["spawn", "my-app", "--agent", "demo", "--kind", "terminal"]);
+  expect(ran.code).toBe(1);
+  expect(ran.stderr).toContain("false");
+  expect(await home.json<SessionJson[]>(["session", "ls", "--include-terminated"])).toEqual([]);
+  expect(await home.git(home.repo, ["branch", "--list", "holdfast/*"])).toBe("");
+});
+
+test("[SPAWN-4] a second session for an issue has its own id and branch; --resume takes up the first", async () => {
+  await using home = await ProjectHome.make();
+  const first = await home.spawn("INT-123");
+  const second = await home.spawn("INT-123");
+  expect([first.id, second.id]).toEqual(["ma-int-123", "ma-int-123-2"]);
+  expect(first.branch).not.toBe(second.branch);
+  await home.ok(["session", "stop", first.id]);
+  await home.ok(["session", "kill", second.id]);
+  const resumed = await home.spawn("INT-123", "--resume");
+  expect(resumed.id).toBe(first.id);
+  await home.status(first.id, "idle");
+});
+
+test("[SPAWN-5] one orchestrator a project; tmux names follow the pattern; list them with --all", async () => {
+  await using home = await ProjectHome.make();
+  const boss = await home.spawn("--role", "orchestrator");
+  const again = await home.cli(["spawn", "my-app", "--agent", "demo", "--role", "orchestrator"]);
+  expect(again.stderr).toContain(`my-app already has an orchestrator: ${boss.id}.`);
+  const shell = await home.json(["spawn", "my-app", "--role", "shell"]);
+  const names = (await home.run("tmux", ["-L", home.paths.tmuxSocket, "list-sessions", "-F", "#{session_name}"])).stdout.trim().split("\n");
+  expect(names.toSorted()).toEqual(["orchestrator-my-app", `shell-my-app-${shell.id.split("-").at(-1)}`]);
+  expect(await home.ok(["session", "ls"])).not.toContain(boss.id);
+  expect(await home.ok(["session", "ls", "--all"])).toMatch(new RegExp(`${boss.id} .* orchestrator$`, "m"));
+});
+
+test("[SPAWN-6] batch-spawn tells each result and exits 1 if any failed", async () => {
+  await using home = await ProjectHome.make();
+  writeFileSync(join(home.repo, "holdfast.yaml"), "projects:\n  my-app:\n    path: .\n    prefix: ma\n    agent: demo\n    kind: terminal\n");
+  await home.ok(["project", "add", home.repo]);
+  const ran = await home.cli(["batch-spawn", "7", "8", "9"], { cwd: home.repo });
+  expect(ran.stderr).toBe("");
+  expect(ran.code).toBe(0);
+  expect((await home.listed()).toSorted()).toEqual(["ma-7", "ma-8", "ma-9"]);
+});
+
+test("[LIST-1] the list shows the live branch in natural order, and counts what it hides", async () => {
+  await using home = await ProjectHome.make();
+  const ids = [];
+  for (let number = 0; number < 3; number++) ids.push((await home.spawn("--name", `task ${number}`)).id);
+  const { workspacePath } = await home.show(ids[1]!);
+  await home.git(workspacePath, ["switch", "-q", "-c", "renamed-by-hand"]);
+  await home.ok(["session", "kill", ids[0]!]);
+  await until("both to be idle", async () => (await home.json<SessionJson[]>(["session", "ls"])).every(({ status }) => status === "idle"));
+  const text = await home.ok(["session", "ls"]);
+  expect(text).toMatch(/^my-app:\n {2}ma-2 {2}\(\d+[sm]\) {2}renamed-by-hand {2}\[idle\]\n {2}ma-3 .*\n1 terminated session hidden\. Use --include-terminated to show\.\n$/);
+});
+
+test("[HOME-1] two homes with the same project never meet", async () => {
+  await using one = await ProjectHome.make();
+  await using two = await ProjectHome.make();
+  const a = await one.spawn();
+  const b = await two.spawn();
+  expect(a.id).toBe(b.id);
+  await one.ok(["session", "kill", a.id]);
+  expect((await two.status(b.id, "idle")).processes).toHaveLength(1);
+  expect(one.paths.tmuxSocket).not.toBe(two.paths.tmuxSocket);
+});
+
+test("[CLEAN-1] cleanup says what it would do, never touches an orchestrator, and ends the dead only when asked", async () => {
+  await using home = await ProjectHome.make();
+  const boss = await home.spawn("--role", "orchestrator");
+  const alive = await home.spawn("41");
+  const over = await home.spawn("42", "--prompt", "exit: 0");
+  await home.status(over.id, "exited");
+  const plain = await home.ok(["session", "cleanup"]);
+  expect(plain).toContain("Checking for completed sessions...\n\n");
+  expect(plain).toContain(`  Skipped: ${alive.id} (whether its issue is closed is not known)`);
+  expect(plain).toContain("Cleanup complete. 0 sessions cleaned.");
+  const dry = await home.ok(["session", "cleanup", "--dead", "--dry-run"]);
+  expect(dry).toContain(`  Would kill ${over.id}\n`);
+  expect(dry).toContain("Dry run complete. 1 session would be cleaned.");
+  expect((await home.show(over.id)).status).toBe("exited");
+  const done = await home.ok(["session", "cleanup", "--dead"]);
+  expect(done).toContain(`  Cleaned: ${over.id}\n`);
+  expect(done).toContain("Cleanup complete. 1 session cleaned.");
+  expect(await home.show(over.id)).toMatchObject({ status: "killed", intent: { by: "cleanup" } });
+  expect((await home.show(boss.id)).processes).toHaveLength(1);
+});
+
+test("[DAEMON-1] spawn without --json ends with the session's id on a line of its own", async () => {
+  await using home = await ProjectHome.make();
+  expect(await home.ok(["spawn", "my-app", "--agent", "demo", "--kind", "terminal"])).toMatch(/\nSESSION=ma-1\n$/);
+  expect(home).toBeInstanceOf(Home);
+});

@@ -1,0 +1,161 @@
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { ProjectHome } from "../harness/project.ts";
+import { until } from "../harness/until.ts";
+
+test("[KILL-1] a killed session stays ended over restarts of the daemon, and over a reboot", async () => {
+  await using home = await ProjectHome.make();
+  const { id } = await home.spawn("--prompt", "say: hello");
+  await home.status(id, "idle");
+  const { pid } = await home.agent(id);
+  expect(await home.ok(["session", "kill", id])).toBe(`Session ${id} killed.\n`);
+  expect(existsSync(`/proc/${pid}`)).toBe(false);
+  await home.ok(["restart"]);
+  await home.crash();
+  await home.ok(["start"]);
+  await home.ok(["stop"]);
+  await home.ok(["start"], { env: { HOLDFAST_TEST_BOOT_ID: "another-boot" } });
+  expect(await home.show(id)).toMatchObject({ status: "killed", intent: { want: "killed", by: "person" }, processes: [] });
+  expect((await home.events(id)).filter(({ type }) => type === "launch.started")).toHaveLength(1);
+});
+
+test("[KILL-2] kill works while the daemon is down, while it starts, twice, and when everything is gone", async () => {
+  await using home = await ProjectHome.make();
+  const [one, two, three] = await Promise.all([home.spawn(), home.spawn(), home.spawn()]);
+  await home.ok(["stop"]);
+  expect(await home.ok(["session", "kill", one.id])).toBe(`Session ${one.id} killed.\n`);
+  expect(await home.ok(["session", "kill", one.id])).toBe(`Session ${one.id} killed.\n`);
+
+  await home.ok(["stop"]);
+  home.arm("daemon.reconciled", "pause");
+  const starting = home.cli(["start"]);
+  await home.reached("daemon.reconciled");
+  const killing = home.cli(["session", "kill", two.id]);
+  home.disarm("daemon.reconciled");
+  expect((await starting).code).toBe(0);
+  expect(await killing).toMatchObject({ code: 0, stdout: `Session ${two.id} killed.\n` });
+
+  await home.ok(["stop"]);
+  await home.run("tmux", ["-L", home.paths.tmuxSocket, "kill-server"]);
+  expect(await home.ok(["session", "kill", three.id])).toBe(`Session ${three.id} killed.\n`);
+  const unknown = await home.cli(["session", "kill", "ma-99"]);
+  expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining("Failed to kill session ma-99: Session not found") });
+});
+
+test("[KILL-2] a daemon killed at any step of a kill finishes it after the next start", async () => {
+  await using home = await ProjectHome.make();
+  for (const point of ["perform.stop", "stop.ended", "perform.remove-workspace", "workspace.trashed"]) {
+    const { id, workspacePath } = await home.spawn();
+    home.arm(point, "kill");
+    await home.cli(["session", "kill", id]);
+    home.disarm(point);
+    await home.ok(["start"]);
+    await until(`${id} to be cleared away after ${point}`, async () => {
+      const session = await home.show(id);
+      return session.status === "killed" && session.processes.length === 0 && !existsSync(workspacePath);
+    });
+    const trashed = (await home.events(id)).filter(({ type }) => type === "workspace.trashed");
+    expect(trashed, point).toHaveLength(1);
+  }
+});
+
+test("[KILL-3] a prompt to a killed session is refused with how to restore it", async () => {
+  await using home = await ProjectHome.make();
+  const { id } = await home.spawn();
+  await home.ok(["session", "kill", id]);
+  const ran = await home.cli(["send", id, "hello"]);
+  expect(ran.code).toBe(1);
+  expect(ran.stdout + ran.stderr).toContain(`holdfast session restore ${id}`);
+  expect((await home.show(id)).status).toBe("killed");
+});
+
+test("[KILL-4] agents that ignore SIGTERM or run off into a session of their own are gone after a kill", async () => {
+  await using home = await ProjectHome.make();
+  writeFileSync(
+    join(home.repo, "holdfast.yaml"),
+    [
+      "agents:",
+      "  stubborn:",
+      "    terminal:",
+      `      command: ["sh", "-c", "trap '' TERM HUP INT; while :; do sleep 1; done"]`,
+      "  runaway:",
+      "    terminal:",
+      `      command: ["sh", "-c", "setsid sh -c 'trap \\"\\" TERM; sleep 300' & setsid setsid sleep 301 & sleep 302"]`,
+      "",
+    ].join("\n"),
+  );
+  await home.ok(["project", "add", home.repo]);
+  for (const agent of ["stubborn", "runaway"]) {
+    const { id } = await home.json(["spawn", "my-app", "--agent", agent, "--kind", "terminal"]);
+    const ran = await home.cli(["session", "kill", id]);
+    expect(ran, agent).toMatchObject({ code: 0, stdout: `Session ${id} killed.\n` });
+    expect(await home.run("pgrep", ["-f", "sleep 30[012]"]), agent).toMatchObject({ stdout: "" });
+  }
+});
+
+test("[VERB-1] stop, snooze and archive keep everything, and each comes back its way", async () => {
+  await using home = await ProjectHome.make();
+  const { id, workspacePath } = await home.spawn("--prompt", "say: hello");
+  await home.status(id, "idle");
+  const conversation = (await home.show(id)).agentSessionId;
+  const ways: [string[], string, string[]][] = [
+    [["session", "stop", id], "stopped", ["session", "restore", id]],
+    [["session", "snooze", id, "--for", "2h"], "snoozed", ["session", "wake", id]],
+    [["session", "archive", id], "archived", ["session", "unarchive", id]],
+    [["session", "stop", id], "stopped", ["send", id, "history?"]],
+  ];
+  for (const [down, status, up] of ways) {
+    await home.ok(down);
+    expect(await home.show(id)).toMatchObject({ status, processes: [] });
+    expect(existsSync(workspacePath)).toBe(true);
+    await home.ok(["restart"]);
+    expect((await home.show(id)).status).toBe(status);
+    await home.ok(up);
+    expect((await home.status(id, "idle", "working")).agentSessionId).toBe(conversation);
+  }
+});
+
+test("[VERB-1] a snooze ends at its time", async () => {
+  await using home = await ProjectHome.make();
+  const { id } = await home.spawn("--prompt", "say: hello");
+  await home.status(id, "idle");
+  await home.ok(["session", "snooze", id, "--for", "1s"]);
+  expect((await home.status(id, "idle")).intent.by).toBe("snooze-timer");
+});
+
+test("[VERB-2] a deleted session is gone for good, its id is not used again, its files are in the trash", async () => {
+  await using home = await ProjectHome.make();
+  const { id, workspacePath } = await home.spawn();
+  writeFileSync(join(workspacePath, "note.txt"), "keep me");
+  await home.ok(["session", "delete", id, "--yes"]);
+  expect((await home.cli(["session", "show", id])).stderr).toContain("Session not found");
+  expect((await home.cli(["session", "restore", id])).code).toBe(1);
+  await home.ok(["restart"]);
+  expect(await home.ok(["session", "ls", "--include-terminated"])).not.toContain(id);
+  expect((await home.spawn()).id).not.toBe(id);
+  const [entry] = await home.json<{ id: string; session: string }[]>(["trash", "ls"]);
+  expect(entry?.session).toBe(id);
+  await home.ok(["trash", "restore", entry!.id]);
+  expect(existsSync(join(workspacePath, "note.txt"))).toBe(true);
+});
+
+test("[VERB-3] stop --halt-sessions stops sessions only when that was confirmed", async () => {
+  await using home = await ProjectHome.make();
+  const { id } = await home.spawn();
+  const { pid } = await home.agent(id);
+  const asked = await home.cli(["stop", "--halt-sessions"]);
+  expect(asked.code).toBe(1);
+  expect(asked.stdout + asked.stderr).toContain(id);
+  expect(existsSync(`/proc/${pid}`)).toBe(true);
+  expect(existsSync(home.paths.daemonFile)).toBe(true);
+  await home.ok(["stop", "--halt-sessions", "--yes"]);
+  expect(existsSync(`/proc/${pid}`)).toBe(false);
+  await home.ok(["start"]);
+  expect(await home.show(id)).toMatchObject({ status: "stopped", intent: { want: "stopped", by: "person" } });
+  await home.ok(["session", "restore", id]);
+  const again = await home.agent(id);
+  await home.ok(["stop"]);
+  await home.ok(["stop", "--halt-sessions", "--yes"]);
+  expect(existsSync(`/proc/${again.pid}`)).toBe(false);
+});

@@ -1,0 +1,59 @@
+import { existsSync } from "node:fs";
+import { expect, test } from "vitest";
+import { ProjectHome } from "../harness/project.ts";
+import { fillZoo, fingerprint, gitState } from "../harness/zoo.ts";
+
+test("[WORK-1] everything in a dirty worktree comes back after kill and restore, byte for byte", async () => {
+  await using home = await ProjectHome.make();
+  const { id, workspacePath } = await home.spawn("--prompt", "say: hello");
+  await home.status(id, "idle");
+  await fillZoo(home, workspacePath);
+  const before = { files: fingerprint(workspacePath), git: await gitState(home, workspacePath) };
+
+  const killed = await home.ok(["session", "kill", id]);
+  expect(killed).toMatch(new RegExp(`^Session ${id} killed\\.\\n`));
+  expect(killed).toMatch(/\d+ uncommitted files and 1 unpushed commit kept in the trash as /);
+  expect(killed).toContain(`holdfast session restore ${id}`);
+  expect(existsSync(workspacePath)).toBe(false);
+  expect(await home.git(home.repo, ["branch", "--list", "holdfast/*"])).not.toBe("");
+
+  const restored = await home.ok(["session", "restore", id]);
+  expect(restored).toMatch(new RegExp(`^Session ${id} restored\\.\\n  Worktree: ${workspacePath}\\n  Branch:   holdfast/${id}\\n  Attach:   tmux `));
+  expect(fingerprint(workspacePath)).toEqual(before.files);
+  expect(await gitState(home, workspacePath)).toBe(before.git);
+});
+
+test("[WORK-1] a crash between any two steps of kill and restore loses nothing", async () => {
+  await using home = await ProjectHome.make();
+  const { id, workspacePath } = await home.spawn("--prompt", "say: hello");
+  await home.status(id, "idle");
+  await fillZoo(home, workspacePath);
+  const before = { files: fingerprint(workspacePath), git: await gitState(home, workspacePath) };
+  const points = ["perform.stop", "stop.ended", "perform.remove-workspace", "workspace.trashed"];
+  for (const point of points) {
+    home.arm(point, "kill");
+    await home.cli(["session", "kill", id]);
+    home.disarm(point);
+    await home.ok(["session", "kill", id]);
+    expect((await home.show(id)).status).toBe("killed");
+    home.arm("perform.restore-workspace", "kill");
+    await home.cli(["session", "restore", id]);
+    home.disarm("perform.restore-workspace");
+    await home.ok(["start"]);
+    await home.status(id, "idle");
+    expect(fingerprint(workspacePath), point).toEqual(before.files);
+    expect(await gitState(home, workspacePath), point).toBe(before.git);
+  }
+});
+
+test("[WORK-1] restore without its files says so, and cleanup of what is gone succeeds", async () => {
+  await using home = await ProjectHome.make();
+  const { id, workspacePath } = await home.spawn();
+  await home.ok(["session", "kill", id]);
+  await home.ok(["trash", "empty", "--yes"]);
+  const ran = await home.cli(["session", "restore", id]);
+  expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining(`Workspace missing: ${workspacePath}`) });
+  const running = await home.spawn();
+  const still = await home.cli(["session", "restore", running.id]);
+  expect(still).toMatchObject({ code: 1, stderr: expect.stringContaining("Cannot restore: Session is still running") });
+});

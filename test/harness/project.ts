@@ -1,0 +1,53 @@
+/** A home with a running daemon and a registered repository, for tests about sessions. */
+import type { EventJson, SessionJson } from "../../src/protocol/wire.ts";
+import { Home } from "./home.ts";
+import { until } from "./until.ts";
+
+export class ProjectHome extends Home {
+  repo = "";
+
+  static async make(env: Record<string, string> = {}): Promise<ProjectHome> {
+    const home = new ProjectHome(env);
+    await home.ok(["start", "--port", "0"]);
+    home.repo = await home.repository("my-app");
+    await home.ok(["project", "add", home.repo]);
+    return home;
+  }
+
+  /** Starts the bundled demo agent in a terminal session. */
+  spawn(...args: string[]): Promise<SessionJson> {
+    return this.json(["spawn", "my-app", "--agent", "demo", "--kind", "terminal", ...args]);
+  }
+
+  show(id: string): Promise<SessionJson> {
+    return this.json(["session", "show", id]);
+  }
+
+  async events(id: string): Promise<EventJson[]> {
+    const text = await this.ok(["events", id, "--json"]);
+    return text
+      .split("\n")
+      .filter((line) => line !== "")
+      .map((line) => JSON.parse(line) as EventJson);
+  }
+
+  status(id: string, ...wanted: string[]): Promise<SessionJson> {
+    return until(`${id} to be ${wanted.join(" or ")}`, async () => {
+      const session = await this.show(id);
+      if (wanted.includes(session.status)) return session;
+      throw new Error(`${session.status}: ${session.reason}`);
+    });
+  }
+
+  /** The agent's process, as pid and start time, to be compared over restarts. */
+  async agent(id: string): Promise<{ pid: number; startedAt: string | null }> {
+    const { processes } = await this.show(id);
+    const agent = processes.find(({ what }) => what === "agent");
+    if (agent === undefined) throw new Error(`${id} has no agent: ${JSON.stringify(processes)}`);
+    return { pid: agent.pid, startedAt: agent.startedAt };
+  }
+
+  async listed(): Promise<string[]> {
+    return (await this.json<SessionJson[]>(["session", "ls"])).map(({ id }) => id);
+  }
+}

@@ -16,7 +16,7 @@ mkdirSync(dist);
 const entries = {
   cli: "src/cli/entry.ts",
   daemon: "src/daemon/main.ts",
-  "demo-agent": "src/agents/demo/main.ts",
+  "demo-agent": "src/agents/demo/tui.ts",
 };
 const bundle = await rolldown({
   cwd: root,

@@ -3,6 +3,9 @@ import type { AgentDefinition } from "../ports/agents.ts";
 import { readClaudeStatus } from "./claude-status.ts";
 import { hookCommand, hookScriptFile, hooksVariable } from "./hook-script.ts";
 
+/** Seconds; the script takes milliseconds, and a machine that swaps must not stall a turn. */
+const hookTimeout = 5;
+
 /** Events that a matcher can choose from; `*` takes all. */
 const hooks = {
   SessionStart: [{ hooks: [command("SessionStart")] }],
@@ -20,9 +23,6 @@ const hooks = {
   StopFailure: [{ hooks: [command("StopFailure")] }],
   SessionEnd: [{ hooks: [command("SessionEnd")] }],
 };
-
-/** Seconds; the script takes milliseconds, and a machine that swaps must not stall a turn. */
-const hookTimeout = 5;
 
 function command(event: string): { type: "command"; command: string; timeout: number } {
   return { type: "command", command: hookCommand(event), timeout: hookTimeout };

@@ -5,7 +5,7 @@
 import { readFileSync, readdirSync } from "node:fs";
 
 /** Needed on macOS only, and 4 ms to load: so not by import. */
-const childProcess = (): typeof import("node:child_process") => process.getBuiltinModule("node:child_process");
+const childProcess = () => process.getBuiltinModule("node:child_process");
 
 export interface ProcessStat {
   pid: number;
@@ -116,10 +116,16 @@ export function listProcesses(): ProcessStat[] {
 /** Clock ticks a second; USER_HZ is 100 on every Linux that Node runs on. */
 const ticksPerSecond = 100;
 
+let cachedBootTimeMs: number | undefined;
+
+/** Read once: the same process must have the same start time each time it is told. */
+function bootTimeMs(): number {
+  cachedBootTimeMs ??= Number(/^btime (\d+)$/m.exec(readFileSync("/proc/stat", "latin1"))?.[1]) * 1000;
+  return cachedBootTimeMs;
+}
+
 /** When a process started, in milliseconds since 1970; null where that cannot be told. */
 export function startedAt(identity: Identity): number | null {
   if (process.platform !== "linux" || identity.bootId !== bootId()) return null;
-  const uptimeSeconds = Number(readFileSync("/proc/uptime", "latin1").split(" ")[0]);
-  const ageMs = (uptimeSeconds - Number(identity.startTime) / ticksPerSecond) * 1000;
-  return Math.round(Date.now() - ageMs);
+  return bootTimeMs() + (Number(identity.startTime) * 1000) / ticksPerSecond;
 }

@@ -5,9 +5,11 @@
 import type { DaemonFile } from "../base/launch-options.ts";
 import { type Client, createClient, type Transport, type TransportRequest } from "../client/client.ts";
 import { HoldfastError } from "../protocol/error.ts";
+import { routes } from "../protocol/http.ts";
+import type { InfoJson } from "../protocol/wire.ts";
 import type { Context } from "./context.ts";
 import { findDaemon } from "./find-daemon.ts";
-import { SocketTransport } from "./socket-transport.ts";
+import { type Answer, SocketTransport } from "./socket-transport.ts";
 
 /** A stop is over within a second; a daemon that lives but refuses for longer has lost its socket. */
 const refusedDeadlineMs = 10_000;
@@ -35,8 +37,6 @@ function unresponsive(file: DaemonFile): HoldfastError {
     hint: "See `holdfast logs`. `holdfast restart` replaces it; sessions keep running meanwhile.",
   });
 }
-
-type Answer = Awaited<ReturnType<Transport["request"]>>;
 
 class PatientTransport implements Transport {
   readonly #context: Context;
@@ -78,35 +78,34 @@ function isRefused(error: unknown): boolean {
 }
 
 async function answered(file: DaemonFile, request: TransportRequest): Promise<Answer> {
-  const transport = new SocketTransport(file.socket);
-  const abort = new AbortController();
-  const signal = request.signal === undefined ? abort.signal : AbortSignal.any([abort.signal, request.signal]);
-  const giveUp = (): void => abort.abort(unresponsive(file));
+  const { answer, abandon } = new SocketTransport(file.socket).exchange(request);
+  const giveUp = (): void => abandon(unresponsive(file));
   const timer =
     request.method === "GET"
       ? setTimeout(giveUp, answerDeadlineMs)
       : setInterval(() => void hasPulse(file.socket).then((alive) => (alive ? undefined : giveUp())), pulseMs);
   try {
-    return await transport.request({ ...request, signal });
-  } catch (error) {
-    throw abort.signal.aborted ? abort.signal.reason : error;
+    return await answer;
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** Whether the daemon answers a request at all: a stopped process accepts connections and never does. */
-export async function hasPulse(socket: string, deadlineMs = pulseDeadlineMs): Promise<boolean> {
+/** What the daemon says of itself, or null when it does not answer: a stopped process accepts connections and never does. */
+export async function askInfo(socket: string, deadlineMs: number): Promise<InfoJson | null> {
+  const { method, path } = routes.info;
+  const { answer, abandon } = new SocketTransport(socket).exchange({ method, path, headers: {}, body: null });
+  const timer = setTimeout(() => abandon(new Error("no answer in time")), deadlineMs);
   try {
-    await new SocketTransport(socket).request({
-      method: "GET",
-      path: "/api/info",
-      headers: {},
-      body: null,
-      signal: AbortSignal.timeout(deadlineMs),
-    });
-    return true;
+    const { status, text } = await answer;
+    return status === 200 ? (JSON.parse(text) as InfoJson) : null;
   } catch {
-    return false;
+    return null;
+  } finally {
+    clearTimeout(timer);
   }
+}
+
+export async function hasPulse(socket: string, deadlineMs = pulseDeadlineMs): Promise<boolean> {
+  return (await askInfo(socket, deadlineMs)) !== null;
 }

@@ -1,6 +1,7 @@
 /** What a command runs in: where it is, where its output goes, and the daemon, found or started when it is first asked. */
 import { resolvePaths, type Paths } from "../base/paths.ts";
 import type { Client } from "../client/client.ts";
+import { clientOf } from "./connection.ts";
 import { makePaint, type Paint, wantsColours } from "./render/paint.ts";
 import type { StandardIo } from "./standard-io.ts";
 
@@ -11,12 +12,12 @@ export interface Context {
   dist: string;
   paths: Paths;
   paint: Paint;
-  out(text: string): void;
-  err(text: string): void;
-  isTerminal(descriptor: 0 | 1 | 2): boolean;
-  now(): number;
+  out: (text: string) => void;
+  err: (text: string) => void;
+  isTerminal: (descriptor: 0 | 1 | 2) => boolean;
+  now: () => number;
   /** Prints a value as JSON: the only thing on stdout then. */
-  json(value: unknown): void;
+  json: (value: unknown) => void;
   /** Whether this command may start the daemon. */
   mayStart: boolean;
   call: Client["call"];
@@ -46,10 +47,7 @@ export function createContext({ env, cwd, dist, io, now = Date.now }: ContextOpt
     now,
     json: (value) => io.out(JSON.stringify(value, null, 2)),
     mayStart: false,
-    call: async (route, options) => {
-      const { clientOf } = await import("./connection.ts");
-      return clientOf(context).call(route, options);
-    },
+    call: (route, options) => clientOf(context).call(route, options),
   };
   return context;
 }

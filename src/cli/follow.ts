@@ -22,15 +22,14 @@ export async function* changes(context: Context, session?: string): AsyncGenerat
       await pause(retryMs);
       continue;
     }
-    const abort = new AbortController();
+    const lines = new SocketTransport(found.file.socket).lines(path);
     try {
-      const lines = new SocketTransport(found.file.socket).lines(path, abort.signal)[Symbol.asyncIterator]();
       yield* wakeUps(lines, () => (saidLost = false));
     } catch (error) {
-      // Stopping, or not listening yet.
-      if (context.mayStart && (error as NodeJS.ErrnoException).code === undefined) throw error;
+      // Stopping, or not listening yet: then the connection fails with a code of the system's.
+      if ((error as NodeJS.ErrnoException).code === undefined) throw error;
     } finally {
-      abort.abort();
+      await lines.return(undefined);
     }
     await pause(retryMs);
   }

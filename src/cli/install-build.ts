@@ -23,7 +23,11 @@ export function installBuild(paths: Paths, dist: string): string {
   // A command that the daemon's own build runs (an agent that calls `holdfast`) is where it should be already.
   if (dirname(dist) === paths.builds) return join(dist, daemonBundle);
   const target = join(paths.builds, `${build.replace(/[^A-Za-z0-9.+-]/g, "_")}-${fingerprint(dist)}`);
-  if (!existsSync(target)) copyBuild(dist, target);
+  if (!existsSync(target)) {
+    copyBuild(dist, target);
+    // Compiled code of the build before; entry.ts fills it again.
+    rmSync(join(paths.home, "cache"), { recursive: true, force: true });
+  }
   removeOldBuilds(paths, target);
   return join(target, daemonBundle);
 }
@@ -78,7 +82,7 @@ export function listOldBuilds(paths: Paths, current: string | null): string[] {
   return names
     .map((name) => join(paths.builds, name))
     .filter((path) => path !== current && !commands.some((line) => line.includes(`${path}/`)))
-    .filter((path) => !/\.tmp$/.test(path) || Date.now() - statSync(path).mtimeMs > abandonedAfterMs);
+    .filter((path) => !path.endsWith(".tmp") || Date.now() - statSync(path).mtimeMs > abandonedAfterMs);
 }
 
 /** A copy takes a second; one that is this old was interrupted. */

@@ -11,6 +11,10 @@ export function leanParse(entry: CommandEntry, argv: readonly string[]): Input |
   const args: string[] = [];
   for (let at = 0; at < argv.length; at++) {
     const word = argv[at]!;
+    if (word === "--") {
+      args.push(...argv.slice(at + 1));
+      break;
+    }
     if (word === "-" || !word.startsWith("-")) {
       args.push(word);
       continue;

@@ -2,8 +2,10 @@
 import { createContext, type Context } from "./context.ts";
 import type { CommandEntry, IndexEntry } from "./entry-types.ts";
 import { index } from "./commands/index.ts";
+import { HoldfastError } from "../protocol/error.ts";
 import type { Input } from "./input.ts";
 import { leanParse } from "./lean-parse.ts";
+import type { UnknownCommand } from "./say.ts";
 import { standardIo } from "./standard-io.ts";
 
 export async function main(dist: string): Promise<void> {
@@ -16,7 +18,7 @@ export async function main(dist: string): Promise<void> {
 export async function dispatch(argv: readonly string[], context: Context): Promise<number> {
   try {
     const found = find(index, argv);
-    if (found.is === "unknown") return await sayUnknown(context, found.path, found.word, found.known);
+    if (found.is === "unknown") return (await import("./say.ts")).sayUnknown(context, found);
     if (found.is === "command") {
       const { command } = await found.line.load();
       const input = leanParse(command, found.rest);
@@ -26,14 +28,13 @@ export async function dispatch(argv: readonly string[], context: Context): Promi
     const parsed = await commanderParse(index, argv, context);
     return parsed.parsed === "done" ? parsed.exitCode : await run(parsed.entry, parsed.input, context);
   } catch (error) {
-    return await sayFailure(context, error);
+    return (await import("./say.ts")).sayFailure(context, error);
   }
 }
 
 async function run(command: CommandEntry, input: Input, context: Context): Promise<number> {
   const empty = command.arguments?.find(({ optional }, at) => optional !== true && input.args[at] === "");
   if (empty !== undefined) {
-    const { HoldfastError } = await import("../protocol/error.ts");
     throw new HoldfastError("usage", `The argument ${empty.name} is empty.`);
   }
   context.mayStart = command.daemon === "starts" && !input.flag("no-start");
@@ -42,7 +43,7 @@ async function run(command: CommandEntry, input: Input, context: Context): Promi
 
 type Found =
   | { is: "command"; line: Extract<IndexEntry, { load: unknown }>; rest: readonly string[] }
-  | { is: "unknown"; path: string; word: string; known: string[] }
+  | ({ is: "unknown" } & UnknownCommand)
   /** Help, options in front of the command, or nothing at all. */
   | { is: "other" };
 
@@ -52,27 +53,4 @@ function find(lines: readonly IndexEntry[], argv: readonly string[], path = "hol
   const line = lines.find(({ name }) => name === word);
   if (line === undefined) return { is: "unknown", path, word, known: lines.map(({ name }) => name) };
   return "group" in line ? find(line.group, rest, `${path} ${word}`) : { is: "command", line, rest };
-}
-
-async function sayUnknown(context: Context, path: string, word: string, known: string[]): Promise<number> {
-  const { nearest } = await import("./render/nearest.ts");
-  const { clean } = await import("./render/text.ts");
-  const near = nearest(word, known);
-  context.err(`Unknown command: ${path.replace(/^holdfast ?/, "")}${path === "holdfast" ? "" : " "}${clean(word)}`);
-  context.err(near === null ? `See ${path} --help.` : `Did you mean ${path} ${near}?`);
-  return 2;
-}
-
-async function sayFailure(context: Context, error: unknown): Promise<number> {
-  const { HoldfastError } = await import("../protocol/error.ts");
-  if (error instanceof HoldfastError) {
-    context.err(error.message);
-    if (error.hint !== null) context.err(error.hint);
-    return error.code === "usage" ? 2 : 1;
-  }
-  const { code, message } = error as NodeJS.ErrnoException;
-  context.err(message);
-  // What the system refused (no space, no permission) explains itself; anything else is a bug, and its place matters.
-  if (code === undefined && error instanceof Error) context.err(error.stack ?? "");
-  return 1;
 }

@@ -31,13 +31,18 @@ defaults:
 projects:
   my-app:
     path: .                          # relative to this file
-    prefix: ma                       # sessions are called ma-1, ma-2, ...
+    # prefix: ma                     # sessions are then called ma-1, ma-2, ...
     defaultBranch: "on"              # what new branches start from
     # symlinks: [node_modules]       # linked from here into each worktree
     # copy: [.env]                   # copied from here into each worktree
     # postCreate: ["uv sync"]        # run in each new worktree
 `,
   );
+});
+
+test("[CONF-16] an id that another project has gets a number", () => {
+  const text = makeConfig({ directory: "/nowhere/app", agentsFound: [], schemaFile: null, takenIds: ["app", "app-2"] });
+  expect(text).toContain("\n  app-3:\n");
 });
 
 test("[CONF-16] a schema elsewhere is named by its address", () => {

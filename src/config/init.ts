@@ -3,7 +3,7 @@ import { closeSync, existsSync, fsyncSync, openSync, realpathSync, unlinkSync, w
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { configName } from "./discover.ts";
-import { prefixFor, safeName } from "./names.ts";
+import { prefixFor, safeName, unused } from "./names.ts";
 import { defaultBranchOf, repositoryAt } from "./repository.ts";
 import { builtInDefaults } from "./schema.ts";
 
@@ -11,13 +11,16 @@ export interface FreshConfig {
   directory: string;
   /** Ids of agents that are installed, best first. */
   agentsFound: readonly string[];
+  /** Ids of other registered projects: a second `my-app` is called `my-app-2`. */
+  takenIds?: readonly string[];
   /** The shipped JSON Schema; found beside the running program unless given. Null leaves the line out. */
   schemaFile?: string | null;
 }
 
 export function makeConfig(fresh: FreshConfig): string {
   const directory = resolve(fresh.directory);
-  const id = safeName(basename(directory).replace(/\.git$/, ""));
+  const taken = fresh.takenIds ?? [];
+  const id = unused(safeName(basename(directory).replace(/\.git$/, "")), (name) => taken.includes(name), "-");
   const schema = schemaLine(directory, fresh.schemaFile === undefined ? shippedSchema() : fresh.schemaFile);
   const [agent = builtInDefaults.agent, ...others] = fresh.agentsFound;
   const agentNote =
@@ -40,7 +43,8 @@ export function makeConfig(fresh: FreshConfig): string {
     "projects:",
     `  ${id}:`,
     noted("    path: .", "relative to this file"),
-    noted(`    prefix: ${scalar(prefixFor(id))}`, `sessions are called ${prefixFor(id)}-1, ${prefixFor(id)}-2, ...`),
+    // Not set, because a prefix that is set may clash with another project's; one that is not gets a number.
+    noted(`    # prefix: ${prefixFor(id)}`, `sessions are then called ${prefixFor(id)}-1, ${prefixFor(id)}-2, ...`),
     branch === null
       ? noted("    # defaultBranch: main", "what new branches start from")
       : noted(`    defaultBranch: ${scalar(branch)}`, "what new branches start from"),

@@ -14,6 +14,8 @@ export function slug(text: string): string {
     : text;
   const plain = last
     .normalize("NFKD")
+    // Accents stand apart from their letters now; a dash for each would tear words up.
+    .replaceAll(/\p{M}/gu, "")
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, "-")
     .replaceAll(/^-+|-+$/g, "")
@@ -22,16 +24,15 @@ export function slug(text: string): string {
   return plain === "" ? "x" : plain;
 }
 
-/** The branch of a new session: from its issue and title where it has them, else from its id. */
-export function branchFor(from: { session: SessionId; issue: string | null; title: string | null }): string {
-  const words = [from.issue, from.title].filter((text) => text !== null && text !== "").map((text) => slug(text!));
-  const number = from.issue === null ? null : /-(\d+)$/.exec(from.session)?.[1];
-  if (words.length === 0) return `holdfast/${from.session}`;
-  // A second session for the same issue has a number at the end of its id, and needs a branch of its own.
-  const again =
-    number !== null &&
-    number !== undefined &&
-    from.session.endsWith(`${slug(from.issue!)}-${number}`) &&
-    slug(from.issue!) !== number;
-  return `holdfast/${words.join("-").slice(0, 60).replace(/-+$/, "")}${again ? `-${number}` : ""}`;
+/** A branch is short enough for a line of a list. */
+const maxBranch = 60;
+
+/** The branch of a new session: from its issue and title, else from its id and title, so that no two are the same. */
+export function branchFor(from: { session: SessionId; issue: string | null; title: string | null; again: number }): string {
+  const issue = from.issue === null ? null : slug(from.issue);
+  const title = from.title === null || from.title === "" ? null : slug(from.title);
+  const rest = title !== null && issue !== null && title.startsWith(`${issue}-`) ? title.slice(issue.length + 1) : title;
+  const words = [issue ?? from.session, rest === "x" ? null : rest].filter((word) => word !== null).join("-");
+  // A second session for the same issue needs a branch of its own.
+  return `${words.slice(0, maxBranch).replace(/-+$/, "")}${from.again > 1 ? `-${from.again}` : ""}`;
 }

@@ -139,40 +139,50 @@ export class World {
         sim.disk.path = "whole";
         sim.worked = true;
         yield;
-        return this.commit(sim, ({ workspacePath: path, branch, base }) => [
+        this.commit(sim, ({ workspacePath: path, branch, base }) => [
           { type: "workspace.ready", path, branch, base, branchCreated: true },
         ]);
+        return;
       case "restore-workspace":
-        return yield* this.#restoreWorkspace(sim);
+        yield* this.#restoreWorkspace(sim);
+        return;
       case "remove-workspace":
-        return yield* this.#removeWorkspace(sim);
+        yield* this.#removeWorkspace(sim);
+        return;
       case "launch":
-        return yield* this.#launch(sim, action);
+        yield* this.#launch(sim, action);
+        return;
       case "adopt": {
         const launch = sim.processes[0]?.launch;
         if (launch === undefined) return;
-        return this.commit(sim, () => [{ type: "launch.adopted", launch, agent: null }]);
+        this.commit(sim, () => [{ type: "launch.adopted", launch, agent: null }]);
+        return;
       }
       case "deliver":
-        return yield* this.#deliver(sim, action.prompt);
+        yield* this.#deliver(sim, action.prompt);
+        return;
       case "settle-prompt":
-        return this.commit(sim, () => [this.#look(sim, action.prompt)]);
+        this.commit(sim, () => [this.#look(sim, action.prompt)]);
+        return;
       case "settle-turn":
-        return this.commit(sim, ({ turn }) =>
-          turn.turn === "open" ? [{ type: "turn.ended", stopReason: action.as }] : [],
-        );
+        this.commit(sim, ({ turn }) => (turn.turn === "open" ? [{ type: "turn.ended", stopReason: action.as }] : []));
+        return;
       case "record-end":
-        return this.commit(sim, ({ run }) => (isLive(run) ? [end(run.launch, action.how, action.exit)] : []));
+        this.commit(sim, ({ run }) => (isLive(run) ? [end(run.launch, action.how, action.exit)] : []));
+        return;
       case "reset-context":
-        return this.commit(sim, ({ agentSessionId }) => [
+        this.commit(sim, ({ agentSessionId }) => [
           { type: "context.reset", reason: action.why, previous: agentSessionId },
         ]);
+        return;
       case "stop":
-        return yield* this.#stop(sim);
+        yield* this.#stop(sim);
+        return;
       case "wake":
-        return this.commit(sim, ({ intent }) =>
+        this.commit(sim, ({ intent }) =>
           intent.want === "snoozed" ? [{ type: "session.intent", want: { want: "running" }, by: "snooze-timer" }] : [],
         );
+        return;
       default:
         action satisfies never;
     }
@@ -198,10 +208,11 @@ export class World {
     yield;
     const conversation = how === "resume" ? agentSessionId! : `conversation-${this.#minted}`;
     if (sim.nextLaunch === "fails") {
-      return this.commit(sim, () => [
+      this.commit(sim, () => [
         { type: "launch.failed", launch, reason: "it does not start", lastLines: [] },
         ...(given === undefined ? [] : [{ type: "prompt.requeued" as const, promptId: given, reason: "not started" }]),
       ]);
+      return;
     }
     this.tmuxServer = true;
     const dies = sim.nextLaunch === "dies";
@@ -223,7 +234,8 @@ export class World {
     yield;
     const process = sim.processes.find(({ launch, alive }) => alive && launch === run.launch);
     if (process === undefined || process.asking) {
-      return this.commit(sim, () => [{ type: "prompt.requeued", promptId, reason: "not now" }]);
+      this.commit(sim, () => [{ type: "prompt.requeued", promptId, reason: "not now" }]);
+      return;
     }
     this.#type(sim, promptId);
     yield;
@@ -271,7 +283,8 @@ export class World {
       sim.disk.path = "none";
       sim.worked = false;
       yield;
-      return this.commit(sim, () => [{ type: "workspace.gone", reason: "never made" }]);
+      this.commit(sim, () => [{ type: "workspace.gone", reason: "never made" }]);
+      return;
     }
     if (sim.disk.path !== "none") sim.disk = { path: "none", trash: true };
     yield;

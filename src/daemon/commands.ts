@@ -103,7 +103,7 @@ async function stopDaemon(parts: Parts, loop: Loop, ask: Ask): Promise<Answers["
       await parts.store.change(id, (state) =>
         state.intent.want === "running" ? [{ type: "session.intent", want: { want: "stopped" }, by: ask.actor }] : [],
       );
-      loop.wake(id);
+      loop.asked(id);
       await loop.waitFor(id, () => isDown(id), haltDeadlineMs);
     }),
   );
@@ -188,7 +188,7 @@ async function findTrash(parts: Parts, id: string): Promise<TrashEntry> {
 async function restoreFromTrash(parts: Parts, loop: Loop, ask: Ask): Promise<TrashJson> {
   const entry = await findTrash(parts, ask.params["id"] ?? "");
   const owner = parts.store.session(entry.session);
-  if (owner?.workspace.at === "trashed" && owner.workspace.trash === entry.id) {
+  if (owner !== null && owner.intent.want !== "deleted" && owner.workspace.at === "trashed") {
     throw new HoldfastError("conflict", `${entry.id} belongs to session ${entry.session}, which still exists.`, {
       hint: `Bring both back with: holdfast session restore ${entry.session}`,
     });

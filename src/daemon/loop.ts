@@ -4,7 +4,7 @@
  */
 import { decide } from "../core/decide.ts";
 import type { Action, SessionFacts } from "../core/facts.ts";
-import { massDeath } from "../core/mass-death.ts";
+import { looksDead, massDeath } from "../core/mass-death.ts";
 import type { Observation } from "../ports/runtime.ts";
 import type { SessionEvent } from "../protocol/event.ts";
 import { messageOf } from "../protocol/error.ts";
@@ -58,6 +58,12 @@ export class Loop {
     if (this.#closed) return;
     if (id !== null) this.#step(id, "look");
     else this.#startPass();
+  }
+
+  /** A person asked for something: what failed before does not count any more. */
+  asked(id: SessionId): void {
+    this.#trouble.delete(id);
+    this.wake(id);
   }
 
   observation(id: SessionId): Observation | null {
@@ -124,7 +130,7 @@ export class Loop {
 
   /** One observation for all that could have something to be seen; the rest is down by its own record. */
   async #look(sessions: readonly SessionState[]): Promise<void> {
-    const found = await observe(this.#parts, sessions.filter(mayBeUp));
+    const found = await observe(this.#parts, sessions.filter((session) => this.#mayBeUp(session)));
     for (const session of sessions) this.#seen.set(session.id, found.get(session.id) ?? gone);
     const verdict = massDeath(
       sessions.map((session) => this.#facts(session)),
@@ -133,6 +139,13 @@ export class Loop {
     );
     this.#lookAgainAt = verdict.lookAgainAt;
     if (verdict.tripped) this.#parts.log.warn("most sessions look dead without a proven cause; looking again before concluding");
+  }
+
+  /** Whether there can be something to see: a run that is not recorded as ended, or leftovers of one that is. */
+  #mayBeUp(session: SessionState): boolean {
+    if (session.run.run === "none") return false;
+    if (session.run.run === "launching" || session.run.run === "up") return true;
+    return this.#parts.runtimes[session.kind]?.mayHaveLeft(session) ?? false;
   }
 
   #step(id: SessionId, first: "look" | "seen" = "seen"): void {
@@ -155,13 +168,16 @@ export class Loop {
     for (let count = 0; count < maxActionsInARow && !this.#closed; count++) {
       let session = this.#parts.store.session(id);
       if (session === null) return this.#forget(id);
-      if (look) this.#seen.set(id, (await observe(this.#parts, mayBeUp(session) ? [session] : [])).get(id) ?? gone);
+      if (look) this.#seen.set(id, (await observe(this.#parts, this.#mayBeUp(session) ? [session] : [])).get(id) ?? gone);
       look = true;
       await this.#lookIntoTrash(session);
       await this.#noteActivity(session);
       session = this.#parts.store.session(id) ?? session;
       const now = this.#parts.clock.now();
-      const actions = decide(this.#facts(session), now);
+      const facts = this.#facts(session);
+      // One session that looks dead may be one of many: the breaker judges over the whole board.
+      if (first === "look" && looksDead(facts)) return this.#startPass();
+      const actions = decide(facts, now);
       this.#tell(id);
       const action = actions[0];
       if (action === undefined) return void this.#trouble.delete(id);
@@ -254,9 +270,4 @@ export class Loop {
     this.#movedToTrash.delete(id);
     this.#tell(id);
   }
-}
-
-/** Whether a process of this session can exist: an ended run was recorded only after it was proven gone. */
-function mayBeUp(session: SessionState): boolean {
-  return session.run.run === "launching" || session.run.run === "up";
 }

@@ -115,7 +115,9 @@ async function run(paths: Paths, owner: Owner, log: LogFile): Promise<void> {
     mode: options.auth,
     settings: { get: (key) => store.getSetting(key), put: (key, value) => store.putSetting(key, value) },
     now: Date.now,
+    log,
   });
+  owner.owns("access", () => access.settled());
   const daemonFile = (url: string): DaemonFile => ({
     ...{ pid: process.pid, startTime: identify(process.pid)?.startTime ?? "", bootId: bootId(), version, build, url },
     ...{ socket: paths.socket, startedAt, managedBy: managedBy(), options },
@@ -178,13 +180,8 @@ async function listen(
   try {
     return await api.listenTcp(options.host, options.port);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
-    if (options.portGiven) {
-      throw new HoldfastError("conflict", `Port ${options.port} is taken by another program.`, {
-        hint: "Choose another one (--port), or --port 0 for any free one.",
-        cause: error,
-      });
-    }
+    const taken = ((error as Error).cause as NodeJS.ErrnoException | undefined)?.code === "EADDRINUSE";
+    if (!taken || options.portGiven) throw error;
     log.info("the default port is taken; using a free one", { port: options.port });
     return api.listenTcp(options.host, 0);
   }

@@ -61,7 +61,7 @@ export function createPerform(parts: Parts): Perform {
       case "stop":
         return stop(parts, session, action.force);
       case "wake":
-        return record(parts, session, [{ type: "session.intent", want: { want: "running" }, by: "snooze-timer" }]);
+        return wake(parts, session);
       case "wait":
         return "done";
       default:
@@ -73,6 +73,16 @@ export function createPerform(parts: Parts): Perform {
 
 async function record(parts: Parts, session: SessionState, events: SessionEvent[]): Promise<"done"> {
   await parts.store.change(session.id, () => events);
+  return "done";
+}
+
+/** Unless the person decided otherwise in this very instant. */
+async function wake(parts: Parts, session: SessionState): Promise<"done"> {
+  await parts.store.change(session.id, (now) =>
+    now.intent.want === "snoozed" && now.intent.seq === session.intent.seq
+      ? [{ type: "session.intent", want: { want: "running" }, by: "snooze-timer" }]
+      : [],
+  );
   return "done";
 }
 
@@ -88,6 +98,8 @@ async function createWorkspace(parts: Parts, session: SessionState): Promise<Out
   try {
     const ready = await parts.workspaces.create(plan, (text) => void output.push(text));
     await reach("workspace.created");
+    parts.workspaces.exclude(ready.path, parts.agents.get(session.agent)?.terminal?.exclude ?? []);
+    prepareSpare(parts, session);
     return await record(parts, session, [
       ...(output.length === 0 ? [] : [{ type: "workspace.output" as const, text: output.join("").slice(-64_000) }]),
       { type: "workspace.ready", ...ready },
@@ -101,6 +113,17 @@ async function createWorkspace(parts: Parts, session: SessionState): Promise<Out
       { type: "session.intent", want: { want: "deleted" }, by: "spawn" },
     ]);
   }
+}
+
+/** Behind the spawn, for the next one; where it fails, the next spawn makes its worktree by itself. */
+function prepareSpare(parts: Parts, session: SessionState): void {
+  const row = parts.store.projects().find((project) => project.id === session.project);
+  if (row === undefined) return;
+  const prepare = async (): Promise<void> => {
+    const { path, defaultBranch, spareWorktrees } = await parts.projects.settings(row);
+    if (spareWorktrees !== 0) await parts.workspaces.prepareSpare(path, defaultBranch, spareWorktrees === 1);
+  };
+  prepare().catch((error: unknown) => parts.log.warn("no spare worktree could be made", { project: row.id, error }));
 }
 
 async function restoreWorkspace(parts: Parts, session: SessionState): Promise<Outcome> {
@@ -153,6 +176,8 @@ async function launch(parts: Parts, session: SessionState, action: Extract<Actio
     now.intent.want === "running" && now.run.run !== "launching" && now.run.run !== "up"
       ? [
           { type: "launch.started", launch: id, how: action.how, attempt: action.attempt },
+          // On record before it is given away as an argument: a crash from here on must not give it twice.
+          ...(prompt === null ? [] : [{ type: "prompt.sending" as const, promptId: prompt.promptId, launch: id }]),
           ...(action.how === "fresh" && session.prompted && session.agentSessionId !== null
             ? [{ type: "notice" as const, level: "warn" as const, text: "This agent cannot take its conversation up again; it was started plainly." }]
             : []),
@@ -175,20 +200,28 @@ async function launch(parts: Parts, session: SessionState, action: Extract<Actio
     return record(parts, session, [
       ...pinned(begun, agentSessionId),
       { type: "launch.up", launch: id, agent },
-      ...(promptTaken && prompt !== null
-        ? [{ type: "prompt.sent" as const, promptId: prompt.promptId, seenBy: "argument" }]
-        : []),
+      ...(prompt === null ? [] : [firstPrompt(prompt.promptId, promptTaken)]),
     ]);
   }
   const { reason, lastLines, conversationGone } = result;
-  await record(parts, session, [{ type: "launch.failed", launch: id, reason, lastLines }]);
+  await record(parts, session, [
+    { type: "launch.failed", launch: id, reason, lastLines },
+    ...(prompt === null ? [] : [requeued(prompt.promptId, "the agent did not start")]),
+  ]);
   if (conversationGone && action.how === "resume") {
     await record(parts, session, [
       { type: "context.reset", reason: `the agent no longer has this conversation: ${reason}`, previous: session.agentSessionId },
-      { type: "session.intent", want: { want: "running" }, by: "context-reset" },
     ]);
   }
   return "done";
+}
+
+function firstPrompt(promptId: PromptId, taken: boolean): SessionEvent {
+  return taken ? { type: "prompt.sent", promptId, seenBy: "argument" } : requeued(promptId, "to be typed once the agent is up");
+}
+
+function requeued(promptId: PromptId, reason: string): SessionEvent {
+  return { type: "prompt.requeued", promptId, reason };
 }
 
 async function environmentFor(parts: Parts, session: SessionState): Promise<Record<string, string>> {
@@ -214,10 +247,19 @@ function pinned(session: SessionState, agentSessionId: string | null): SessionEv
 async function adopt(parts: Parts, session: SessionState, seen: Observation): Promise<Outcome> {
   if (seen.seen.is !== "known" || !seen.seen.value.agent.alive) return "done";
   const { launch, agent, agentSessionId } = seen.seen.value;
+  const given = session.run.run === "launching" ? session.queue.find((prompt) => prompt.state === "sending") : undefined;
   return record(parts, session, [
     ...pinned(session, agentSessionId),
     { type: "launch.adopted", launch, agent: agent.identity },
+    ...(given === undefined ? [] : [firstPrompt(given.promptId, takesPrompt(parts, session))]),
   ]);
+}
+
+/** Whether this launch was given its prompt as an argument: then the agent that lives has it. */
+function takesPrompt(parts: Parts, session: SessionState): boolean {
+  const terminal = parts.agents.get(session.agent)?.terminal ?? null;
+  const resumes = session.run.run === "launching" && session.run.how === "resume" && terminal?.resume !== null;
+  return (resumes ? terminal?.resumePrompt : terminal?.startPrompt) != null;
 }
 
 async function deliver(parts: Parts, session: SessionState, promptId: PromptId): Promise<Outcome> {
@@ -234,7 +276,7 @@ async function deliver(parts: Parts, session: SessionState, promptId: PromptId):
     case "doubtful":
       return record(parts, session, [{ type: "prompt.doubtful", promptId, reason: result.why }]);
     case "not-now":
-      await record(parts, session, [{ type: "prompt.requeued", promptId, reason: result.why }]);
+      await record(parts, session, [requeued(promptId, result.why)]);
       return { retryInMs: sendRetryMs };
     default:
       result satisfies never;

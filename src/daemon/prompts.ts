@@ -24,10 +24,12 @@ export async function admitPrompt(parts: Parts, loop: Loop, ask: Ask): Promise<A
     }
     throw error;
   }
-  loop.wake(session.id);
+  loop.asked(session.id);
   const waiting = (): SessionState["queue"][number] | undefined =>
     parts.store.session(session.id)?.queue.find((prompt) => prompt.promptId === promptId);
-  await loop.waitFor(session.id, () => (waiting()?.state ?? "doubtful") === "doubtful", waitMs, ask.signal);
+  const over = (): boolean =>
+    (waiting()?.state ?? "doubtful") === "doubtful" || parts.store.session(session.id)?.run.run === "failed";
+  await loop.waitFor(session.id, over, waitMs, ask.signal);
   const left = waiting();
   if (left === undefined) return { promptId, disposition: "delivered", reason: null };
   return { promptId, disposition: "queued", reason: left.state === "doubtful" ? doubt(parts, session, promptId) : why(parts, loop, session) };

@@ -39,10 +39,10 @@ export async function spawn(parts: Parts, loop: Loop, ask: Ask): Promise<Session
     });
   }
 
-  const id = await newId(parts, settings, request, role);
+  const { id, again } = await newId(parts, settings, request, role);
   const created = {
     id,
-    branch: request.branch ?? branchFor({ session: id, issue: request.issue ?? null, title: request.name ?? null }),
+    branch: request.branch ?? branchFor({ session: id, issue: request.issue ?? null, title: request.name ?? null, again }),
     base: request.base ?? "",
     workspacePath: workspacePath(parts, settings.id, id),
   };
@@ -74,8 +74,8 @@ export async function spawn(parts: Parts, loop: Loop, ask: Ask): Promise<Session
     },
     admitted,
   );
-  loop.wake(id);
-  return request.wait === false ? sessionJson(parts, loop, state) : settled(parts, loop, id, ask.signal);
+  loop.asked(id);
+  return request.wait === false ? sessionJson(parts, loop, state) : settled(parts, loop, state, ask.signal);
 }
 
 async function settingsOf(parts: Parts, project: string): Promise<ProjectSettings> {
@@ -124,14 +124,15 @@ async function newId(
   settings: ProjectSettings,
   request: SpawnRequest,
   role: SessionState["role"],
-): Promise<SessionId> {
+): Promise<{ id: SessionId; again: number }> {
   if (request.issue === undefined || role !== "worker") {
-    return asSessionId(`${settings.prefix}-${await parts.store.nextNumber(settings.prefix)}`);
+    const number = await parts.store.nextNumber(settings.prefix);
+    return { id: asSessionId(`${settings.prefix}-${number}`), again: 1 };
   }
   const wanted = `${settings.prefix}-${slug(request.issue)}`;
-  for (let number = 1; ; number++) {
-    const id = number === 1 ? wanted : `${wanted}-${number}`;
-    if (!parts.store.wasUsed(id)) return asSessionId(id);
+  for (let again = 1; ; again++) {
+    const id = again === 1 ? wanted : `${wanted}-${again}`;
+    if (!parts.store.wasUsed(id)) return { id: asSessionId(id), again };
   }
 }
 
@@ -144,7 +145,12 @@ function sessionOfIssue(parts: Parts, settings: ProjectSettings, issue: string |
   const candidates = parts.store
     .sessions()
     .filter((session) => session.project === settings.id && session.issue === issue);
-  return candidates.find(wantsToRun) ?? candidates.at(-1) ?? null;
+  const found = candidates.find(wantsToRun) ?? candidates.findLast((session) => session.intent.want !== "killed");
+  const killed = candidates.at(-1);
+  if (found !== undefined || killed === undefined) return found ?? null;
+  throw new HoldfastError("conflict", `The session of ${issue}, ${killed.id}, was killed.`, {
+    hint: `Bring it back with \`holdfast session restore ${killed.id}\`, or leave out --resume for a new one.`,
+  });
 }
 
 async function resume(
@@ -154,33 +160,33 @@ async function resume(
   request: SpawnRequest,
   ask: Ask,
 ): Promise<SessionJson> {
-  await parts.store.change(session.id, (state) => [
+  const state = await parts.store.change(session.id, (state) => [
     ...(state.intent.want === "running" && (state.run.run === "up" || state.run.run === "launching")
       ? []
       : [{ type: "session.intent" as const, want: { want: "running" as const }, by: ask.actor }]),
   ]);
-  loop.wake(session.id);
-  if (request.wait === false) return sessionJson(parts, loop, parts.store.session(session.id) ?? session);
-  return settled(parts, loop, session.id, ask.signal);
+  loop.asked(session.id);
+  return request.wait === false ? sessionJson(parts, loop, state) : settled(parts, loop, state, ask.signal);
 }
 
-/** Until the agent runs or has failed, with the reason. */
-export async function settled(parts: Parts, loop: Loop, id: SessionId, signal: AbortSignal): Promise<SessionJson> {
-  let last = parts.store.session(id);
+/** Until the agent runs or has failed since it was asked for, with the reason. */
+export async function settled(
+  parts: Parts,
+  loop: Loop,
+  asked: SessionState,
+  signal: AbortSignal,
+): Promise<SessionJson> {
+  const { id } = asked;
+  let last = asked;
   const over = (): boolean => {
     const state = parts.store.session(id);
     if (state === null) return true;
     last = state;
-    return (
-      state.intent.want !== "running" ||
-      state.run.run === "up" ||
-      state.run.run === "failed" ||
-      state.run.run === "ended" ||
-      loop.trouble(id) !== null
-    );
+    const { run } = state;
+    const concluded = (run.run === "failed" || run.run === "ended") && run.seq > asked.seq;
+    return state.intent.want !== "running" || run.run === "up" || concluded || loop.trouble(id) !== null;
   };
   await loop.waitFor(id, over, spawnDeadlineMs, signal);
-  if (last === null) throw new HoldfastError("not-found", "Session not found");
   if (parts.store.session(id) === null || last.intent.want === "deleted") throw neverMade(parts, id);
   const json = sessionJson(parts, loop, last);
   const { status, reason } = currentStatus(parts, loop.observation(id), last);

@@ -24,10 +24,10 @@ export async function perform(parts: Parts, loop: Loop, name: PlainVerb, ask: As
   const verb: Verb =
     name === "snooze" ? { verb: "snooze", until: parts.clock.now() + (request.forMs ?? 0) } : { verb: name };
   const state = await change(parts, loop, session, verb, ask.actor);
-  loop.wake(session.id);
+  loop.asked(session.id);
   const wait = request.wait !== false;
   if (bringsUp.has(name)) {
-    const json = wait ? await settled(parts, loop, session.id, ask.signal) : sessionJson(parts, loop, state);
+    const json = wait ? await settled(parts, loop, state, ask.signal) : sessionJson(parts, loop, state);
     return { session: json, remaining: [], notes: noticesSince(parts, session) };
   }
   if (wait) await loop.waitFor(session.id, () => isDown(parts, session, name), endDeadlineMs, ask.signal);

@@ -29,7 +29,13 @@ afterEach(async () => {
 const tokenFile = (): string => join(directory, "token");
 const passphraseFile = (): string => join(directory, "passphrase");
 function open(mode: "token" | "passphrase" = "token"): Access {
-  const access = openAccess({ tokenFile: tokenFile(), passphraseFile: passphraseFile(), mode, settings, now: () => now });
+  const access = openAccess({
+    tokenFile: tokenFile(),
+    passphraseFile: passphraseFile(),
+    mode,
+    settings,
+    now: () => now,
+  });
   opened.push(access);
   return access;
 }
@@ -107,7 +113,9 @@ describe("login links", () => {
       expect(second.json.error?.message).toBe("This login link was used already or has expired.");
       const authorization = `Bearer ${String(first.json["token"])}`;
       expect((await it.tcp("GET", "/api/info", { headers: { authorization } })).status).toBe(200);
-      expect((await it.tcp("POST", "/api/logout", { json: {}, headers: { authorization } })).json).toEqual({ revoked: 1 });
+      expect((await it.tcp("POST", "/api/logout", { json: {}, headers: { authorization } })).json).toEqual({
+        revoked: 1,
+      });
       const after = await it.tcp("GET", "/api/info", { headers: { authorization } });
       expect(after.json.error?.message).toBe("The token is not valid.");
     } finally {
@@ -129,7 +137,9 @@ describe("browser tokens", () => {
     const used = await login(open());
     const unused = await login(open());
     now += 20 * day;
-    expect(open().check(used)).not.toBeNull();
+    const access = open();
+    expect(access.check(used)).not.toBeNull();
+    await access.settled();
     now += 20 * day;
     expect(open().check(used)).not.toBeNull();
     expect(open().check(unused)).toBeNull();
@@ -165,8 +175,13 @@ describe("the passphrase", () => {
     writeFileSync(passphraseFile(), await hashPassphrase("right", cheap));
     const wrong = (): Promise<unknown> => outcome(open("passphrase").login({ passphrase: "wrong" }));
     for (let attempt = 0; attempt < 5; attempt++) expect(await wrong()).toBe("The passphrase is not right.");
-    const locked = await open("passphrase").login({ passphrase: "right" }).catch((error: unknown) => error);
-    expect(locked).toMatchObject({ code: "locked-out", message: "Too many wrong passphrases. Try again in 60 seconds." });
+    const locked = await open("passphrase")
+      .login({ passphrase: "right" })
+      .catch((error: unknown) => error);
+    expect(locked).toMatchObject({
+      code: "locked-out",
+      message: "Too many wrong passphrases. Try again in 60 seconds.",
+    });
     now += minute;
     expect(await wrong()).toBe("The passphrase is not right.");
     expect(await wrong()).toBe("Too many wrong passphrases. Try again in 2 minutes.");

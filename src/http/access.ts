@@ -112,6 +112,7 @@ export function openAccess(options: AccessOptions): Access {
     settled: async () => {
       await passphrase?.settled;
       await lastGuess;
+      await tokens.settled();
     },
   };
 }

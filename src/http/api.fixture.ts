@@ -74,9 +74,22 @@ export async function openTestApi(options: TestOptions = {}): Promise<TestApi> {
   const { port, url } = await api.listenTcp("127.0.0.1", 0);
   const token = readFileSync(join(directory, "token"), "utf8").trim();
   return {
-    ...{ api, access, directory, socket, port, url, token, tail, asked, logged, now },
+    api,
+    access,
+    directory,
+    socket,
+    port,
+    url,
+    token,
+    tail,
+    asked,
+    logged,
+    now,
     tcp: (method, path, sent = {}) =>
-      send({ host: "127.0.0.1", port, method, path }, { ...sent, headers: { authorization: `Bearer ${token}`, ...sent.headers } }),
+      send(
+        { host: "127.0.0.1", port, method, path },
+        { ...sent, headers: { authorization: `Bearer ${token}`, ...sent.headers } },
+      ),
     unix: (method, path, sent = {}) => send({ socketPath: socket, method, path }, sent),
     close: async () => {
       await api.close();
@@ -95,7 +108,9 @@ export function send(target: RequestOptions, sent: Sent = {}): Promise<Answer> {
   const type = sent.json === undefined ? {} : { "content-type": "application/json" };
   const length = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
   const headers = Object.fromEntries(
-    Object.entries({ ...type, ...length, ...sent.headers }).filter((each): each is [string, string] => each[1] !== undefined),
+    Object.entries({ ...type, ...length, ...sent.headers }).filter(
+      (each): each is [string, string] => each[1] !== undefined,
+    ),
   );
   return new Promise((resolve, reject) => {
     const request = httpRequest({ agent: false, ...target, headers }, (response) => {
@@ -120,10 +135,11 @@ export function memorySettings(): AccessOptions["settings"] & { values: Map<stri
   return {
     values,
     get: (key) => values.get(key) ?? null,
-    put: (key, value) => {
+    // As in the store, what is put can be read only once it is committed, which is later.
+    put: async (key, value) => {
+      await new Promise((committed) => setImmediate(committed));
       if (value === null) values.delete(key);
       else values.set(key, value);
-      return Promise.resolve();
     },
   };
 }
@@ -187,7 +203,13 @@ export class MemoryTail implements Tail {
     const last = found.at(-1);
     if (last === undefined) return null;
     const at = new Date(0).toISOString();
-    const events = found.map((each) => ({ seq: each.cursor, at, type: "notice", session: each.session, text: each.text }));
+    const events = found.map((each) => ({
+      seq: each.cursor,
+      at,
+      type: "notice",
+      session: each.session,
+      text: each.text,
+    }));
     return { frame: "events", cursor: last.cursor, events, sessions: [] };
   }
 

@@ -1,4 +1,5 @@
 import { request as httpRequest } from "node:http";
+import { connect } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { HoldfastError } from "../protocol/error.ts";
 import { openTestApi, recordingHandlers, type TestApi } from "./api.fixture.ts";
@@ -31,7 +32,12 @@ afterAll(async () => {
 const promptPath = "/api/sessions/ma-1/prompts";
 
 test("[SEC-1] a text/plain POST, a form and a POST without a type are refused", async () => {
-  for (const type of ["text/plain", "application/x-www-form-urlencoded", "application/json; charset=latin1", undefined]) {
+  for (const type of [
+    "text/plain",
+    "application/x-www-form-urlencoded",
+    "application/json; charset=latin1",
+    undefined,
+  ]) {
     const answer = await it.tcp("POST", promptPath, { body: "{}", headers: { "content-type": type } });
     expect(answer.status).toBe(415);
     expect(answer.json.error).toMatchObject({
@@ -46,6 +52,23 @@ test("[HTTP-6] a body over the limit is refused with 413 by its announced length
   expect(answer.status).toBe(413);
   expect(answer.json.error?.message).toBe(`The body is larger than the ${limit} bytes that are taken here.`);
   expect(answer.headers.connection).toBe("close");
+});
+
+test("[HTTP-6] a sender that reads only after it has sent everything still gets the answer", async () => {
+  const body = Buffer.alloc(5_000_000, 0x20);
+  const head = `POST ${promptPath} HTTP/1.1\r\nHost: 127.0.0.1:${it.port}\r\nAuthorization: Bearer ${it.token}\r\n`;
+  const socket = connect(it.port, "127.0.0.1");
+  socket.pause();
+  const text = await new Promise<string>((resolve, reject) => {
+    let received = "";
+    socket.on("data", (part) => (received += part.toString()));
+    socket.on("error", reject);
+    socket.on("end", () => resolve(received));
+    socket.write(`${head}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`);
+    socket.write(body, () => socket.resume());
+  });
+  socket.destroy();
+  expect(text).toMatch(/^HTTP\/1\.1 413 /);
 });
 
 test("[HTTP-6] a body that grows over the limit unannounced is refused while it comes", async () => {
@@ -167,10 +190,10 @@ test("[HTTP-12] a handler learns that its client has gone", async () => {
   const request = httpRequest({ host: "127.0.0.1", port: it.port, path: "/api/doctor", headers, agent: false });
   request.on("error", () => undefined);
   request.end();
-  await expect.poll(() => signal).toBeDefined();
+  await expect.poll(() => signal, { interval: 2 }).toBeDefined();
   expect(signal?.aborted).toBe(false);
   request.destroy();
-  await expect.poll(() => signal?.aborted).toBe(true);
+  await expect.poll(() => signal?.aborted, { interval: 2 }).toBe(true);
 });
 
 test("[HTTP-13] a read-only daemon reads, logs in, and changes nothing", async () => {

@@ -57,7 +57,10 @@ function checkContentType(request: IncomingMessage): void {
   }
   const encoding = request.headers["content-encoding"];
   if (encoding !== undefined && encoding !== "identity") {
-    throw new Refusal("unsupported-media-type", `The content encoding ${quoted(encoding)} is not taken; send it plain.`);
+    throw new Refusal(
+      "unsupported-media-type",
+      `The content encoding ${quoted(encoding)} is not taken; send it plain.`,
+    );
   }
 }
 
@@ -102,7 +105,10 @@ async function validate(name: BodyName, value: unknown): Promise<unknown> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const shape = (schema.def as { shape?: object }).shape ?? {};
-  throw new Refusal("invalid", `The request is not valid: ${describeIssues(result.error.issues, value, Object.keys(shape))}`);
+  throw new Refusal(
+    "invalid",
+    `The request is not valid: ${describeIssues(result.error.issues, value, Object.keys(shape))}`,
+  );
 }
 
 function tooLarge(limitBytes: number): Refusal {

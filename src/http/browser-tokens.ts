@@ -23,6 +23,7 @@ export interface BrowserTokens {
   check(token: string): string | null;
   revoke(id: string): Promise<boolean>;
   revokeAll(): Promise<number>;
+  settled(): Promise<void>;
 }
 
 export function createBrowserTokens(
@@ -34,6 +35,7 @@ export function createBrowserTokens(
   let entries: Map<string, Entry> | undefined;
   const known = (): Map<string, Entry> => (entries ??= read(settings));
   const save = (): Promise<void> => settings.put(key, JSON.stringify([...known().values()]));
+  let touching: Promise<void> = Promise.resolve();
   const fresh = (entry: Entry): boolean => now() - entry.lastUsedAt < unusedMs;
 
   return {
@@ -52,7 +54,7 @@ export function createBrowserTokens(
       if (entry === undefined || !fresh(entry)) return null;
       if (now() - entry.lastUsedAt > touchMs) {
         entry.lastUsedAt = now();
-        save().catch((error: unknown) => warn("the use of a browser token could not be written down", error));
+        touching = save().catch((error: unknown) => warn("the use of a browser token was not written down", error));
       }
       return entry.hash;
     },
@@ -67,6 +69,7 @@ export function createBrowserTokens(
       await settings.put(key, null);
       return count;
     },
+    settled: () => touching,
   };
 }
 

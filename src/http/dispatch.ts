@@ -100,11 +100,14 @@ function admit(parts: DispatchParts, call: Call, method: string): { match: Match
   } catch (error) {
     refusal = error;
   }
-  const bearer =
-    match?.route.access === "anyone" ? null : checkToken(call.request, call.door, parts.access);
+  const bearer = match?.route.access === "anyone" ? null : checkToken(call.request, call.door, parts.access);
   if (match === null) throw refusal;
   if (match.route.access === "socket-only" && call.door.via !== "socket") {
-    throw nothingAt(method, call.path, "This is only answered over the daemon's unix socket; use the holdfast command.");
+    throw nothingAt(
+      method,
+      call.path,
+      "This is only answered over the daemon's unix socket; use the holdfast command.",
+    );
   }
   return { match, bearer };
 }

@@ -170,7 +170,11 @@ export function createFollowers(tail: Tail, log: Logger, heartbeatMs: number = d
 }
 
 /** Without a cursor, or with one this log never had, a follower starts with everything as it is. */
-function startOf(tail: Tail, after: number | null, session: string | undefined): { cursor: number; first: Frame | null } {
+function startOf(
+  tail: Tail,
+  after: number | null,
+  session: string | undefined,
+): { cursor: number; first: Frame | null } {
   const behind = after === null ? "unknown" : tail.read(after, session);
   if (after !== null && behind !== "unknown") return { cursor: after, first: behind };
   const snapshot = tail.snapshot(session);

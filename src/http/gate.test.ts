@@ -8,29 +8,23 @@ beforeAll(async () => {
 });
 afterAll(() => it.close());
 
-function refused(answer: Answer, status: number, code: string, message: string | RegExp): void {
-  expect(answer.json.error).toMatchObject({
-    code,
-    message: typeof message === "string" ? message : expect.stringMatching(message),
-  });
-  expect(answer.status).toBe(status);
-}
+const said = ({ status, json }: Answer): unknown[] => [status, json.error?.code, json.error?.message];
 
 describe("token", () => {
   test("[HTTP-1] a request over TCP without a token is refused, loopback included", async () => {
     const answer = await it.tcp("GET", "/api/info", { headers: { authorization: undefined } });
-    refused(answer, 401, "unauthorized", "A token is needed.");
+    expect(said(answer)).toEqual([401, "unauthorized", "A token is needed."]);
     expect(answer.json.error?.hint).toContain("holdfast dashboard");
   });
 
   test("[HTTP-1] a wrong token is refused", async () => {
     const answer = await it.tcp("GET", "/api/info", { headers: { authorization: `Bearer ${"x".repeat(43)}` } });
-    refused(answer, 401, "unauthorized", "The token is not valid.");
+    expect(said(answer)).toEqual([401, "unauthorized", "The token is not valid."]);
   });
 
   test("[HTTP-1] a token in the address is not taken", async () => {
     const answer = await it.tcp("GET", `/api/info?token=${it.token}`, { headers: { authorization: undefined } });
-    refused(answer, 401, "unauthorized", "A token is needed.");
+    expect(said(answer)).toEqual([401, "unauthorized", "A token is needed."]);
   });
 
   test("[HTTP-1] the right token is let in", async () => {
@@ -49,7 +43,7 @@ describe("token", () => {
 
   test("[HTTP-1] whether a path exists is not told without a token", async () => {
     const answer = await it.tcp("GET", "/api/nothing", { headers: { authorization: undefined } });
-    refused(answer, 401, "unauthorized", "A token is needed.");
+    expect(said(answer)).toEqual([401, "unauthorized", "A token is needed."]);
   });
 });
 
@@ -65,7 +59,7 @@ describe("Host", () => {
     const named = host.includes(":") || host === "127.0.0.1" ? host : `${host}:${it.port}`;
     for (const path of ["/api/info", "/api/health", "/"]) {
       const answer = await it.tcp("GET", path, { headers: { host: named } });
-      refused(answer, 421, "misdirected-host", `This daemon does not answer for this Host: "${named}".`);
+      expect(said(answer)).toEqual([421, "misdirected-host", `This daemon does not answer for this Host: "${named}".`]);
       expect(answer.json.error?.hint).toContain(it.url);
     }
   });
@@ -82,7 +76,7 @@ describe("Host", () => {
 
   test("[SEC-1] an address that names another server is refused: this is no proxy", async () => {
     const answer = await it.tcp("GET", "http://evil.example/api/info");
-    refused(answer, 400, "invalid", "The address must be a path: this daemon is not a proxy.");
+    expect(said(answer)).toEqual([400, "invalid", "The address must be a path: this daemon is not a proxy."]);
   });
 });
 
@@ -109,37 +103,41 @@ describe("Origin", () => {
     ];
     for (const origin of others) {
       const answer = await it.tcp("GET", "/api/info", { headers: { origin } });
-      refused(answer, 403, "forbidden", `Requests from this Origin are refused: "${origin}".`);
+      expect(said(answer)).toEqual([403, "forbidden", `Requests from this Origin are refused: "${origin}".`]);
     }
   });
 
   test("[SEC-2] an Origin that equals a foreign Host is refused by its Host", async () => {
     const headers = { host: `evil.example:${it.port}`, origin: `http://evil.example:${it.port}` };
-    refused(await it.tcp("GET", "/api/info", { headers }), 421, "misdirected-host", /evil\.example/);
+    expect(said(await it.tcp("GET", "/api/info", { headers }))).toEqual([
+      421,
+      "misdirected-host",
+      `This daemon does not answer for this Host: "evil.example:${it.port}".`,
+    ]);
   });
 });
 
 describe("routes", () => {
   test("[HTTP-4] an unknown path is 404", async () => {
     const answer = await it.tcp("GET", "/api/nothing");
-    refused(answer, 404, "not-found", "There is nothing at GET /api/nothing.");
+    expect(said(answer)).toEqual([404, "not-found", "There is nothing at GET /api/nothing."]);
   });
 
   test("[HTTP-4] a wrong method is 405 and says which are possible", async () => {
     const answer = await it.tcp("DELETE", "/api/sessions");
-    refused(answer, 405, "method-not-allowed", "DELETE is not possible at /api/sessions.");
+    expect(said(answer)).toEqual([405, "method-not-allowed", "DELETE is not possible at /api/sessions."]);
     expect(answer.headers.allow).toBe("GET, HEAD, POST");
   });
 
   test("[HTTP-5] a socket-only route over TCP is as if it were not there", async () => {
     const answer = await it.tcp("POST", "/api/login-link", { json: {} });
-    refused(answer, 404, "not-found", "There is nothing at POST /api/login-link.");
+    expect(said(answer)).toEqual([404, "not-found", "There is nothing at POST /api/login-link."]);
     expect(answer.json.error?.hint).toContain("unix socket");
   });
 
   test("[HTTP-4] an unknown query parameter is an error that names the known ones", async () => {
     const answer = await it.tcp("GET", "/api/sessions?projekt=a");
-    refused(answer, 400, "invalid", 'Unknown query parameter "projekt".');
+    expect(said(answer)).toEqual([400, "invalid", 'Unknown query parameter "projekt".']);
     expect(answer.json.error?.hint).toBe("Known: project.");
   });
 
@@ -149,22 +147,24 @@ describe("routes", () => {
   });
 
   test("[HTTP-4] a broken escape in the address is 400", async () => {
-    refused(await it.tcp("GET", "/api/sessions/%zz"), 400, "invalid", 'The address holds a broken escape: "%zz".');
+    expect(said(await it.tcp("GET", "/api/sessions/%zz"))).toEqual([
+      400,
+      "invalid",
+      'The address holds a broken escape: "%zz".',
+    ]);
   });
 
   test("[HTTP-6] an address over 4096 bytes and headers over 16 KiB are refused", async () => {
-    refused(
-      await it.tcp("GET", `/api/sessions?project=${"x".repeat(5000)}`),
+    expect(said(await it.tcp("GET", `/api/sessions?project=${"x".repeat(5000)}`))).toEqual([
       414,
       "too-large",
       "The address is longer than 4096 bytes.",
-    );
-    refused(
-      await it.tcp("GET", "/api/info", { headers: { "x-long": "x".repeat(20_000) } }),
+    ]);
+    expect(said(await it.tcp("GET", "/api/info", { headers: { "x-long": "x".repeat(20_000) } }))).toEqual([
       431,
       "too-large",
       "The headers are larger than 16384 bytes.",
-    );
+    ]);
   });
 });
 
@@ -181,7 +181,7 @@ describe("actor", () => {
 
   test("[HTTP-7] an actor that is no session is refused", async () => {
     const answer = await it.unix("GET", "/api/info", { headers: { "holdfast-actor": "cleanup" } });
-    refused(answer, 400, "invalid", 'holdfast-actor must be "session:<id>", not "cleanup".');
+    expect(said(answer)).toEqual([400, "invalid", 'holdfast-actor must be "session:<id>", not "cleanup".']);
   });
 });
 
@@ -191,7 +191,10 @@ test("[HTTP-8] every answer carries the security headers, refusals included", as
     await it.tcp("GET", "/api/nothing"),
     await it.tcp("GET", "/nothing"),
     await it.tcp("GET", "/api/info", { headers: { host: "evil.example" } }),
-    await send({ socketPath: it.socket, path: "/api/info", headers: {} }, { headers: { "x-long": "x".repeat(20_000) } }),
+    await send(
+      { socketPath: it.socket, path: "/api/info", headers: {} },
+      { headers: { "x-long": "x".repeat(20_000) } },
+    ),
   ];
   for (const { headers } of answers) {
     expect(headers["content-security-policy"]).toBe(

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { findJsonError } from "./json-error.ts";
 
@@ -23,7 +23,25 @@ test.each(cases)("[HTTP-9] %j breaks at line %i, column %i: %s expected", (text,
 });
 
 test("[HTTP-9] an error is found exactly where JSON.parse refuses", () => {
-  const pieces = fc.constantFrom("{", "}", "[", "]", ",", ":", '"a"', '"', "1", "-", ".5", "e3", "null", "tru", " ", "\n", "\\");
+  const pieces = fc.constantFrom(
+    "{",
+    "}",
+    "[",
+    "]",
+    ",",
+    ":",
+    '"a"',
+    '"',
+    "1",
+    "-",
+    ".5",
+    "e3",
+    "null",
+    "tru",
+    " ",
+    "\n",
+    "\\",
+  );
   const broken = fc.array(pieces, { maxLength: 12 }).map((parts) => parts.join(""));
   fc.assert(
     fc.property(fc.oneof(broken, fc.json()), (text) => {

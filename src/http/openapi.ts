@@ -54,7 +54,8 @@ function describeRoute(name: string, route: Route): Json {
 
 function success(name: string, route: Route): Json {
   const schema = reference(route.answer);
-  if (name === "stream") return { "101": { description: "A WebSocket whose messages are frames", "x-message": schema } };
+  if (name === "stream")
+    return { "101": { description: "A WebSocket whose messages are frames", "x-message": schema } };
   const type = name === "sse" ? "text/event-stream" : "application/json";
   return { "200": { description: route.summary, content: { [type]: { schema } } } };
 }

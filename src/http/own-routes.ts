@@ -36,7 +36,8 @@ export function createOwnRoutes({ access, followers, version, build, url }: OwnP
 
     loginLink: ({ response }) => {
       const at = url();
-      if (at === null) throw new Refusal("conflict", "This daemon listens on its socket only; no browser can reach it.");
+      if (at === null)
+        throw new Refusal("conflict", "This daemon listens on its socket only; no browser can reach it.");
       const { code, expiresAt } = access.issueCode();
       // Behind the #, which no browser sends and no server logs.
       sendJson(response, { url: `${at}/#login=${code}`, expiresAt: new Date(expiresAt).toISOString() });

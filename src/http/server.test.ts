@@ -1,4 +1,15 @@
-import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { Agent, request as httpRequest } from "node:http";
 import { connect, createServer, type Server } from "node:net";
 import { join } from "node:path";
@@ -143,12 +154,17 @@ describe("close", () => {
     const webSocket = new WebSocket(`ws://127.0.0.1:${slow.port}/api/stream`, { headers });
     const closeCode = new Promise((resolve) => webSocket.on("close", resolve));
     await new Promise((resolve) => webSocket.once("message", resolve));
+    // One that does not even answer the goodbye.
+    const deaf = new WebSocket(`ws://127.0.0.1:${slow.port}/api/stream`, { headers });
+    deaf.on("error", () => undefined);
+    await new Promise((resolve) => deaf.once("message", resolve));
+    deaf.pause();
     await get("/api/events");
     await get("/api/sessions");
     void get("/api/info");
     const silent = connect(slow.port, "127.0.0.1");
     await new Promise((resolve) => silent.once("connect", resolve));
-    await expect.poll(() => begun).toBe(true);
+    await expect.poll(() => begun, { interval: 2 }).toBe(true);
 
     const before = performance.now();
     await slow.close();
@@ -158,6 +174,7 @@ describe("close", () => {
     expect(slow.tail.listeners).toBe(0);
     agent.destroy();
     silent.destroy();
+    deaf.terminate();
   });
 
   test("[HTTP-14] an answer that is under way is finished, and closing twice is safe", async () => {
@@ -165,14 +182,16 @@ describe("close", () => {
     const slow = await openTestApi({
       handlers: recordingHandlers([], { doctor: () => new Promise((resolve) => (finish = () => resolve([]))) }),
     });
-    const answer = slow.unix("GET", "/api/doctor");
-    await expect.poll(() => finish).toBeDefined();
+    const agent = new Agent({ keepAlive: true });
+    const answer = send({ socketPath: slow.socket, path: "/api/doctor", agent });
+    await expect.poll(() => finish, { interval: 2 }).toBeDefined();
     const closed = slow.close();
     finish?.();
     expect((await answer).status).toBe(200);
     expect((await answer).headers.connection).toBe("close");
     await closed;
     await slow.api.close();
+    agent.destroy();
   });
 });
 

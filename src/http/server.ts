@@ -3,9 +3,10 @@
  * framework: see docs/decisions/0002. Owns its two servers and every follower, and closes them all within a second.
  */
 import { chmodSync } from "node:fs";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
+import { createServer } from "../base/node-http.ts";
 import type { Handlers, Logger, Tail } from "../ports/commands.ts";
 import { HoldfastError } from "../protocol/error.ts";
 import type { Access } from "./access.ts";
@@ -59,6 +60,7 @@ export interface Api {
 export function createApi(options: ApiOptions): Api {
   const { access, log } = options;
   const servers: Server[] = [];
+  const running = new Set<ServerResponse>();
   let url: string | null = null;
   let closing: Promise<void> | undefined;
   const followers = createFollowers(options.tail, log, options.heartbeatMs);
@@ -74,7 +76,7 @@ export function createApi(options: ApiOptions): Api {
 
   const addServer = (door: () => Door): Server => {
     if (closing !== undefined) throw new Error("the API is closed");
-    const server = createApiServer(dispatch, door, () => closing !== undefined);
+    const server = createApiServer(dispatch, door, running);
     server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       void upgrade(request, socket, head, door());
     });
@@ -108,18 +110,21 @@ export function createApi(options: ApiOptions): Api {
       return { port: actual, url: hosts.url };
     },
     close: () => {
+      // Whoever waits for an answer is told with it that the connection ends; nobody sends more into it.
+      for (const response of running) response.shouldKeepAlive = false;
       closing ??= closeAll(servers, followers);
       return closing;
     },
   };
 }
 
-function createApiServer(dispatch: Dispatch, door: () => Door, isClosing: () => boolean): Server {
+function createApiServer(dispatch: Dispatch, door: () => Door, running: Set<ServerResponse>): Server {
   const isWebSocket = (request: IncomingMessage): boolean => request.headers.upgrade?.toLowerCase() === "websocket";
   // Other upgrades (curl offers h2c) are ignored and answered as plain requests.
   const server = createServer({ ...limits, shouldUpgradeCallback: isWebSocket });
   const handle = (request: IncomingMessage, response: ServerResponse, proceed: () => void): void => {
-    if (isClosing()) response.shouldKeepAlive = false;
+    running.add(response);
+    response.once("close", () => running.delete(response));
     void dispatch(request, response, door(), proceed);
   };
   server.on("request", (request, response) => handle(request, response, () => undefined));

@@ -37,7 +37,8 @@ export async function sendFile(directory: string | null, ask: StaticRequest, res
   if (directory === null) throw nothingAt(ask.method, ask.path, "This daemon was built without the dashboard.");
   if (ask.method !== "GET" && ask.method !== "HEAD") throw nothingAt(ask.method, ask.path);
   const wanted = ask.path === "/" ? "/index.html" : ask.path;
-  const file = (await openInside(directory, wanted)) ?? (ask.navigation ? await openInside(directory, "/index.html") : null);
+  const file =
+    (await openInside(directory, wanted)) ?? (ask.navigation ? await openInside(directory, "/index.html") : null);
   if (file === null) throw nothingAt(ask.method, ask.path);
   try {
     response.writeHead(200, {

@@ -58,6 +58,8 @@ export interface StopResult {
 export interface Runtime {
   /** One look for all of them, with a deadline of its own. */
   observe(sessions: readonly SessionState[]): Promise<Map<SessionId, Observation>>;
+  /** Whether something of a session whose run has ended may still be there; cheap, for every session at a start. */
+  mayHaveLeft(session: SessionState): boolean;
   /** Repeatable for one launch id: a launch that is already there is not started again. */
   launch(request: LaunchRequest): Promise<LaunchResult>;
   send(session: SessionState, prompt: { promptId: PromptId; text: string }): Promise<SendResult>;

@@ -62,6 +62,8 @@ export interface Workspaces {
   restore(id: TrashId): Promise<{ path: string; branch: string | null; notes: string[] }>;
   listTrash(): Promise<TrashEntry[]>;
   empty(id: TrashId): Promise<void>;
+  /** Keeps files that an agent writes for itself out of `git status`, without touching a tracked file. */
+  exclude(path: string, patterns: readonly string[]): void;
   /** Keeps one worktree ready for the next spawn, where that pays; `always`: also where the checkout is fast. */
   prepareSpare(repository: string, defaultBranch: string, always?: boolean): Promise<void>;
 }

@@ -115,7 +115,13 @@ function change(state: SessionState, event: Exclude<StoredEvent, { type: "sessio
     case "conversation.pinned":
       return { agentSessionId: event.agentSessionId };
     case "context.reset":
-      return { agentSessionId: null, prompted: false, resumeFailures: 0 };
+      return {
+        agentSessionId: null,
+        prompted: false,
+        resumeFailures: 0,
+        // The launch failed for the conversation's sake, and that is gone: nothing stands against a fresh one.
+        ...(state.run.run === "failed" ? { run: { run: "none" as const } } : {}),
+      };
     case "prompt.admitted":
       return {
         queue: [

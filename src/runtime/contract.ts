@@ -28,7 +28,8 @@ export interface ContractCase {
 
 /** Agents that ignore polite signals must be gone within this. */
 const stopLimitMs = 10_000;
-const stopping = { force: false, deadlineMs: stopLimitMs };
+/** Shorter than a daemon's, so that the polite part does not take seconds in every test. */
+const stopping = { force: false, deadlineMs: 1500 };
 
 export const runtimeContract: ContractCase[] = [
   {
@@ -127,6 +128,7 @@ export function sampleSession(over: Partial<SessionState> & Pick<SessionState, "
     pullRequest: null,
     createdAt: 0,
     lastActivityAt: 0,
+    activity: null,
     seq: 1,
     ...over,
   };

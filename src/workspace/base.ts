@@ -52,7 +52,10 @@ async function freshestDefault(
 ): Promise<Start> {
   const local = refs.find((ref) => ref.ref === `refs/heads/${defaultBranch}`);
   const wanted = new Set([local?.ref, local?.upstream, `refs/remotes/origin/${defaultBranch}`]);
-  const commit = await freshest(repository, refs.filter((ref) => wanted.has(ref.ref)));
+  const commit = await freshest(
+    repository,
+    refs.filter((ref) => wanted.has(ref.ref)),
+  );
   if (commit !== null) return { is: "commit", commit };
   const head = readHead(repository.commonDir);
   const born = await askGit(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], { gitDir: repository.commonDir });

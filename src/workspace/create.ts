@@ -76,16 +76,10 @@ export async function createWorkspace(
   return ready;
 }
 
-function describe(plan: WorkspacePlan, start: Start): WorkspaceReady {
-  const { path, branch } = plan;
-  switch (start.is) {
-    case "branch":
-      return { path, branch, branchCreated: start.ours, base: start.base };
-    case "commit":
-      return { path, branch, branchCreated: true, base: start.commit };
-    case "unborn":
-      return { path, branch, branchCreated: true, base: branch };
-  }
+function describe({ path, branch }: WorkspacePlan, start: Start): WorkspaceReady {
+  if (start.is === "unborn") return { path, branch, branchCreated: true, base: branch };
+  if (start.is === "commit") return { path, branch, branchCreated: true, base: start.commit };
+  return { path, branch, branchCreated: start.ours, base: start.base };
 }
 
 export function checkPlan(repository: Repository, plan: WorkspacePlan): void {

@@ -13,7 +13,15 @@ import { git } from "./git.ts";
 import { passed } from "./points.ts";
 import { readRegistration, samePath } from "./repository.ts";
 import { unlock, unpin } from "./trash.ts";
-import { checkId, hideForEmptying, listEmptying, noEntry, readRecord, treeOf, type TrashRecord } from "./trash-records.ts";
+import {
+  checkId,
+  hideForEmptying,
+  listEmptying,
+  noEntry,
+  readRecord,
+  treeOf,
+  type TrashRecord,
+} from "./trash-records.ts";
 
 /** Long enough to notice after a holiday that something is missing. */
 export const trashDays = 14;
@@ -72,9 +80,13 @@ function checkOurs(directory: string, record: TrashRecord, id: string): void {
   const isOurs = lstatSync(directory).isDirectory() && record.id === id;
   const strange = names.find((name) => name !== "entry.json" && name !== "tree");
   if (isOurs && strange === undefined) return;
-  throw new HoldfastError("conflict", `${directory} was not emptied: it holds ${strange ?? "something"} not put there by us.`, {
-    hint: "Look at it and move what you need away.",
-  });
+  throw new HoldfastError(
+    "conflict",
+    `${directory} was not emptied: it holds ${strange ?? "something"} not put there by us.`,
+    {
+      hint: "Look at it and move what you need away.",
+    },
+  );
 }
 
 /** Deleting through a mount would empty somebody's disk. */

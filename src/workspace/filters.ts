@@ -61,12 +61,9 @@ export function decideFilters(settings: readonly Setting[]): Filters {
     if (parts === null) continue;
     const name = parts[1]!;
     names.add(name);
-    const isProgram = parts[2] !== "required" && setting.value !== "";
-    const isLfs = setting.value.startsWith("git-lfs ");
-    if (isProgram && own(setting) && (!knownCommands.has(setting.value) || (isLfs && lfsRunsPrograms))) {
-      refused.add(name);
-    }
-    if (isProgram && isLfs && lfsRunsPrograms) refused.add(name);
+    if (parts[2] === "required" || setting.value === "") continue;
+    if (own(setting) && !knownCommands.has(setting.value)) refused.add(name);
+    if (lfsRunsPrograms && setting.value.startsWith("git-lfs ")) refused.add(name);
   }
   const off = [...refused].sort();
   return { none: [...names].flatMap(turnOff), checkout: off.flatMap(turnOff), leftOut: off };

@@ -34,17 +34,15 @@ const maxDepth = 8;
 export async function inspectWorktree(path: string, depth = 0): Promise<Findings> {
   const gitDir = gitDirOf(path);
   if (gitDir === null || !existsSync(gitDir)) throw new HoldfastError("not-found", `${path} is not a worktree.`);
-  const filters = (await readFilters({ cwd: path })).none;
-  const [status, unpushed] = await Promise.all([
-    git(
-      ["status", "--porcelain=v2", "-z", "--branch", "--no-ahead-behind", "--untracked-files=all", "--no-renames"].concat(
-        // A submodule's own configuration names filters too, so git is not sent into it; we go ourselves.
-        "--ignore-submodules=dirty",
-      ),
-      { cwd: path, config: filters, encoding: "latin1", deadlineMs: statusDeadlineMs },
-    ),
-    readUnpushed(path, gitDir),
-  ]);
+  const [{ none: filters }, unpushed] = await Promise.all([readFilters({ cwd: path }), readUnpushed(path, gitDir)]);
+  // A submodule's own configuration names filters too, so git is not sent into it; we go ourselves.
+  const shown = ["--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"];
+  const status = await git(["status", "--porcelain=v2", "-z", "--branch", "--no-ahead-behind", ...shown], {
+    cwd: path,
+    config: filters,
+    encoding: "latin1",
+    deadlineMs: statusDeadlineMs,
+  });
   const { head, changes } = parseStatus(status);
   const work = { uncommitted: changes.length, unpushed };
   for (const submodule of depth < maxDepth ? await readSubmodules(path) : []) {

@@ -4,9 +4,7 @@ import { existsSync, renameSync, writeFileSync } from "node:fs";
 import { readJson } from "../base/durable-file.ts";
 import type { WorkspaceReady } from "../ports/workspace.ts";
 
-export type Marker =
-  | { is: "spare"; commit: string }
-  | { is: "ready"; session: string; workspace: WorkspaceReady };
+export type Marker = { is: "spare"; commit: string } | { is: "ready"; session: string; workspace: WorkspaceReady };
 
 const file = (admin: string): string => join(admin, "holdfast.json");
 

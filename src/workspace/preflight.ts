@@ -51,7 +51,9 @@ async function checkGit(): Promise<void> {
   const version = await git(["version"]);
   const [major = 0, minor = 0] = (/(\d+)\.(\d+)/.exec(version) ?? []).slice(1).map(Number);
   if (major < oldestGit[0] || (major === oldestGit[0] && minor < oldestGit[1])) {
-    throw new HoldfastError("preflight-failed", `${version.trim()} is too old.`, { hint: "Install git 2.31 or newer." });
+    throw new HoldfastError("preflight-failed", `${version.trim()} is too old.`, {
+      hint: "Install git 2.31 or newer.",
+    });
   }
   gitIsNewEnough = true;
 }

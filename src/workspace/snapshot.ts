@@ -3,7 +3,16 @@
  * the worktree's own index is not touched, and the bytes are stored raw, past every filter. Its first parent is HEAD; a
  * second one holds what was staged.
  */
-import { copyFileSync, existsSync, lstatSync, mkdirSync, readlinkSync, rmSync, writeFileSync, type Stats } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+  type Stats,
+} from "node:fs";
 import { join } from "node:path";
 import { git, runGit } from "./git.ts";
 import type { Change, Findings } from "./inspect.ts";

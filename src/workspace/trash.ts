@@ -119,7 +119,7 @@ async function describe(context: Context, request: TrashRequest, old: TrashRecor
     repository,
     path,
     // After a crash HEAD may already be detached: then the earlier record knows the branch.
-    branch: head?.is === "branch" ? head.branch : (old?.branch ?? null),
+    branch: head?.is === "branch" && !head.branch.startsWith("refs/") ? head.branch : (old?.branch ?? null),
     ref: null,
     trashedAt: context.now(),
     uncommitted: 0,
@@ -203,7 +203,10 @@ export async function unpin({ ref, commonDir }: TrashRecord): Promise<void> {
 }
 
 function otherFileSystem(path: string, trash: string): HoldfastError {
-  return refuse(path, `the trash (${dirname(trash)}) is on another file system, and work is moved, never copied and deleted`);
+  return refuse(
+    path,
+    `the trash (${dirname(trash)}) is on another file system, and work is moved, never copied and deleted`,
+  );
 }
 
 function refuse(path: string, why: string): HoldfastError {

@@ -6,7 +6,7 @@ import { readCreation } from "./base.ts";
 import { processesInside } from "./busy.ts";
 import type { Context } from "./context.ts";
 import { readFilters } from "./filters.ts";
-import { askGit, checkoutDeadlineMs, git, runGit } from "./git.ts";
+import { askGit, checkoutDeadlineMs, runGit } from "./git.ts";
 import { readHead } from "./head.ts";
 import { isCheckedOut } from "./marker.ts";
 import { finishRegistration, forgetMissing, releaseIndex } from "./registration.ts";
@@ -31,7 +31,9 @@ export async function undoWorkspace(context: Context, plan: WorkspacePlan): Prom
 async function removeClean(repository: Repository, plan: WorkspacePlan): Promise<boolean> {
   const { none } = await readFilters({ gitDir: repository.commonDir });
   const args = ["worktree", "remove", plan.path];
-  return (await runGit(args, { gitDir: repository.commonDir, config: none, deadlineMs: checkoutDeadlineMs })).code === 0;
+  return (
+    (await runGit(args, { gitDir: repository.commonDir, config: none, deadlineMs: checkoutDeadlineMs })).code === 0
+  );
 }
 
 async function isWithoutWork(repository: Repository, plan: WorkspacePlan, admin: string): Promise<boolean> {

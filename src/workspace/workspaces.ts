@@ -7,6 +7,7 @@ import { HoldfastError, messageOf } from "../protocol/error.ts";
 import type { Context } from "./context.ts";
 import { createWorkspace } from "./create.ts";
 import { emptyTrash, trashDays } from "./empty.ts";
+import { excludePatterns } from "./exclude.ts";
 import { liveBranch } from "./head.ts";
 import { inspectWorktree } from "./inspect.ts";
 import { preflightWorkspace } from "./preflight.ts";
@@ -60,6 +61,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     restore: async (id) => await serial.run(pathOf(id), async () => await restoreFromTrash(context, id)),
     listTrash: async () => await listTrash(context),
     empty: async (id) => await serial.run(pathOf(id), async () => await emptyTrash(context, id)),
+    exclude: excludePatterns,
     prepareSpare: async (repository, defaultBranch, always) =>
       await prepareSpare(context, repository, defaultBranch, always ?? false),
   };

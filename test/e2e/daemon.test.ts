@@ -3,6 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { defaultPort } from "../../src/base/launch-options.ts";
 import { identify, isAlive } from "../../src/base/pid.ts";
 import type { InfoJson } from "../../src/protocol/wire.ts";
 import { Home } from "../harness/home.ts";
@@ -123,7 +124,7 @@ test("[DAEMON-8, PROC-11] a daemon started inside tmux and another agent outlive
   await tmux("new-session", "-d", "-s", "outer", "env", "CLAUDECODE=1", "CLAUDE_CODE_ENTRYPOINT=cli", "HOLDFAST_SESSION=other-1", bin, "start", "--port", "0");
   await until("the daemon", () => existsSync(home.paths.daemonFile));
   const { pid, startTime, bootId } = home.daemon();
-  await tmux("kill-server");
+  await until("the outer session to end", async () => (await tmux("list-sessions")).code !== 0);
   const environment = readFileSync(`/proc/${pid}/environ`, "latin1").split("\0").map((entry) => entry.split("=")[0]);
   expect(environment).toContain("HOME");
   expect(environment.filter((name) => /^(TMUX|CLAUDE|HOLDFAST_SESSION)/.test(name ?? ""))).toEqual([]);
@@ -171,8 +172,22 @@ test("[DAEMON-12] a port that was asked for and is taken is an error with the ne
   try {
     const ran = await home.cli(["start", "--port", String(port)]);
     expect(ran.code).toBe(1);
-    expect(ran.stderr).toContain(`Port ${port} is taken by another program.`);
+    expect(ran.stderr).toContain(`127.0.0.1:${port} is taken by another program.`);
     expect(ran.stderr).toContain("--port 0");
+  } finally {
+    other.close();
+  }
+});
+
+test("[DAEMON-12] the default port gives way to a free one when another program has it", async () => {
+  await using home = new Home();
+  const other = createServer();
+  // Where it is taken already, that serves as well.
+  other.on("error", () => undefined).listen(defaultPort, "127.0.0.1");
+  try {
+    await home.ok(["start"]);
+    expect(home.daemon().url).not.toContain(`:${defaultPort}`);
+    expect((await info(home)).state).toBe("running");
   } finally {
     other.close();
   }
@@ -181,7 +196,7 @@ test("[DAEMON-12] a port that was asked for and is taken is an error with the ne
 test("[DAEMON-13] beyond loopback it needs a passphrase", async () => {
   await using home = new Home();
   const ran = await home.cli(["start", "--host", "0.0.0.0", "--port", "0"]);
-  expect(ran.code).toBe(1);
+  expect(ran.code).toBe(2);
   expect(ran.stderr).toContain("passphrase");
   expect(existsSync(home.paths.daemonFile)).toBe(false);
 });
@@ -248,7 +263,7 @@ test("[BAD-2] a file or another program on the socket's path is not removed", as
   try {
     const program = await home.cli(["start", "--port", "0"]);
     expect(program.code).toBe(1);
-    expect(program.stderr).toContain("another program");
+    expect(program.stderr).toContain(`Another program answers on ${home.paths.socket}; it was left alone.`);
     expect(other.listening && existsSync(home.paths.socket)).toBe(true);
   } finally {
     other.close();

@@ -1,6 +1,6 @@
-import { existsSync } from "node:fs";
 import { expect, test } from "vitest";
 import { ProjectHome } from "../harness/project.ts";
+import { isRunning } from "../harness/marked.ts";
 import { until } from "../harness/until.ts";
 
 test("[LIVE-1] stop, SIGKILL and restart of the daemon leave the agent as it was, and it is adopted by itself", async () => {
@@ -9,8 +9,8 @@ test("[LIVE-1] stop, SIGKILL and restart of the daemon leave the agent as it was
   await home.status(id, "idle");
   const agent = await home.agent(id);
 
-  expect(await home.ok(["stop"])).toBe("Daemon stopped. 1 session keeps running (holdfast start to supervise them again).\n");
-  expect(existsSync(`/proc/${agent.pid}`)).toBe(true);
+  expect(await home.ok(["stop"])).toBe("Daemon stopped. 1 session keeps running (holdfast start to supervise it again).\n");
+  expect(isRunning(agent.pid)).toBe(true);
   await home.ok(["start"]);
   expect(await home.agent(id)).toEqual(agent);
 
@@ -32,7 +32,7 @@ test("[LIVE-2] after the tmux server died the session comes back into its conver
   const conversation = (await home.show(id)).agentSessionId;
   await home.ok(["stop"]);
   await home.run("tmux", ["-L", home.paths.tmuxSocket, "kill-server"]);
-  await until("the agent to be gone", () => !existsSync(`/proc/${before.pid}`));
+  await until("the agent to be gone", () => !isRunning(before.pid));
 
   await home.ok(["start", "--no-restore"]);
   await home.status(id, "failed");
@@ -51,7 +51,8 @@ test("[LIVE-2] another boot id means that everything of before is gone, and it c
   await home.status(id, "idle");
   await home.ok(["stop"]);
   await home.run("tmux", ["-L", home.paths.tmuxSocket, "kill-server"]);
-  await home.ok(["start"], { env: { HOLDFAST_TEST_BOOT_ID: "another-boot" } });
+  home.env["HOLDFAST_TEST_BOOT_ID"] = "another-boot";
+  await home.ok(["start"]);
   await home.status(id, "idle");
   const types = (await home.events(id)).map(({ type }) => type);
   expect(types.filter((type) => type === "run.ended")).toHaveLength(1);

@@ -2,6 +2,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ProjectHome } from "../harness/project.ts";
+import { isRunning } from "../harness/marked.ts";
 import { until } from "../harness/until.ts";
 
 test("[KILL-1] a killed session stays ended over restarts of the daemon, and over a reboot", async () => {
@@ -10,12 +11,13 @@ test("[KILL-1] a killed session stays ended over restarts of the daemon, and ove
   await home.status(id, "idle");
   const { pid } = await home.agent(id);
   expect(await home.ok(["session", "kill", id])).toBe(`Session ${id} killed.\n`);
-  expect(existsSync(`/proc/${pid}`)).toBe(false);
+  expect(isRunning(pid)).toBe(false);
   await home.ok(["restart"]);
   await home.crash();
   await home.ok(["start"]);
   await home.ok(["stop"]);
-  await home.ok(["start"], { env: { HOLDFAST_TEST_BOOT_ID: "another-boot" } });
+  home.env["HOLDFAST_TEST_BOOT_ID"] = "another-boot";
+  await home.ok(["start"]);
   expect(await home.show(id)).toMatchObject({ status: "killed", intent: { want: "killed", by: "person" }, processes: [] });
   expect((await home.events(id)).filter(({ type }) => type === "launch.started")).toHaveLength(1);
 });
@@ -147,15 +149,15 @@ test("[VERB-3] stop --halt-sessions stops sessions only when that was confirmed"
   const asked = await home.cli(["stop", "--halt-sessions"]);
   expect(asked.code).toBe(1);
   expect(asked.stdout + asked.stderr).toContain(id);
-  expect(existsSync(`/proc/${pid}`)).toBe(true);
+  expect(isRunning(pid)).toBe(true);
   expect(existsSync(home.paths.daemonFile)).toBe(true);
   await home.ok(["stop", "--halt-sessions", "--yes"]);
-  expect(existsSync(`/proc/${pid}`)).toBe(false);
+  expect(isRunning(pid)).toBe(false);
   await home.ok(["start"]);
   expect(await home.show(id)).toMatchObject({ status: "stopped", intent: { want: "stopped", by: "person" } });
   await home.ok(["session", "restore", id]);
   const again = await home.agent(id);
   await home.ok(["stop"]);
   await home.ok(["stop", "--halt-sessions", "--yes"]);
-  expect(existsSync(`/proc/${again.pid}`)).toBe(false);
+  expect(isRunning(again.pid)).toBe(false);
 });

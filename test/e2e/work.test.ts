@@ -15,10 +15,10 @@ test("[WORK-1] everything in a dirty worktree comes back after kill and restore,
   expect(killed).toMatch(/\d+ uncommitted files and 1 unpushed commit kept in the trash as /);
   expect(killed).toContain(`holdfast session restore ${id}`);
   expect(existsSync(workspacePath)).toBe(false);
-  expect(await home.git(home.repo, ["branch", "--list", "holdfast/*"])).not.toBe("");
+  expect(await home.git(home.repo, ["branch", "--list", id])).not.toBe("");
 
   const restored = await home.ok(["session", "restore", id]);
-  expect(restored).toMatch(new RegExp(`^Session ${id} restored\\.\\n  Worktree: ${workspacePath}\\n  Branch:   holdfast/${id}\\n  Attach:   tmux `));
+  expect(restored).toMatch(new RegExp(`^Session ${id} restored\\.\\n  Worktree: ${workspacePath}\\n  Branch:   ${id}\\n  Attach:   tmux `));
   expect(fingerprint(workspacePath)).toEqual(before.files);
   expect(await gitState(home, workspacePath)).toBe(before.git);
 });

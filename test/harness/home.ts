@@ -8,7 +8,7 @@ import { join } from "node:path";
 import type { DaemonFile } from "../../src/base/launch-options.ts";
 import { resolvePaths, type Paths } from "../../src/base/paths.ts";
 import type { SessionJson } from "../../src/protocol/wire.ts";
-import { endMarked, markedProcesses } from "./marked.ts";
+import { endMarked, isRunning, markedProcesses } from "./marked.ts";
 import { until } from "./until.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -113,7 +113,7 @@ export class Home implements AsyncDisposable {
   async crash(): Promise<void> {
     const { pid } = this.daemon();
     process.kill(pid, "SIGKILL");
-    await until("the daemon to be gone", () => !existsSync(`/proc/${pid}`) || readFileSync(`/proc/${pid}/stat`, "latin1").includes(") Z "));
+    await until("the daemon to be gone", () => !isRunning(pid));
   }
 
   /** Arms a named test point; see src/base/test-points.ts. */

@@ -7,6 +7,15 @@ export interface Marked {
   what: string;
 }
 
+/** Whether there is such a process; a zombie is none. */
+export function isRunning(pid: number): boolean {
+  try {
+    return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, "latin1"));
+  } catch {
+    return false;
+  }
+}
+
 export function markedProcesses(marker: string): Marked[] {
   const found: Marked[] = [];
   for (const name of readdirSync("/proc")) {
@@ -14,7 +23,7 @@ export function markedProcesses(marker: string): Marked[] {
     if (!Number.isInteger(pid) || pid === process.pid) continue;
     try {
       if (!readFileSync(`/proc/${pid}/environ`, "latin1").split("\0").includes(marker)) continue;
-      if (/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, "latin1"))) continue;
+      if (!isRunning(pid)) continue;
       found.push({ pid, what: readFileSync(`/proc/${pid}/cmdline`, "latin1").replaceAll("\0", " ").trim().slice(0, 160) });
     } catch {
       // It ended meanwhile, or is not ours to read.
@@ -31,13 +40,5 @@ export async function endMarked(processes: Marked[]): Promise<void> {
       // Gone.
     }
   }
-  await until("killed processes to be gone", () =>
-    processes.every(({ pid }) => {
-      try {
-        return /\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, "latin1"));
-      } catch {
-        return true;
-      }
-    }),
-  );
+  await until("killed processes to be gone", () => !processes.some(({ pid }) => isRunning(pid)));
 }

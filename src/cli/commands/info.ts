@@ -1,10 +1,10 @@
 import { build, version } from "../../base/build.ts";
 import type { InfoJson } from "../../protocol/wire.ts";
+import { askInfo } from "../connection.ts";
 import type { Context } from "../context.ts";
 import { type CommandEntry, jsonOption } from "../entry-types.ts";
 import { findDaemon } from "../find-daemon.ts";
 import { infoLines } from "../render/daemon.ts";
-import { SocketTransport } from "../socket-transport.ts";
 
 /** A daemon that lives answers within milliseconds; one that is stopped or hangs never does. */
 const deadlineMs = 3_000;
@@ -29,19 +29,9 @@ async function readInfo({ paths }: Context): Promise<InfoJson> {
   if (found.daemon === "none") return { state: "stopped", pid: null, version, build, ...nothing };
   if (found.daemon === "starting") return { state: "starting", pid: found.identity.pid, version, build, ...nothing };
   const { file } = found;
-  const answer = await askInfo(file.socket);
+  const answer = await askInfo(file.socket, deadlineMs);
   if (answer !== null) return answer;
   const { pid, url, socket, managedBy } = file;
   const startedAt = new Date(file.startedAt).toISOString();
   return { state: "unresponsive", pid, version: file.version, build: file.build, url, socket, home: paths.home, startedAt, managedBy };
-}
-
-async function askInfo(socket: string): Promise<InfoJson | null> {
-  try {
-    const request = { method: "GET", path: "/api/info", headers: {}, body: null, signal: AbortSignal.timeout(deadlineMs) };
-    const { status, text } = await new SocketTransport(socket).request(request);
-    return status === 200 ? (JSON.parse(text) as InfoJson) : null;
-  } catch {
-    return null;
-  }
 }

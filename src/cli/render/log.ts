@@ -12,7 +12,7 @@ export function logLine(text: string, paint: Paint): string {
   if (typeof entry["message"] !== "string") return clean(text);
   const { at, level, message, ...fields } = entry as { at?: unknown; level?: unknown; message: string };
   const when = typeof at === "string" ? at.replace("T", " ").replace(/Z$/, "") : "";
-  const word = String(level ?? "info");
+  const word = typeof level === "string" ? clean(level) : "info";
   const colour = word === "error" ? paint.red : word === "warn" ? paint.yellow : paint.dim;
   const details = Object.entries(fields).map(
     ([name, value]) => `${name}=${clean(typeof value === "string" ? value : JSON.stringify(value))}`,

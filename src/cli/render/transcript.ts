@@ -17,7 +17,7 @@ export function transcriptLines(event: EventJson, paint: Paint): string[] {
     case "context.reset":
       return [paint.yellow("Conversation context reset")];
     case "turn.ended":
-      return [paint.dim(`[${clean(String(event["stopReason"] ?? "ended"))}]`)];
+      return [paint.dim(`[${typeof event["stopReason"] === "string" ? clean(event["stopReason"]) : "ended"}]`)];
     default:
       return [];
   }

@@ -3,7 +3,7 @@
  * hooks write, what was decided for this launch (conversation id, prompt given), and until the agent runs its argv and
  * environment. Nothing in it is used by a later launch.
  */
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync, existsSync } from "node:fs";
 import { dirname, join, resolve, sep } from "node:path";
 import type { TerminalAgent } from "../../ports/agents.ts";
 import { asLaunchId } from "../../protocol/ids.ts";
@@ -64,6 +64,10 @@ export class LaunchFiles {
   }
 
   /** Only after everything of these launches is proven gone. */
+  has(session: SessionId): boolean {
+    return existsSync(join(this.#root, safeName(session)));
+  }
+
   removeAll(session: SessionId, except: LaunchId | null): void {
     const kept = except === null ? null : safeName(except);
     for (const name of this.#names(session)) {

@@ -15,7 +15,7 @@ import { treeTarget } from "./identity.ts";
 import { otherName, tmuxName } from "./names.ts";
 import { deathLines } from "./observe.ts";
 import type { ObserveContext } from "./observe.ts";
-import { agentPaneOption, launchOption, listPanes, sessionOption } from "./panes.ts";
+import { agentPaneOption, awaitsExit, launchOption, listPanes, sessionOption } from "./panes.ts";
 import type { Pane } from "./panes.ts";
 import { captureScreens, lastLines } from "./screen.ts";
 
@@ -273,7 +273,7 @@ async function deadPane(context: LaunchContext, paneTarget: string, waitMs: numb
     const list = await listPanes(context.tmux);
     const pane = list.is === "known" ? list.panes.find((one) => one.paneTarget === paneTarget) : undefined;
     if (pane === undefined) return null;
-    if (pane.dead || performance.now() >= until) return pane;
+    if ((pane.dead && !awaitsExit(pane)) || performance.now() >= until) return pane;
     await delay(pollMs);
   }
 }

@@ -13,7 +13,7 @@ import type { LaunchId, SessionId } from "../../protocol/ids.ts";
 import type { SessionState } from "../../protocol/session.ts";
 import { treeTarget } from "./identity.ts";
 import type { LaunchFiles } from "./launch-files.ts";
-import { listPanes, paneFor } from "./panes.ts";
+import { awaitsExit, listPanes, paneFor } from "./panes.ts";
 import type { Pane, PaneList } from "./panes.ts";
 import { captureScreens, lastLines } from "./screen.ts";
 import type { Tmux } from "./tmux.ts";
@@ -74,11 +74,17 @@ async function settledList(context: ObserveContext, sessions: readonly SessionSt
   const wanted = new Set(sessions.map((session) => session.id));
   let list = await listPanes(context.tmux);
   for (let round = 0; round < lookAgainTimes && list.is === "known"; round += 1) {
-    if (!list.panes.some((pane) => !pane.dead && wanted.has(pane.session) && identify(pane.pid) === null)) break;
+    if (!list.panes.some((pane) => wanted.has(pane.session) && isFresh(context, pane) && awaitsExit(pane))) break;
     await delay(lookAgainMs);
     list = await listPanes(context.tmux);
   }
   return list;
+}
+
+/** Tmux before 3.3 never names a signal: what has been waited for once is not waited for on every look. */
+function isFresh(context: ObserveContext, pane: Pane): boolean {
+  const since = context.watches.known(pane.session)?.goneSince ?? null;
+  return since === null || Date.now() - since < exitWordMs;
 }
 
 async function describeFound(
@@ -135,12 +141,12 @@ async function describe(context: ObserveContext, one: Found, now: number): Promi
       lastLines: [],
     });
   }
-  if (!pane.dead) {
+  if (awaitsExit(pane)) {
     watch.goneSince ??= now;
     if (now - watch.goneSince < exitWordMs) {
       return { seen: { is: "unknown", why: "the agent has just ended; tmux has not said how" }, cause: null };
     }
-    await readDeadLines(context.tmux, [one]);
+    if (watch.deadLines === null) await readDeadLines(context.tmux, [one]);
   }
   return known({
     ...base,

@@ -1,5 +1,6 @@
 /** One look at every pane of our server: a single `list-panes -a`, whatever the number of sessions. */
 import { constants } from "node:os";
+import { identify } from "../../base/pid.ts";
 import { asLaunchId, asSessionId } from "../../protocol/ids.ts";
 import type { LaunchId, SessionId } from "../../protocol/ids.ts";
 import type { ExitStatus } from "../../protocol/session.ts";
@@ -95,6 +96,14 @@ const signalNames = new Map(Object.entries(constants.signals).map(([name, number
 
 function signalName(number: number): string {
   return signalNames.get(number) ?? `signal ${number}`;
+}
+
+/**
+ * Whether tmux still has to say how the pane's process ended: between its death and that word the pane looks alive, or
+ * dead without a status.
+ */
+export function awaitsExit(pane: Pane): boolean {
+  return pane.dead ? pane.exit === null : identify(pane.pid) === null;
 }
 
 /** The pane of a session: of the launch that is expected, else one that lives, else any. */

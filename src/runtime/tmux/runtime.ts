@@ -72,6 +72,7 @@ export function openTmuxRuntime(options: TmuxRuntimeOptions): Runtime {
       }
       return observed;
     },
+    mayHaveLeft: (session) => files.has(session.id),
     async launch(request) {
       const result = await launch(context, request);
       hints.listen();
@@ -91,7 +92,7 @@ export function openTmuxRuntime(options: TmuxRuntimeOptions): Runtime {
       return result;
     },
     capture: (session, lines) => capture(context, session, lines),
-    attachCommand: (session) => tmux.attachArguments(watches.nameOf(session.id) ?? tmuxName(session)),
+    attachCommand: (session) => tmux.attachArguments(watches.known(session.id)?.sessionName ?? tmuxName(session)),
     onHint: (listener) => hints.add(listener),
     close: () => hints.close(),
   };

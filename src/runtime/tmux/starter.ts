@@ -8,13 +8,13 @@ export const starterText = `#!/bin/sh
 set -u
 # The agent's own tmux commands must not reach the server that holds it.
 unset TMUX TMUX_PANE
-unset OLDPWD
+holdfast_workspace=/
 holdfast_launch_directory=$1
 # Sets holdfast_workspace, exports the environment, and makes the agent's argv the arguments.
 # shellcheck disable=SC1091
 . "$holdfast_launch_directory/run"
 cd -- "$holdfast_workspace" || exit 126
-unset holdfast_launch_directory holdfast_workspace
+unset OLDPWD holdfast_launch_directory holdfast_workspace
 exec "$@"
 `;
 

@@ -8,7 +8,7 @@ import { treeTarget } from "./identity.ts";
 import { removeSession } from "./launch.ts";
 import { deathLines, expectedLaunch } from "./observe.ts";
 import type { ObserveContext } from "./observe.ts";
-import { listPanes, paneFor } from "./panes.ts";
+import { awaitsExit, listPanes, paneFor } from "./panes.ts";
 import type { Pane } from "./panes.ts";
 import { captureScreens, lastLines } from "./screen.ts";
 
@@ -57,7 +57,7 @@ async function settledPanes(context: ObserveContext, session: SessionState): Pro
   const until = performance.now() + exitWordMs;
   for (;;) {
     const panes = await ownPanes(context, session);
-    if (panes.every((pane) => pane.dead || identify(pane.pid) !== null) || performance.now() >= until) return panes;
+    if (!panes.some(awaitsExit) || performance.now() >= until) return panes;
     await delay(10);
   }
 }

@@ -96,8 +96,8 @@ export class Watches {
     return watch;
   }
 
-  nameOf(session: SessionId): string | null {
-    return this.#bySession.get(session)?.sessionName ?? null;
+  known(session: SessionId): LaunchWatch | null {
+    return this.#bySession.get(session) ?? null;
   }
 
   forget(session: SessionId): void {

@@ -1,16 +1,11 @@
 import { type CommandEntry, jsonOption, projectOption } from "../../entry-types.ts";
 import { chooseSessions, sessionLines } from "../../render/sessions.ts";
 
-export const includeTerminatedOption = {
-  long: "include-terminated",
-  description: "also sessions that are killed, exited, done or archived",
-};
-
 export const command: CommandEntry = {
   options: [
     projectOption,
     { long: "all", short: "a", description: "also orchestrators; each line ends with the role" },
-    includeTerminatedOption,
+    { long: "include-terminated", description: "also sessions that are killed, exited, done or archived" },
     jsonOption,
   ],
   examples: [

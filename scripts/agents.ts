@@ -1,0 +1,43 @@
+/** `npm run test:agents`: installs the real agents, drives them against the scripted model, and ends with one line of counts. */
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { installAgents } from "./install-agents.ts";
+
+interface Report {
+  numPassedTests: number;
+  numFailedTests: number;
+}
+
+const { passed, failed } = run();
+console.log(`${passed} passed, ${failed} failed`);
+process.exitCode = failed > 0 ? 1 : 0;
+
+function run(): { passed: number; failed: number } {
+  try {
+    installAgents();
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : String(error));
+    return { passed: 0, failed: 1 };
+  }
+  const directory = mkdtempSync(join(tmpdir(), "holdfast-agents-"));
+  const output = join(directory, "report.json");
+  const options = ["--config", "vitest.agents.config.ts", "--reporter=default", "--reporter=json"];
+  const args = ["run", ...options, `--outputFile.json=${output}`, ...process.argv.slice(2)];
+  const { status } = spawnSync("vitest", args, { stdio: "inherit" });
+  const report = readReport(output);
+  rmSync(directory, { recursive: true });
+  // A run that broke before or after its tests has no failed test to show for it.
+  const broken = status !== 0 && report.numFailedTests === 0;
+  if (broken) console.log("the test run itself failed (see above)");
+  return { passed: report.numPassedTests, failed: report.numFailedTests + (broken ? 1 : 0) };
+}
+
+function readReport(path: string): Report {
+  try {
+    return JSON.parse(readFileSync(path, "utf8")) as Report;
+  } catch {
+    return { numPassedTests: 0, numFailedTests: 0 };
+  }
+}

@@ -1,0 +1,70 @@
+/** Installs the real agents into a cache of the lane's own. Fails rather than skips where one cannot be had. */
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { agentPackages, binDirectory, cacheDirectory } from "../test/agents-lane/packages.ts";
+
+/** Written last, so that an install that was cut off is done again. */
+const stampName = "installed.json";
+/** Downloads of over a gigabyte may be cut off once. */
+const attempts = 2;
+
+export function installAgents(): void {
+  const cache = cacheDirectory();
+  const wanted = JSON.stringify(Object.fromEntries(agentPackages.map(({ name, version }) => [name, version])));
+  const stamp = join(cache, stampName);
+  if (!existsSync(stamp) || readFileSync(stamp, "utf8") !== wanted) {
+    console.log("Installing the real agents (about 1.3 GB, once) …");
+    rmSync(stamp, { force: true });
+    npmInstall(cache, wanted);
+    checkVersions(cache);
+    writeFileSync(stamp, wanted);
+    return;
+  }
+  checkVersions(cache);
+}
+
+function npmInstall(cache: string, dependencies: string): void {
+  mkdirSync(cache, { recursive: true });
+  writeFileSync(join(cache, "package.json"), `{"private":true,"dependencies":${dependencies}}\n`);
+  const quiet = ["--no-audit", "--no-fund", "--no-progress", "--loglevel=error"];
+  const unrecorded = ["--no-save", "--no-package-lock", "--omit-lockfile-registry-resolved"];
+  const args = ["install", "--prefix", cache, ...quiet, ...unrecorded];
+  let said = "";
+  for (let attempt = 1; attempt <= attempts; attempt++) {
+    // Not inside the project: its .npmrc and package.json are not the cache's.
+    const ran = spawnSync("npm", args, { cwd: cache, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+    if (ran.status === 0) return;
+    said = `${ran.stdout}\n${ran.stderr}\n${ran.error?.message ?? ""}`;
+  }
+  throw new Error(`npm could not install the agents:\n${withoutHosts(said.trim())}`);
+}
+
+/** Each command must run and be of the version that was asked for: half an install shows here and not as a red test. */
+function checkVersions(cache: string): void {
+  const home = mkdtempSync(join(tmpdir(), "agents-version-"));
+  const env = { HOME: home, PATH: `${binDirectory(cache)}:${process.env["PATH"] ?? ""}`, LANG: "C.UTF-8" };
+  try {
+    for (const { command, version, name } of agentPackages) {
+      if (command === null) continue;
+      const ran = spawnSync(join(binDirectory(cache), command), ["--version"], {
+        env,
+        encoding: "utf8",
+        timeout: 120_000,
+      });
+      const said = `${ran.stdout ?? ""}${ran.stderr ?? ""}${ran.error?.message ?? ""}`;
+      if (ran.status !== 0 || !said.includes(version)) {
+        throw new Error(`${command} of ${name}@${version} does not run: ${withoutHosts(said.trim()).slice(0, 500)}`);
+      }
+      console.log(`${command} ${version}`);
+    }
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
+}
+
+/** Where packages come from is nobody's business in a log. */
+function withoutHosts(text: string): string {
+  return text.replaceAll(/\b(https?:\/\/)[^\s/"']+/g, "$1…");
+}

@@ -1,0 +1,77 @@
+/** Titles and screens as the real agents showed them. */
+import { expect, test } from "vitest";
+import type { TerminalAgent } from "../ports/agents.ts";
+import type { Activity } from "../protocol/session.ts";
+import { openAgents } from "./registry.ts";
+
+const agents = openAgents([], { demo: ["demo"], shell: undefined, geminiTrustsOurSettings: false });
+
+interface Seen {
+  agent: string;
+  title?: string;
+  screen?: string;
+  is: Activity | null;
+}
+
+const seen: Seen[] = [
+  { agent: "claude", title: "✳ scripted", is: "idle" },
+  { agent: "claude", title: "⠂ scripted", is: "working" },
+  { agent: "claude", title: "⠐ scripted", is: "working" },
+  { agent: "claude", title: "vm", is: null },
+  { agent: "claude", title: "✳ scripted", screen: " Do you want to proceed?\n ❯ 1. Yes", is: "needs_input" },
+  {
+    agent: "claude",
+    title: "vm",
+    screen: " Quick safety check: Is this a project you created or one you trust?",
+    is: "needs_input",
+  },
+  { agent: "codex", title: "scripted | w-codex", is: "idle" },
+  { agent: "codex", title: "⠸ scripted | w-codex", is: "working" },
+  { agent: "codex", title: "[ ! ] Action Required | scripted | w-codex", is: "needs_input" },
+  { agent: "codex", title: "[ . ] Action Required | scripted | w-codex", is: "needs_input" },
+  { agent: "codex", title: "vm", screen: "  Hooks need review\n  7 hooks are new or changed.", is: "needs_input" },
+  { agent: "codex", title: "vm", screen: "> 1. Sign in with ChatGPT", is: "needs_input" },
+  { agent: "codex", title: "vm", is: null },
+  { agent: "gemini", title: "◇  Ready (w-gemini)      ", is: "idle" },
+  { agent: "gemini", title: "✦  Working… (w-gemini)   ", is: "working" },
+  { agent: "gemini", title: "✋  Action Required (w-gemini)  ", is: "needs_input" },
+  { agent: "gemini", title: "◇  Ready (w)", screen: "│ Do you trust the files in this folder?  │", is: "needs_input" },
+  {
+    agent: "opencode",
+    title: "OC | scripted",
+    screen: "  ┃  △ Permission required\n  ┃ $ touch made",
+    is: "needs_input",
+  },
+  {
+    agent: "opencode",
+    title: "OC | scripted",
+    screen: "   ⬝⬝⬝⬝  esc interrupt     20 (0%)  ctrl+p commands",
+    is: "working",
+  },
+  { agent: "opencode", title: "OC | scripted", screen: "   /tmp/w     20 (0%)  ctrl+p commands", is: "idle" },
+  { agent: "demo", title: "demo: asking", is: "needs_input" },
+  { agent: "demo", title: "demo: ready", is: "idle" },
+  { agent: "shell", title: "vm", screen: "$ ", is: null },
+];
+
+test.each(seen)("[AGENT-8] $agent with title '$title' and screen '$screen' is $is", ({ agent, title, screen, is }) => {
+  expect(activityOf(agents.get(agent)!.terminal!, title ?? "", screen ?? "")).toBe(is);
+});
+
+const gone: [string, string][] = [
+  ["claude", "No conversation found with session ID: 11111111-2222-4333-8444-555555555559"],
+  ["codex", "ERROR: No saved session found with ID 01a1e104-d677-7062-b4d8-0f8eead90463. Run `codex resume` …"],
+  ["gemini", "Error resuming session: No previous sessions found for this project."],
+  ["gemini", 'Error resuming session: Invalid session identifier "11111111-2222-4333-8444-555555555559".'],
+  ["opencode", "Error: Session not found: ses_doesnotexist"],
+  ["demo", "demo: no conversation x"],
+];
+
+test.each(gone)("[AGENT-9] %s says that a conversation is gone: %s", (agent, text) => {
+  expect(agents.get(agent)!.terminal!.conversationGone.some((pattern) => pattern.test(text))).toBe(true);
+});
+
+function activityOf(terminal: TerminalAgent, title: string, screen: string): Activity | null {
+  const rule = terminal.screenRules.find(({ where, pattern }) => pattern.test(where === "title" ? title : screen));
+  return rule?.activity ?? null;
+}

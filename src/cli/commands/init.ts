@@ -1,0 +1,40 @@
+import { resolve } from "node:path";
+import { type CommandEntry, jsonOption } from "../entry-types.ts";
+import { clean } from "../render/text.ts";
+import { findingLines } from "../render/findings.ts";
+
+export const command: CommandEntry = {
+  arguments: [{ name: "path", description: "the repository (default: the one you are in)", optional: true, completes: "directory" }],
+  options: [jsonOption],
+  examples: [
+    ["set up the repository you are in", "holdfast init"],
+    ["set up another one", "holdfast init ~/code/my-app"],
+  ],
+  notes: "Writes holdfast.yaml (an existing one is left as it is), registers its projects, and checks tools.",
+  daemon: "starts",
+  async run(context, input) {
+    const [path] = input.args;
+    const [{ writeConfig }, { requireRepository }, { repositoryRoot }, { agentsFound, checkAgents, checkTools }] =
+      await Promise.all([
+        import("../../config/init.ts"),
+        import("../../config/discover.ts"),
+        import("../../config/repository.ts"),
+        import("../doctor/tools.ts"),
+      ]);
+    const directory = path === undefined ? (repositoryRoot(context.cwd) ?? context.cwd) : resolve(context.cwd, path);
+    requireRepository(directory);
+    const written = writeConfig({ directory, agentsFound: agentsFound(context.env) });
+    const json = input.flag("json");
+    if (!json) context.out(written.is === "written" ? `Wrote ${written.file}` : `Kept ${written.file}, which was there.`);
+    const projects = await context.call("projectAdd", { body: { path: directory } });
+    const tools = [...(await checkTools(context.env)), ...checkAgents(context.env)];
+    if (json) {
+      context.json({ file: written.file, written: written.is === "written", projects });
+      return;
+    }
+    for (const project of projects) context.out(`Project ${clean(project.id)} registered (${clean(project.path)}).`);
+    const trouble = tools.filter(({ level }) => level === "fail" || level === "warn");
+    if (trouble.length > 0) context.err(findingLines(trouble, new Set(), context.paint).slice(0, -2).join("\n"));
+    context.out(`Start a session: holdfast spawn ${clean(projects[0]?.id ?? "")} --prompt '...'`);
+  },
+};

@@ -1,0 +1,49 @@
+import { mkdirSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { writeDurable } from "../../../base/durable-file.ts";
+import type { Context } from "../../context.ts";
+import type { CommandEntry } from "../../entry-types.ts";
+import { findDaemon } from "../../find-daemon.ts";
+import type { Input } from "../../input.ts";
+import { choosePassphrase, readStartOptions, startOptions } from "../../launch-plan.ts";
+import { describeService, runAll } from "../../service.ts";
+
+export const command: CommandEntry = {
+  options: [...startOptions, { long: "print", description: "only print the file" }],
+  examples: [
+    ["start at login, by systemd or launchd", "holdfast service install"],
+    ["look at it first", "holdfast service install --print"],
+  ],
+  notes: "Stopping or restarting the service ends the daemon and nothing else: agents keep running.",
+  daemon: "alone",
+  async run(context, input) {
+    const service = describeService(context, startArguments(context, input));
+    if (input.flag("print")) {
+      context.out(service.text.trimEnd());
+      return 0;
+    }
+    mkdirSync(dirname(service.file), { recursive: true });
+    writeDurable(service.file, service.text, 0o644);
+    context.out(`Wrote ${service.file}`);
+    for (const line of service.advice) context.out(line);
+    const found = findDaemon(context.paths);
+    if (found.daemon !== "none" && !(found.daemon === "running" && found.file.managedBy === service.manager)) {
+      context.out("Holdfast is running already. To hand it over to the service (sessions keep running):");
+      context.out("  holdfast stop");
+      for (const line of service.enable) context.out(`  ${line.join(" ")}`);
+      return 0;
+    }
+    return runAll(context, service.enable) ? 0 : 1;
+  },
+};
+
+/** What was asked for, as the service will pass it on; the same rules as for `start`. */
+function startArguments(context: Context, input: Input): string[] {
+  const file = input.text("passphrase-file");
+  choosePassphrase(readStartOptions(input), { file, env: {}, paths: context.paths });
+  return startOptions.flatMap(({ long, value }) => {
+    if (value === undefined) return input.flag(long) ? [`--${long}`] : [];
+    const text = input.text(long);
+    return text === undefined ? [] : [`--${long}`, long === "passphrase-file" ? resolve(context.cwd, text) : text];
+  });
+}

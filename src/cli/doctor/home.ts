@@ -1,0 +1,107 @@
+/** The home: who may read it, how much room is left, and what earlier runs left behind. */
+import { chmodSync, existsSync, lstatSync, readdirSync, rmSync, statfsSync } from "node:fs";
+import { join } from "node:path";
+import type { Paths } from "../../base/paths.ts";
+import { isAlive } from "../../base/pid.ts";
+import { findDaemon, listStarting } from "../find-daemon.ts";
+import { listOldBuilds } from "../install-build.ts";
+import { count } from "../render/text.ts";
+import { type Finding, finding } from "./finding.ts";
+
+const megabyte = 1024 * 1024;
+/** Below the first, a worktree of an ordinary project no longer fits; below the second, not even the log. */
+const lowBytes = 1024 * megabyte;
+const emptyBytes = 100 * megabyte;
+
+export function checkHome(paths: Paths): Finding[] {
+  if (!existsSync(paths.home)) {
+    return [finding("home", "info", `${paths.home} does not exist yet; the first start makes it.`)];
+  }
+  return [...checkPermissions(paths), ...checkDisk(paths.home), ...checkLeftovers(paths)];
+}
+
+/** Files that say who may talk to the daemon, and what agents were told. */
+function privateFiles(paths: Paths): string[] {
+  const { token, passphrase, database, daemonFile, launchFile } = paths;
+  return [token, passphrase, database, `${database}-wal`, daemonFile, launchFile];
+}
+
+function checkPermissions(paths: Paths): Finding[] {
+  const wrong = [
+    ...tooOpen([paths.home, paths.run, paths.logs], 0o700),
+    ...tooOpen(privateFiles(paths), 0o600),
+  ];
+  if (wrong.length === 0) return [finding("permissions", "ok", `${paths.home} is readable by you alone.`)];
+  return wrong.map(({ path, mode, wanted }) =>
+    finding("permissions", "fail", `Others can reach ${path} (mode ${mode.toString(8)}).`, {
+      fix: `chmod ${wanted.toString(8)} ${path}`,
+      mend: () => chmodSync(path, wanted),
+    }),
+  );
+}
+
+function tooOpen(candidates: readonly string[], wanted: number): { path: string; mode: number; wanted: number }[] {
+  return candidates.flatMap((path) => {
+    const stat = lstatSync(path, { throwIfNoEntry: false });
+    if (stat === undefined || stat.isSymbolicLink()) return [];
+    const mode = stat.mode & 0o777;
+    return (mode & 0o077) === 0 ? [] : [{ path, mode, wanted }];
+  });
+}
+
+function checkDisk(home: string): Finding[] {
+  const { bavail, bsize } = statfsSync(home);
+  return [judgeSpace(bavail * bsize, home)];
+}
+
+export function judgeSpace(freeBytes: number, home: string): Finding {
+  const free = `${Math.floor(freeBytes / megabyte)} MB are free at ${home}.`;
+  const fix = "Make room: holdfast trash empty, holdfast session cleanup.";
+  if (freeBytes < emptyBytes) return finding("disk", "fail", free, { fix });
+  return freeBytes < lowBytes ? finding("disk", "warn", free, { fix }) : finding("disk", "ok", free);
+}
+
+/** Interrupted writes leave their temporary file; nothing of ours writes for this long. */
+const abandonedAfterMs = 10 * 60_000;
+
+function checkLeftovers(paths: Paths): Finding[] {
+  const found = findDaemon(paths);
+  const stale: { what: string; path: string }[] = [];
+  if (found.daemon === "none") {
+    if (existsSync(paths.daemonFile)) stale.push({ what: "a daemon file of a daemon that is gone", path: paths.daemonFile });
+    if (lstatSync(paths.socket, { throwIfNoEntry: false })?.isSocket() === true) {
+      stale.push({ what: "a socket that nobody listens on", path: paths.socket });
+    }
+  }
+  for (const { path, identity } of listStarting(paths)) {
+    if (!isAlive(identity)) stale.push({ what: "a note of a start that is over", path });
+  }
+  for (const path of listTemporary(paths.home)) stale.push({ what: "an interrupted write", path });
+  const results = stale.map(({ what, path }) =>
+    finding("leftovers", "warn", `There is ${what}: ${path}`, {
+      fix: `rm ${path}`,
+      // Looked at again: a daemon may have started since.
+      mend: () => {
+        if (found.daemon !== "none" || findDaemon(paths).daemon === "none") rmSync(path, { force: true });
+      },
+    }),
+  );
+  const builds = listOldBuilds(paths, null);
+  // The newest is what the next start would use.
+  if (found.daemon !== "none" && builds.length > 0) {
+    results.push(
+      finding("leftovers", "info", `${count(builds.length, "old build")} that nothing runs from: ${builds.join(", ")}`, {
+        fix: "Removed at the next start.",
+        mend: () => builds.forEach((path) => rmSync(path, { recursive: true, force: true })),
+      }),
+    );
+  }
+  return results.length === 0 ? [finding("leftovers", "ok", "Nothing is left over.")] : results;
+}
+
+function listTemporary(directory: string): string[] {
+  return readdirSync(directory)
+    .filter((name) => /^\..+\.[0-9a-f]{12}\.tmp$/.test(name))
+    .map((name) => join(directory, name))
+    .filter((path) => Date.now() - (lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()) > abandonedAfterMs);
+}

@@ -1,0 +1,123 @@
+/** Programs that Holdfast needs, and agents that it can run. */
+import { execFile } from "node:child_process";
+import { accessSync, constants, statSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { type Finding, finding } from "./finding.ts";
+
+const deadlineMs = 5_000;
+const oldestGit: Version = [2, 31];
+/** 3.2 has what confirmation of input and exact targets need. */
+const oldestTmux: Version = [3, 2];
+
+type Version = readonly [number, number];
+
+export async function checkTools(env: NodeJS.ProcessEnv): Promise<Finding[]> {
+  const install = process.platform === "darwin" ? "brew install" : "sudo apt-get install";
+  const [git, tmux] = await Promise.all([
+    checkVersion({ name: "git", args: ["--version"], oldest: oldestGit, fix: `${install} git`, env }),
+    checkVersion({ name: "tmux", args: ["-V"], oldest: oldestTmux, fix: `${install} tmux`, env }),
+  ]);
+  return [finding("node", "ok", `Node ${process.versions.node} (${process.execPath})`), git, tmux];
+}
+
+interface Tool {
+  name: string;
+  args: string[];
+  oldest: Version;
+  fix: string;
+  env: NodeJS.ProcessEnv;
+}
+
+async function checkVersion({ name, args, oldest, fix, env }: Tool): Promise<Finding> {
+  const path = findOnPath(name, env);
+  if (path === null) return finding(name, "fail", `${name} is not on PATH.`, { fix });
+  const text = await output(path, args, env);
+  if (text === null) return finding(name, "fail", `${path} does not run.`, { fix });
+  return judgeVersion(name, text, oldest, fix);
+}
+
+export function judgeVersion(name: string, text: string, oldest: Version, fix: string): Finding {
+  const found = /(\d+)\.(\d+)/.exec(text);
+  const shown = text.trim().split("\n")[0] ?? "";
+  if (found === null) return finding(name, "warn", `The version of ${name} could not be read: ${shown}`);
+  const [major, minor] = [Number(found[1]), Number(found[2])];
+  const enough = major > oldest[0] || (major === oldest[0] && minor >= oldest[1]);
+  return enough
+    ? finding(name, "ok", shown)
+    : finding(name, "fail", `${shown} is too old; ${oldest.join(".")} or newer is needed.`, { fix });
+}
+
+interface KnownAgent {
+  id: string;
+  program: string;
+  install: string;
+  /** The program that speaks ACP for it, where that is another one. */
+  adapter: { program: string; install: string } | null;
+}
+
+const npm = (name: string): string => `npm install -g ${name}`;
+
+export const knownAgents: readonly KnownAgent[] = [
+  {
+    id: "claude",
+    program: "claude",
+    install: npm("@anthropic-ai/claude-code"),
+    adapter: { program: "claude-agent-acp", install: npm("@agentclientprotocol/claude-agent-acp") },
+  },
+  {
+    id: "codex",
+    program: "codex",
+    install: npm("@openai/codex"),
+    adapter: { program: "codex-acp", install: npm("@zed-industries/codex-acp") },
+  },
+  { id: "gemini", program: "gemini", install: npm("@google/gemini-cli"), adapter: null },
+  { id: "opencode", program: "opencode", install: npm("opencode-ai"), adapter: null },
+];
+
+/** Ids of the agents that are installed, in the order of the table. */
+export function agentsFound(env: NodeJS.ProcessEnv): string[] {
+  return knownAgents.filter(({ program }) => findOnPath(program, env) !== null).map(({ id }) => id);
+}
+
+export function checkAgents(env: NodeJS.ProcessEnv): Finding[] {
+  const found = agentsFound(env);
+  const each = knownAgents.flatMap(({ id, program, install, adapter }) => {
+    const path = findOnPath(program, env);
+    const main =
+      path === null
+        ? finding(`agent ${id}`, "info", `${program} is not installed.`, { fix: install })
+        : finding(`agent ${id}`, "ok", path);
+    if (adapter === null || path === null) return [main];
+    const at = findOnPath(adapter.program, env);
+    return [
+      main,
+      at === null
+        ? finding(`agent ${id}`, "info", `${adapter.program}, for chat sessions, is not installed.`, { fix: adapter.install })
+        : finding(`agent ${id}`, "ok", `${at} (chat)`),
+    ];
+  });
+  const none = finding("agents", "warn", "No agent is installed; only shell, demo and custom commands can run.", {
+    fix: knownAgents[0]!.install,
+  });
+  return found.length === 0 ? [none, ...each] : each;
+}
+
+export function findOnPath(name: string, env: NodeJS.ProcessEnv): string | null {
+  for (const directory of (env["PATH"] ?? "").split(delimiter)) {
+    if (directory === "") continue;
+    const path = join(directory, name);
+    try {
+      accessSync(path, constants.X_OK);
+      if (statSync(path).isFile()) return path;
+    } catch {
+      // Not here.
+    }
+  }
+  return null;
+}
+
+function output(program: string, args: string[], env: NodeJS.ProcessEnv): Promise<string | null> {
+  return new Promise((resolve) => {
+    execFile(program, args, { env, timeout: deadlineMs }, (error, stdout) => resolve(error === null ? stdout : null));
+  });
+}

@@ -1,0 +1,106 @@
+import { describe, expect, test } from "vitest";
+import type { ProjectJson } from "../protocol/wire.ts";
+import { judgeSpace } from "./doctor/home.ts";
+import { judgeVersion } from "./doctor/tools.ts";
+import { completionScript } from "./render/completion-scripts.ts";
+import { launchdPlist, systemdUnit } from "./service-unit.ts";
+import { readAnswer } from "./socket-transport.ts";
+import { spawnTarget } from "./spawn-target.ts";
+import { splitCommand } from "./split-command.ts";
+import { managerMarks, parseReport } from "./start-daemon.ts";
+import { isAtWork } from "./commands/stop.ts";
+
+describe("[CLI-12] what spawn's words mean", () => {
+  const projects = ["my-app", "other"].map((id) => ({ id }) as ProjectJson);
+  const here = projects[0]!;
+  const target = (args: string[], at: ProjectJson | null, issueOption?: string): unknown => spawnTarget({ args, issueOption }, projects, at);
+
+  test("inside a project", () => {
+    expect(target([], here)).toEqual({ project: "my-app", issue: undefined });
+    expect(target(["42"], here)).toEqual({ project: "my-app", issue: "42" });
+    expect(target(["other"], here)).toEqual({ project: "other", issue: undefined });
+    expect(target(["other", "42"], here)).toEqual({ project: "other", issue: "42" });
+    expect(target(["other"], here, "42")).toEqual({ project: "other", issue: "42" });
+    expect(() => target(["41"], here, "42")).toThrow("The issue is given twice: 41 and --issue 42.");
+    expect(() => target(["nope", "42"], here)).toThrow("Unknown project: nope");
+  });
+
+  test("outside of any", () => {
+    expect(target([], null)).toBe("none-here");
+    expect(target(["42"], null)).toBe("none-here");
+    expect(target(["INT-42"], null)).toBe("none-here");
+    expect(target(["other"], null)).toEqual({ project: "other", issue: undefined });
+    expect(() => target(["nope"], null)).toThrow("Unknown project: nope");
+  });
+});
+
+test.each([
+  ["tmux -L hf attach -t =x", ["tmux", "-L", "hf", "attach", "-t", "=x"]],
+  ["a 'b c' \"d \\\"e\" f\\ g ''", ["a", "b c", 'd "e', "f g", ""]],
+  ["a 'it'\\''s' $(b)", ["a", "it's", "$(b)"]],
+])("a pasteable command is split without a shell: %s", (text, words) => expect(splitCommand(text)).toEqual(words));
+
+describe("[SVC-1] service definitions", () => {
+  const facts = { command: ['/opt/a "b"/50%/$x/bin/holdfast', "start", "--foreground"], home: "/h o/m&e", path: "/usr/bin:/bin" };
+
+  test("the systemd unit ends the daemon alone, and takes every path literally", () => {
+    const unit = systemdUnit(facts);
+    expect(unit).toContain('ExecStart="/opt/a \\"b\\"/50%%/$$x/bin/holdfast" "start" "--foreground"\n');
+    expect(unit).toContain("\nType=exec\n");
+    expect(unit).toContain("\nKillMode=process\n");
+    expect(unit).toContain("\nRestart=on-failure\n");
+    expect(unit).toContain('Environment="HOLDFAST_HOME=/h o/m&e"\n');
+    expect(systemdUnit({ ...facts, home: null })).not.toContain("HOLDFAST_HOME");
+  });
+
+  test("the launchd plist leaves the process group alone and is escaped", () => {
+    const plist = launchdPlist(facts, "holdfast");
+    expect(plist).toContain("<key>AbandonProcessGroup</key>\n  <true/>");
+    expect(plist).toContain("<string>/h o/m&amp;e</string>");
+  });
+});
+
+describe("[CTL-8] an answer over the socket", () => {
+  const read = (text: string): unknown => readAnswer(Buffer.from(text));
+  test("is whole or an error", () => {
+    expect(read('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}')).toEqual({ status: 200, text: "{}" });
+    expect(read("HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\nä")).toEqual({ status: 404, text: "ä" });
+    expect(read("HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\n{}")).toBe("the answer was cut off");
+    expect(read("HTTP/1.1 200 OK\r\n")).toBe("the answer was cut off");
+    expect(read("")).toBe("the connection was closed without an answer");
+    expect(read("SSH-2.0-x\r\n\r\n")).toBe("what answered does not speak HTTP");
+  });
+});
+
+test("[CTL-8] a report is one line of JSON, or none", () => {
+  expect(parseReport('{"report":"ready","pid":1,"url":"u","notes":[]}\n')).toEqual({ report: "ready", pid: 1, url: "u", notes: [] });
+  for (const text of ["", "{", '{"report":"other"}', "ready\n"]) expect(parseReport(text)).toBeNull();
+});
+
+test("[CTL-9] only the process that systemd itself started is managed by it", () => {
+  expect(managerMarks({ INVOCATION_ID: "i", SYSTEMD_EXEC_PID: "7" }, 7)).toEqual({ INVOCATION_ID: "i" });
+  expect(managerMarks({ INVOCATION_ID: "i", SYSTEMD_EXEC_PID: "7" }, 8)).toEqual({});
+  expect(managerMarks({ INVOCATION_ID: "i" }, 8)).toEqual({ INVOCATION_ID: "i" });
+  expect(managerMarks({}, 8)).toEqual({});
+});
+
+test("[CTL-6] every session with a live process counts as at work, and one that cannot be seen", () => {
+  const processes = [{ pid: 1, startedAt: null, what: "agent" }];
+  expect(isAtWork({ status: "killed", processes })).toBe(true);
+  expect(isAtWork({ status: "unknown", processes: [] })).toBe(true);
+  expect(isAtWork({ status: "starting", processes: [] })).toBe(true);
+  for (const status of ["stopped", "exited", "failed", "archived"] as const) expect(isAtWork({ status, processes: [] })).toBe(false);
+});
+
+test("[DOC-1] versions and disk space are judged", () => {
+  expect(judgeVersion("tmux", "tmux 3.3a", [3, 2], "f").level).toBe("ok");
+  expect(judgeVersion("tmux", "tmux 2.9", [3, 2], "f")).toMatchObject({ level: "fail", fix: "f" });
+  expect(judgeVersion("tmux", "tmux next-4.0", [3, 2], "f").level).toBe("ok");
+  expect(judgeVersion("tmux", "what", [3, 2], "f").level).toBe("warn");
+  const levels = [2_000, 500, 50].map((megabytes) => judgeSpace(megabytes * 1024 * 1024, "/h").level);
+  expect(levels).toEqual(["ok", "warn", "fail"]);
+});
+
+test("[CLI-14] completion scripts never start a daemon: they only call complete", () => {
+  for (const shell of ["bash", "zsh", "fish"] as const) expect(completionScript(shell)).toContain(" complete -- ");
+});

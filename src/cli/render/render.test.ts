@@ -1,0 +1,296 @@
+import { describe, expect, test } from "vitest";
+import type { StopOutcome } from "../daemon-control.ts";
+import { sessionOf } from "../test-support/stand-in.ts";
+import { cleanupLines } from "./cleanup.ts";
+import { infoLines, stopLines } from "./daemon.ts";
+import { eventLine } from "./events.ts";
+import { findingLines } from "./findings.ts";
+import { logLine } from "./log.ts";
+import { nearest } from "./nearest.ts";
+import { makePaint, wantsColours } from "./paint.ts";
+import { receiptLine } from "./receipt.ts";
+import { restoredLines } from "./restored.ts";
+import { showLines } from "./session.ts";
+import { sessionLines } from "./sessions.ts";
+import { batchLine, batchSummary, spawnedLines } from "./spawned.ts";
+import { statusLines } from "./status.ts";
+import { age, clean, compareNaturally, count, parseDuration, table } from "./text.ts";
+import { trashLines } from "./trash.ts";
+
+const plain = makePaint(false);
+const now = Date.parse("2026-01-02T00:00:00Z");
+const minutesAgo = (minutes: number): string => new Date(now - minutes * 60_000).toISOString();
+
+describe("words", () => {
+  test.each([
+    [0, "0s"],
+    [-5_000, "0s"],
+    [59_999, "59s"],
+    [60_000, "1m"],
+    [5 * 60_000, "5m"],
+    [3_599_999, "59m"],
+    [3_600_000, "1h"],
+    [2 * 86_400_000 + 1, "2d"],
+  ])("[CLI-7] an age of %d ms is %s", (ms, text) => expect(age(ms)).toBe(text));
+
+  test("[CLI-6] order is natural", () => {
+    expect(["x-10", "x-2", "x-1", "x-2-2", "a-3"].toSorted(compareNaturally)).toEqual(["a-3", "x-1", "x-2", "x-2-2", "x-10"]);
+  });
+
+  test("[CLI-8] control characters and direction marks are taken out", () => {
+    expect(clean("a\u001b[31mb\u0007\r\nc\u202ed\u009b")).toBe("a [31mb c d");
+  });
+
+  test.each([
+    ["2h", 7_200_000],
+    ["1h30m", 5_400_000],
+    ["3d", 259_200_000],
+    ["0m", null],
+    ["2", null],
+    ["h", null],
+    ["-1h", null],
+  ])("a duration of %s is %s ms", (text, ms) => expect(parseDuration(text)).toBe(ms));
+
+  test("counts and columns", () => {
+    expect([count(0, "session"), count(1, "session"), count(2, "session")]).toEqual(["0 sessions", "1 session", "2 sessions"]);
+    expect(table([["a", "bb", "c"], ["aaa", "b", ""]])).toEqual(["a    bb  c", "aaa  b"]);
+  });
+
+  test.each([
+    ["inof", "info"],
+    ["statsu", "status"],
+    ["spwan", "spawn"],
+    ["sess", "session"],
+    ["zzzzz", null],
+  ])("[CLI-3] the nearest of %s is %s", (word, near) => {
+    expect(nearest(word, ["info", "status", "spawn", "session", "stop"])).toBe(near);
+  });
+
+  test("[CLI-9] colours only on a terminal, and not with NO_COLOR", () => {
+    expect(wantsColours({}, true)).toBe(true);
+    expect(wantsColours({}, false)).toBe(false);
+    expect(wantsColours({ NO_COLOR: "1" }, true)).toBe(false);
+    expect(wantsColours({ NO_COLOR: "" }, true)).toBe(true);
+    expect(wantsColours({ TERM: "dumb" }, true)).toBe(false);
+  });
+});
+
+describe("session ls", () => {
+  const list = { all: false, includeTerminated: false };
+
+  test("[CLI-6] one line a session by project, as people know it", () => {
+    const sessions = [
+      sessionOf({ id: "ma-10", lastActivityAt: minutesAgo(90), status: "idle", branch: "ten" }),
+      sessionOf({
+        id: "ma-int-456",
+        lastActivityAt: minutesAgo(5),
+        branch: "int-456-ui-update",
+        pullRequest: { url: "https://github.com/owner/my-app/pull/89", state: "open" },
+      }),
+      sessionOf({ id: "ma-2", lastActivityAt: minutesAgo(2 * 1440), branch: null }),
+      sessionOf({ id: "ab-1", project: "abc", lastActivityAt: minutesAgo(1) }),
+      sessionOf({ id: "ma-3", status: "killed" }),
+      sessionOf({ id: "ma-4", role: "orchestrator" }),
+    ];
+    expect(sessionLines(sessions, list, plain, now)).toEqual([
+      "abc:",
+      "  ab-1  (1m)  some-branch  [working]",
+      "",
+      "my-app:",
+      "  ma-2  (2d)  [working]",
+      "  ma-10  (1h)  ten  [idle]",
+      "  ma-int-456  (5m)  int-456-ui-update  [working]  https://github.com/owner/my-app/pull/89",
+      "1 terminated session hidden. Use --include-terminated to show.",
+    ]);
+  });
+
+  test("[CLI-6] hidden sessions are counted to the letter, and an empty list says what to do", () => {
+    const killed = Array.from({ length: 20 }, (_, at) => sessionOf({ id: `ma-${at + 1}`, status: "exited" }));
+    expect(sessionLines(killed, list, plain, now)).toEqual(["20 terminated sessions hidden. Use --include-terminated to show."]);
+    expect(sessionLines([], list, plain, now)).toEqual(["No sessions. Start one with holdfast spawn."]);
+    expect(sessionLines(killed, { ...list, includeTerminated: true }, plain, now)).toHaveLength(21);
+  });
+
+  test("[CLI-6] --all adds orchestrators and ends each line with the role", () => {
+    const sessions = [sessionOf({ id: "ma-2", role: "orchestrator", branch: null, status: "needs_input" }), sessionOf({ id: "ma-1" })];
+    expect(sessionLines(sessions, { ...list, all: true }, plain, now)).toEqual([
+      "my-app:",
+      "  ma-1  (5m)  some-branch  [working]  worker",
+      "  ma-2  (5m)  [needs_input]  orchestrator",
+    ]);
+  });
+
+  test("[CLI-9] id green, age dim, branch cyan, status dim, pull request blue", () => {
+    const session = sessionOf({ id: "ma-1", pullRequest: { url: "https://x/1", state: "open" } });
+    expect(sessionLines([session], list, makePaint(true), now)[1]).toBe(
+      "  \u001b[32mma-1\u001b[39m  \u001b[2m(5m)\u001b[22m  \u001b[36msome-branch\u001b[39m  \u001b[2m[working]\u001b[22m  \u001b[34mhttps://x/1\u001b[39m",
+    );
+  });
+
+  test("[CLI-8] a branch cannot write to the terminal", () => {
+    const line = sessionLines([sessionOf({ id: "ma-1", branch: "a\u001b]0;x\u0007b" })], list, plain, now)[1];
+    expect(line).toBe("  ma-1  (5m)  a ]0;x b  [working]");
+  });
+});
+
+test("status groups sessions by what they need", () => {
+  const sessions = [
+    sessionOf({ id: "ma-2", status: "failed", reason: "3 crashes in 60 s" }),
+    sessionOf({ id: "ma-1", status: "working" }),
+    sessionOf({ id: "ma-3", status: "killed" }),
+    sessionOf({ id: "ma-10", status: "needs_input" }),
+  ];
+  expect(statusLines(sessions, { includeTerminated: false }, plain, now)).toEqual([
+    "Needs you (2)",
+    "  ma-2   failed        5m  claude  some-branch  Some work",
+    "    3 crashes in 60 s",
+    "  ma-10  needs_input   5m  claude  some-branch  Some work",
+    "",
+    "Working (1)",
+    "  ma-1   working       5m  claude  some-branch  Some work",
+    "1 terminated session hidden. Use --include-terminated to show.",
+  ]);
+});
+
+describe("[CLI-10] cleanup prints known lines", () => {
+  test("dry run", () => {
+    const lines = [
+      { session: "ao-int-1235", outcome: "would-kill" as const, why: "merged" },
+      { session: "ao-int-1234", outcome: "would-kill" as const, why: null },
+    ];
+    expect(cleanupLines(lines, true)).toEqual([
+      "Checking for completed sessions...",
+      "",
+      "  Would kill ao-int-1234",
+      "  Would kill ao-int-1235",
+      "",
+      "Dry run complete. 2 sessions would be cleaned.",
+    ]);
+  });
+
+  test("for real, with an error and a skipped one", () => {
+    const lines = [
+      { session: "ao-1", outcome: "cleaned" as const, why: null },
+      { session: "ao-2", outcome: "error" as const, why: "Worktree not found" },
+      { session: "ao-3", outcome: "skipped" as const, why: "the issue tracker is not known" },
+    ];
+    expect(cleanupLines(lines, false)).toEqual([
+      "Checking for completed sessions...",
+      "",
+      "  Cleaned: ao-1",
+      "  Error cleaning ao-2: Worktree not found",
+      "  Skipped: ao-3 (the issue tracker is not known)",
+      "",
+      "Cleanup complete. 1 session cleaned.",
+    ]);
+  });
+
+  test("nothing to do", () => {
+    expect(cleanupLines([], false)).toEqual(["Checking for completed sessions...", "", "Cleanup complete. 0 sessions cleaned."]);
+  });
+});
+
+test.each<[StopOutcome, string, number]>([
+  [{ stop: "not-running" }, "Holdfast is not running.", 0],
+  [
+    { stop: "stopped", answer: { kept: 3, halted: [], remaining: [] }, ended: "gone" },
+    "Daemon stopped. 3 sessions keep running (holdfast start to supervise them again).",
+    0,
+  ],
+  [
+    { stop: "stopped", answer: { kept: 1, halted: [], remaining: [] }, ended: "gone" },
+    "Daemon stopped. 1 session keeps running (holdfast start to supervise it again).",
+    0,
+  ],
+  [{ stop: "stopped", answer: { kept: 0, halted: [], remaining: [] }, ended: "gone" }, "Daemon stopped. No sessions were running.", 0],
+  [
+    { stop: "stopped", answer: { kept: 0, halted: ["a-1", "a-2"], remaining: [] }, ended: "gone" },
+    "Daemon stopped. 2 sessions stopped: a-1, a-2.",
+    0,
+  ],
+  [
+    { stop: "stopped", answer: null, ended: "killed" },
+    "Daemon stopped. Its sessions keep running (holdfast start to supervise them again).",
+    0,
+  ],
+  [{ stop: "still-halting", answer: { kept: 0, halted: [], remaining: ["a-1"] } }, "Still ending: a-1.", 1],
+])("[CTL-5] stop %j says what happened to sessions", (outcome, line, code) => {
+  const { lines, exitCode } = stopLines(outcome);
+  expect([lines[0], exitCode]).toEqual([line, code]);
+});
+
+test("restore and spawn print what can be pasted", () => {
+  const session = sessionOf({ id: "ma-1" });
+  expect(restoredLines(session)).toEqual([
+    "Session ma-1 restored.",
+    "  Worktree: /work/ma-1",
+    "  Branch:   some-branch",
+    "  Attach:   tmux -L hf attach -t =ma-1",
+  ]);
+  expect(spawnedLines(session).at(-1)).toBe("SESSION=ma-1");
+  expect(spawnedLines(sessionOf({ id: "ma-1", branch: null, attach: null }))).toEqual([
+    "Session ma-1 is running (claude, my-app).",
+    "  Worktree: /work/ma-1",
+    "  Attach:   holdfast attach ma-1",
+    "SESSION=ma-1",
+  ]);
+});
+
+test("batch-spawn has a line for each issue and a sum", () => {
+  const results = [
+    { issue: "101", session: "ma-101", error: null },
+    { issue: "102", session: null, error: "no such branch" },
+  ] as const;
+  expect(results.map(batchLine)).toEqual(["  Spawned: ma-101 (101)", "  Error spawning 102: no such branch"]);
+  expect(batchSummary(results)).toBe("1 session spawned, 1 failed.");
+});
+
+test.each([
+  ["delivered", null, "delivered"],
+  ["queued", "the session is starting", "queued (the session is starting)"],
+  ["refused", "it is killed", "refused (it is killed)"],
+] as const)("a receipt %s", (disposition, reason, line) => expect(receiptLine({ disposition, reason })).toBe(line));
+
+test("session show says why it ended", () => {
+  const session = sessionOf({
+    id: "ma-1",
+    status: "failed",
+    reason: "3 crashes",
+    processes: [{ pid: 7, startedAt: null, what: "agent" }],
+    end: { how: "crash", by: "agent", at: minutesAgo(3), exitCode: 1, signal: null, lastLines: ["boom\u001b[0m"] },
+  });
+  const lines = showLines(session, plain, now);
+  expect(lines).toContain("  Status:        failed: 3 crashes");
+  expect(lines).toContain("  Process:       7 (agent)");
+  expect(lines.slice(-2)).toEqual(["  Ended:         crash by agent (exit code 1), 3m ago", "    boom [0m"]);
+});
+
+test("info, events, logs, trash and findings are readable", () => {
+  const info = { state: "running", pid: 7, version: "1.0.0", build: "1.0.0+a", url: "http://127.0.0.1:1", socket: "/s" } as const;
+  expect(infoLines({ ...info, home: "/h", startedAt: minutesAgo(5), managedBy: null }, now)).toEqual([
+    "State:      running (pid 7, for 5m)",
+    "Address:    http://127.0.0.1:1",
+    "Socket:     /s",
+    "Home:       /h",
+    "Version:    1.0.0 (build 1.0.0+a)",
+  ]);
+  expect(eventLine({ seq: 3, at: "2026-01-01T10:00:00.000Z", type: "turn.ended", stopReason: "end_turn" }, plain)).toBe(
+    "   3  2026-01-01 10:00:00  turn.ended  stopReason=end_turn",
+  );
+  expect(logLine('{"at":"2026-01-01T10:00:00.000Z","level":"warn","message":"m","n":1}', plain)).toBe(
+    "2026-01-01 10:00:00.000  warn   m  n=1",
+  );
+  expect(logLine("not json\u0007", plain)).toBe("not json");
+  const entry = { id: "t1", session: "ma-1", path: "/p", branch: "b", ref: null, trashedAt: minutesAgo(60) };
+  expect(trashLines([{ ...entry, uncommitted: 2, unpushed: ["a b"] }], plain, now)).toEqual([
+    "t1  ma-1  (1h)  b  2 uncommitted files, 1 unpushed commit",
+    "  /p",
+  ]);
+  const found = { check: "git", level: "fail", message: "git is not on PATH.", fix: "install git", fixable: false } as const;
+  expect(findingLines([found], new Set(), plain)).toEqual([
+    "FAIL  git  git is not on PATH.",
+    "           -> install git",
+    "",
+    "1 failure, 0 warnings.",
+  ]);
+});

@@ -1,0 +1,78 @@
+/** Each real agent in a terminal session: what its data file says must be what it does. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { openAgents, readAgentFacts } from "../../src/agents/registry.ts";
+import { digest } from "../model-server/script.ts";
+import { realAgents } from "./prepare.ts";
+import { LaneWorld } from "./world.ts";
+
+const agents = openAgents([], readAgentFacts(["demo"]));
+const stopping = { force: false, deadlineMs: 10_000 };
+
+describe.each(realAgents)("%s", (name) => {
+  const terminal = agents.get(name)!.terminal!;
+  /** Gemini without root has no hooks: its title speaks. */
+  const source = terminal.env["HOLDFAST_HOOKS"] === undefined ? "title" : "hook";
+
+  test("[AGENT-R1] works, asks, is idle by its own word, and is resumed into its conversation", async () => {
+    await using world = await LaneWorld.open(name);
+    const first = "say: first words\ngate: first";
+    const launched = await world.start("fresh", first);
+    expect((await world.until("working")).activity?.source).toBe(source);
+    world.model.openGate("first");
+    const idle = await world.until("idle");
+    expect(idle.agentSessionId).toMatch(/^[\w-]{8,}$/);
+    expect(launched.agentSessionId).toBe(terminal.pin === "chosen" ? idle.agentSessionId : null);
+
+    const second = "say: asking\ntool: bash touch made";
+    expect(await world.send(second)).toEqual({ sent: "seen", by: source === "hook" ? "hook" : "screen" });
+    await world.until("needs_input");
+    const blocked = await world.runtime.send(world.session, { promptId: "p" as never, text: "say: never" });
+    expect(blocked).toMatchObject({ sent: "not-now" });
+    expect(existsSync(join(world.workspace, "made"))).toBe(false);
+    world.press(...world.prepared.allow);
+    const done = await world.until("idle");
+    expect(existsSync(join(world.workspace, "made"))).toBe(true);
+
+    expect(await world.runtime.stop(world.session, stopping)).toMatchObject({ remaining: [] });
+    world.session = { ...world.session, agentSessionId: done.agentSessionId, prompted: true };
+    await world.start("resume", "history?");
+    const history = await world.untilScreen(/history: turns=\d+ digest=\w+/);
+    expect(history).toBe(`history: turns=2 digest=${digest([first, second])}`);
+    expect((await world.until("idle")).agentSessionId).toBe(idle.agentSessionId);
+  });
+
+  test("[AGENT-R2] says of a conversation that it does not know that it is gone", async () => {
+    await using world = await LaneWorld.open(name);
+    const unknown = name === "opencode" ? "ses_0000000000000000000000" : "01a1e104-d677-7062-b4d8-0f8eead90463";
+    world.session = { ...world.session, agentSessionId: unknown };
+    expect(await world.launch("resume", null)).toMatchObject({ launched: false, conversationGone: true });
+  });
+
+  test("[AGENT-R3] is idle again after its turn is interrupted", async () => {
+    await using world = await LaneWorld.open(name);
+    await world.start("fresh", "say: before\ngate: never");
+    await world.until("working");
+    await world.untilScreen(/before/);
+    world.press(...terminal.interrupt);
+    expect((await world.until("idle")).agent.alive).toBe(true);
+  });
+});
+
+test("[AGENT-R4] codex asks about our hooks at a person's first start, and that is a question to the person", async () => {
+  await using world = await LaneWorld.open("codex", { trustHooks: false });
+  await world.start("fresh", null);
+  await world.until("needs_input");
+  expect(await world.screen()).toContain("Hooks need review");
+});
+
+test("[AGENT-10] claude's status file tells a question, and that it was dismissed, for which there is no hook", async () => {
+  await using world = await LaneWorld.open("claude");
+  const { agent } = await world.start("fresh", "tool: bash touch made");
+  await world.until("needs_input");
+  const readStatus = agents.get("claude")!.terminal!.readStatus!;
+  await expect.poll(() => readStatus(agent)?.activity, { timeout: 10_000 }).toBe("needs_input");
+  world.press("Escape");
+  await expect.poll(() => readStatus(agent)?.activity, { timeout: 10_000 }).toBe("idle");
+});

@@ -1,0 +1,146 @@
+/** One real agent in our tmux runtime, on a model server of its own. `await using` ends all of it. */
+import { spawnSync } from "node:child_process";
+import { randomBytes, randomUUID } from "node:crypto";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { openAgents, readAgentFacts } from "../../src/agents/registry.ts";
+import { bootId } from "../../src/base/pid.ts";
+import type { LaunchResult, Runtime, RuntimeSeen, SendResult } from "../../src/ports/runtime.ts";
+import { asProjectId, asPromptId, asSessionId } from "../../src/protocol/ids.ts";
+import type { Activity, LaunchHow, SessionState } from "../../src/protocol/session.ts";
+import { known, look, requestFor, sampleSession, upSession } from "../../src/runtime/contract.ts";
+import { openTmuxRuntime } from "../../src/runtime/tmux/runtime.ts";
+import { endMarked, markedProcesses } from "../harness/marked.ts";
+import { until } from "../harness/until.ts";
+import { startModelServer } from "../model-server/server.ts";
+import type { ModelServer } from "../model-server/server.ts";
+import { cacheDirectory } from "./packages.ts";
+import { prepareRealAgent } from "./prepare.ts";
+import type { Prepared, RealAgent } from "./prepare.ts";
+
+/** A cold start of the slowest took 75 s on two busy cores. */
+const patienceMs = 150_000;
+
+export class LaneWorld implements AsyncDisposable {
+  readonly agent: RealAgent;
+  readonly directory: string;
+  readonly workspace: string;
+  readonly model: ModelServer;
+  readonly prepared: Prepared;
+  readonly runtime: Runtime;
+  readonly #socketName = `hf-test-${randomBytes(6).toString("hex")}`;
+  session: SessionState;
+
+  private constructor(agent: RealAgent, directory: string, model: ModelServer, trustHooks: boolean) {
+    this.agent = agent;
+    this.directory = directory;
+    this.workspace = join(directory, "work");
+    this.model = model;
+    mkdirSync(this.workspace);
+    this.prepared = prepareRealAgent(agent, { home: join(directory, "home"), modelUrl: model.url, trustHooks });
+    this.runtime = openTmuxRuntime({
+      socketName: this.#socketName,
+      configDirectory: join(directory, "tmux"),
+      launchesDirectory: join(directory, "launches"),
+      agents: openAgents([], readAgentFacts([process.execPath, "demo-agent.cjs"])),
+      bootId: bootId(),
+      env: { HOLDFAST_HOME: directory, HOLDFAST_TEST_RUN: process.env["HOLDFAST_TEST_RUN"] ?? "alone" },
+    });
+    this.session = sampleSession({
+      id: asSessionId(`${agent}-1`),
+      project: asProjectId("lane"),
+      agent,
+      workspacePath: this.workspace,
+    });
+  }
+
+  static async open(agent: RealAgent, options: { trustHooks?: boolean } = {}): Promise<LaneWorld> {
+    // Below the cache, not in /tmp: Gemini reads no settings from where everybody may write.
+    const runs = join(cacheDirectory(), "runs");
+    mkdirSync(runs, { recursive: true });
+    const directory = mkdtempSync(join(runs, `${agent}-`));
+    return new LaneWorld(agent, directory, await startModelServer(), options.trustHooks ?? true);
+  }
+
+  /** Launches; a prompt that the agent does not take as an argument is typed once it is idle. */
+  async start(how: LaunchHow, prompt: string | null): Promise<Extract<LaunchResult, { launched: true }>> {
+    const result = await this.launch(how, prompt);
+    if (!result.launched) throw new Error(`launch failed: ${result.reason}\n${result.lastLines.join("\n")}`);
+    if (prompt !== null && !result.promptTaken) {
+      await this.until("idle");
+      await this.send(prompt);
+    }
+    return result;
+  }
+
+  async launch(how: LaunchHow, prompt: string | null): Promise<LaunchResult> {
+    const given = prompt === null ? null : { promptId: asPromptId(randomUUID()), text: prompt };
+    const request = requestFor(this.session, { how, prompt: given, env: this.prepared.env });
+    const result = await this.runtime.launch(request);
+    if (result.launched) this.session = upSession(this.session, request.launch, result.agent);
+    return result;
+  }
+
+  async seen(): Promise<RuntimeSeen> {
+    return known(await look(this.runtime, this.session));
+  }
+
+  /** What is seen once the agent does this. */
+  async until(activity: Activity): Promise<RuntimeSeen> {
+    try {
+      return await until(
+        `${this.agent} to be ${activity}`,
+        async () => {
+          const seen = await this.seen();
+          return seen.activity?.activity === activity ? seen : null;
+        },
+        patienceMs,
+      );
+    } catch (error) {
+      throw new Error(`${String(error)}\n${await this.screen()}`, { cause: error });
+    }
+  }
+
+  /** Sends, and tries again while the agent is not ready for it. */
+  send(text: string): Promise<SendResult> {
+    return until(
+      `${this.agent} to take a prompt`,
+      async () => {
+        const result = await this.runtime.send(this.session, { promptId: asPromptId(randomUUID()), text });
+        return result.sent === "not-now" ? null : result;
+      },
+      patienceMs,
+    );
+  }
+
+  async untilScreen(pattern: RegExp): Promise<string> {
+    try {
+      return await until(`${pattern} on the screen`, async () => pattern.exec(await this.screen())?.[0], patienceMs);
+    } catch (error) {
+      throw new Error(`${String(error)}\n${await this.screen()}`, { cause: error });
+    }
+  }
+
+  screen(): Promise<string> {
+    return this.runtime.capture(this.session, 50);
+  }
+
+  press(...keys: string[]): void {
+    for (const key of keys) this.#tmux("send-keys", "-t", `=worker-lane-${this.session.id}:`, key);
+  }
+
+  #tmux(...args: string[]): void {
+    const ran = spawnSync("tmux", ["-u", "-L", this.#socketName, ...args], { encoding: "utf8" });
+    if (ran.status !== 0) throw new Error(`tmux ${args.join(" ")}: ${ran.stderr}`);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.runtime.stop(this.session, { force: true, deadlineMs: 10_000 });
+    await this.runtime.close();
+    spawnSync("tmux", ["-L", this.#socketName, "kill-server"]);
+    rmSync(join("/tmp", `tmux-${process.getuid?.() ?? 0}`, this.#socketName), { force: true });
+    await endMarked(markedProcesses(`HOLDFAST_HOME=${this.directory}`));
+    await this.model.close();
+    rmSync(this.directory, { recursive: true, force: true, maxRetries: 5 });
+  }
+}

@@ -22,7 +22,14 @@ export function readCgroupFacts(pid: number | "self" = "self"): CgroupFacts {
     cgroup,
     lingering: yesNo(run(["loginctl", "show-user", String(userInfo().uid), "--property=Linger", "--value"])),
     killUserProcesses: yesNo(
-      run(["busctl", "get-property", "org.freedesktop.login1", "/org/freedesktop/login1", "org.freedesktop.login1.Manager", "KillUserProcesses"]),
+      run([
+        "busctl",
+        "get-property",
+        "org.freedesktop.login1",
+        "/org/freedesktop/login1",
+        "org.freedesktop.login1.Manager",
+        "KillUserProcesses",
+      ]),
     ),
   };
 }
@@ -30,7 +37,9 @@ export function readCgroupFacts(pid: number | "self" = "self"): CgroupFacts {
 /** argv in front of a command that puts it into a scope of its own, or null where that does not work here. */
 export function scopePrefix(): string[] | null {
   const prefix = ["systemd-run", "--user", "--scope", "--quiet", "--collect"];
-  return run([...prefix, "--", "true"]) === null ? null : [...prefix, `--unit=holdfast-${process.pid}-${Date.now()}`, "--"];
+  return run([...prefix, "--", "true"]) === null
+    ? null
+    : [...prefix, `--unit=holdfast-${process.pid}-${Date.now()}`, "--"];
 }
 
 function yesNo(text: string | null): "yes" | "no" | "unknown" {

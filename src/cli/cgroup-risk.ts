@@ -28,7 +28,12 @@ export function judgeCgroup(facts: CgroupFacts): CgroupRisk {
   if (unit === null) return safe(null, "No systemd unit holds this process.");
   // The person's own manager ends at the last logout, and everything below it, unless the person lingers.
   const belowManager = units.some((name) => /^user@\d+\.service$/.test(name));
-  if (unit.endsWith(".service") && !ownUnit.test(unit) && !/^user@\d+\.service$/.test(unit) && !harmlessServices.test(unit)) {
+  if (
+    unit.endsWith(".service") &&
+    !ownUnit.test(unit) &&
+    !/^user@\d+\.service$/.test(unit) &&
+    !harmlessServices.test(unit)
+  ) {
     return {
       risk: "unit-stop",
       unit,

@@ -2,29 +2,27 @@
 import { createInterface } from "node:readline";
 import { HoldfastError } from "../protocol/error.ts";
 import type { EventJson, SessionJson } from "../protocol/wire.ts";
-import { readOn } from "./commands/events.ts";
 import type { Context } from "./context.ts";
-import { changes } from "./follow.ts";
+import { follow } from "./follow.ts";
+import { readOn } from "./read-events.ts";
 import { receiptLine } from "./render/receipt.ts";
 import { transcriptLines } from "./render/transcript.ts";
 
 export async function chat(context: Context, session: SessionJson): Promise<number> {
   const { id } = session;
+  let last = 0;
   const print = (event: EventJson): void => {
+    last = event.seq;
     for (const line of transcriptLines(event, context.paint)) context.out(line);
   };
-  let last = await readOn(context, id, 0, print);
+  await readOn(context, id, last, print);
   const lines = createInterface({ input: process.stdin, terminal: false });
   lines.on("line", (text) => {
     if (text.trim() !== "") void send(context, id, text);
   });
   const left = new Promise<"left">((resolve) => lines.once("close", () => resolve("left")));
-  const wakeUps = changes(context, id);
-  for (;;) {
-    const next = await Promise.race([wakeUps.next(), left]);
-    if (next === "left" || next.done === true) return 0;
-    last = await readOn(context, id, last, print);
-  }
+  await Promise.race([follow(context, id, () => readOn(context, id, last, print)), left]);
+  return 0;
 }
 
 async function send(context: Context, id: string, text: string): Promise<void> {

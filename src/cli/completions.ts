@@ -17,7 +17,10 @@ export async function completions(
   const typed = words.at(-1) ?? "";
   if (words.length <= 1) {
     const commands = index.filter((line) => !("hidden" in line));
-    return starting(typed, commands.map(({ name, summary }) => ({ word: name, description: summary })));
+    return starting(
+      typed,
+      commands.map(({ name, summary }) => ({ word: name, description: summary })),
+    );
   }
   const line = index.find(({ name }) => name === word);
   if (line === undefined) return [];

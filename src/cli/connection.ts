@@ -9,7 +9,7 @@ import { routes } from "../protocol/http.ts";
 import type { InfoJson } from "../protocol/wire.ts";
 import type { Context } from "./context.ts";
 import { findDaemon } from "./find-daemon.ts";
-import { type Answer, SocketTransport } from "./socket-transport.ts";
+import { type Answer, CutOff, SocketTransport } from "./socket-transport.ts";
 
 /** A stop is over within a second; a daemon that lives but refuses for longer has lost its socket. */
 const refusedDeadlineMs = 10_000;
@@ -52,7 +52,7 @@ class PatientTransport implements Transport {
       try {
         return await answered(file, request);
       } catch (error) {
-        if (!isRefused(error)) throw error;
+        if (!isRefused(error) && !(request.method === "GET" && isLost(error))) throw error;
         if (Date.now() > deadline) throw unresponsive(file);
         await new Promise((resume) => setTimeout(resume, pollMs));
       }
@@ -75,6 +75,12 @@ class PatientTransport implements Transport {
 function isRefused(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException;
   return code === "ECONNREFUSED" || code === "ENOENT";
+}
+
+/** The daemon went while it was asked. A question can be put again; a verb may have been done. */
+function isLost(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === "ECONNRESET" || code === "EPIPE" || error instanceof CutOff;
 }
 
 async function answered(file: DaemonFile, request: TransportRequest): Promise<Answer> {

@@ -8,7 +8,10 @@ import { findDaemon } from "./find-daemon.ts";
 import { installBuild } from "./install-build.ts";
 import { choosePassphrase, lastLaunchOptions, rememberLaunch, storedPassphrase } from "./launch-plan.ts";
 import { becomeDaemon, prepareHome, startDaemon, type Started, waitUntilRunning } from "./start-daemon.ts";
-import { endDaemon, type Ended } from "./stop-daemon.ts";
+import { endDaemon, type Ended, isGone } from "./stop-daemon.ts";
+
+/** Longer than anything the daemon does between two answers. */
+const askDeadlineMs = 5_000;
 
 export interface StartRequest {
   options: LaunchOptions;
@@ -16,13 +19,23 @@ export interface StartRequest {
   foreground?: boolean;
 }
 
-export type StartOutcome = { start: "already-running"; url: string; pid: number } | { start: "started"; daemon: Started };
+export type StartOutcome =
+  | { start: "already-running"; url: string; pid: number }
+  | { start: "started"; daemon: Started };
 
 /** A daemon that runs is left as it is, whatever the options. */
 export async function start(context: Context, request: StartRequest): Promise<StartOutcome> {
   const { paths, env } = context;
   const found = findDaemon(paths);
-  if (found.daemon === "running") return { start: "already-running", ...pick(found.file) };
+  if (found.daemon === "running") {
+    if (await hasPulse(found.file.socket, askDeadlineMs)) return { start: "already-running", ...pick(found.file) };
+    // One that is just stopping has closed its socket already; one that hangs will not go.
+    if (!(await isGone(found.file, askDeadlineMs))) {
+      throw new HoldfastError("unreachable", `The daemon (pid ${found.file.pid}) does not answer.`, {
+        hint: "Replace it with `holdfast restart`; agents keep running.",
+      });
+    }
+  }
   if (found.daemon === "starting") return { start: "already-running", ...pick(await waitUntilRunning(paths)) };
   const passphrase = choosePassphrase(request.options, { file: request.passphraseFile, env, paths });
   prepareHome(paths);
@@ -50,14 +63,12 @@ export type StopOutcome =
   /** Some sessions could not be halted, so the daemon stays to go on ending them. */
   | { stop: "still-halting"; answer: Answers["daemonStop"] };
 
-const askDeadlineMs = 5_000;
-
 export async function stop(context: Context, { haltSessions = false } = {}): Promise<StopOutcome> {
   const found = findDaemon(context.paths);
   if (found.daemon === "none") return { stop: "not-running" };
   const say = (text: string): void => context.err(text);
   if (found.daemon === "starting") {
-    return { stop: "stopped", answer: null, ended: await endDaemon(found.identity, false, say) };
+    return { stop: "stopped", answer: null, ended: await endDaemon(found.identity, { asked: false, say }) };
   }
   const { file } = found;
   const answer = (await hasPulse(file.socket, askDeadlineMs)) ? await askToStop(context, haltSessions) : null;
@@ -68,7 +79,7 @@ export async function stop(context: Context, { haltSessions = false } = {}): Pro
   }
   if (answer !== null && answer.remaining.length > 0) return { stop: "still-halting", answer };
   if (answer === null) say(`The daemon (pid ${file.pid}) does not answer; ending its process.`);
-  return { stop: "stopped", answer, ended: await endDaemon(file, answer !== null, say) };
+  return { stop: "stopped", answer, ended: await endDaemon(file, { asked: answer !== null, say }) };
 }
 
 async function askToStop(context: Context, haltSessions: boolean): Promise<Answers["daemonStop"] | null> {
@@ -88,13 +99,21 @@ export async function restart(context: Context): Promise<StartOutcome> {
   if (found.daemon !== "running") return start(context, { options: lastLaunchOptions(paths) });
   const { file } = found;
   if (file.managedBy !== null) throw managedElsewhere(file);
-  const { options } = file;
+  const options = lastLaunchOptions(paths);
   const passphrase = choosePassphrase(options, { file: undefined, env, paths }) ?? storedPassphrase(paths);
   prepareHome(paths);
   installBuild(paths, context.dist);
   await stop(context);
   if (passphrase !== null) rememberLaunch(paths, options, passphrase);
-  return start(context, { options });
+  const outcome = await start(context, { options: onSamePort(options, file.url) });
+  rememberLaunch(paths, options, null);
+  return outcome;
+}
+
+/** A free port that was picked is picked again, if it still is free: open dashboards find the new daemon where the old one was. */
+function onSamePort(options: LaunchOptions, url: string): LaunchOptions {
+  const port = Number(/:(\d+)$/.exec(url)?.[1] ?? 0);
+  return options.portGiven && options.port !== 0 ? options : { ...options, port, portGiven: false };
 }
 
 function managedElsewhere(file: DaemonFile): HoldfastError {

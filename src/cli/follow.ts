@@ -2,6 +2,7 @@
  * Tells that something changed, for commands that follow: they then re-read by sequence, so nothing can be lost between
  * two connections. A daemon that went away is waited for and never started: somebody may have stopped it on purpose.
  */
+import { HoldfastError } from "../protocol/error.ts";
 import { routes } from "../protocol/http.ts";
 import type { Context } from "./context.ts";
 import { findDaemon } from "./find-daemon.ts";
@@ -11,7 +12,21 @@ const retryMs = 250;
 /** Looked again at this pace even if nothing is said, in case the stream is silent for a reason of its own. */
 const idleMs = 30_000;
 
-export async function* changes(context: Context, session?: string): AsyncGenerator<void> {
+/** Calls `look` now and whenever something may have changed, for ever. */
+export async function follow(context: Context, session: string | undefined, look: () => Promise<void>): Promise<never> {
+  context.mayStart = false;
+  for await (const _ of changes(context, session)) {
+    try {
+      await look();
+    } catch (error) {
+      // The daemon went in mid-question: the next connection tells when to ask again, from the same place.
+      if (!(error instanceof HoldfastError && error.code === "unreachable")) throw error;
+    }
+  }
+  throw new Error("following never ends by itself");
+}
+
+async function* changes(context: Context, session?: string): AsyncGenerator<void> {
   const path = session === undefined ? routes.sse.path : `${routes.sse.path}?session=${encodeURIComponent(session)}`;
   let saidLost = false;
   for (;;) {

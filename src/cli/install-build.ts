@@ -70,7 +70,7 @@ export function fingerprint(directory: string): string {
 }
 
 /** Builds that nothing runs from any more, the one in use and interrupted copies of live starters left out. */
-export function listOldBuilds(paths: Paths, current: string | null): string[] {
+export function listOldBuilds(paths: Paths, current: string | null, now = Date.now()): string[] {
   let names: string[];
   try {
     names = readdirSync(paths.builds);
@@ -82,11 +82,11 @@ export function listOldBuilds(paths: Paths, current: string | null): string[] {
   return names
     .map((name) => join(paths.builds, name))
     .filter((path) => path !== current && !commands.some((line) => line.includes(`${path}/`)))
-    .filter((path) => !path.endsWith(".tmp") || Date.now() - statSync(path).mtimeMs > abandonedAfterMs);
+    .filter((path) => now - (statSync(path, { throwIfNoEntry: false })?.ctimeMs ?? now) > settledAfterMs);
 }
 
-/** A copy takes a second; one that is this old was interrupted. */
-const abandonedAfterMs = 10 * 60_000;
+/** Another starter may be copying one, or about to start from one that it just copied. */
+const settledAfterMs = 10 * 60_000;
 
 export function removeOldBuilds(paths: Paths, current: string | null): void {
   for (const path of listOldBuilds(paths, current)) rmSync(path, { recursive: true, force: true });

@@ -5,7 +5,14 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { defaultLaunchOptions } from "../base/launch-options.ts";
 import { resolvePaths, type Paths } from "../base/paths.ts";
 import { Input } from "./input.ts";
-import { choosePassphrase, isLoopback, lastLaunchOptions, readStartOptions, rememberLaunch, storedPassphrase } from "./launch-plan.ts";
+import {
+  choosePassphrase,
+  isLoopback,
+  lastLaunchOptions,
+  readStartOptions,
+  rememberLaunch,
+  storedPassphrase,
+} from "./launch-plan.ts";
 
 let home: string;
 let paths: Paths;
@@ -20,10 +27,18 @@ const beyond = { ...defaultLaunchOptions, host: "0.0.0.0" };
 
 test("[CTL-3] options that are not given take their defaults", () => {
   expect(readStartOptions(typed({}))).toEqual(defaultLaunchOptions);
-  expect(readStartOptions(typed({ host: "::1", port: "0", auth: "passphrase", "read-only": true, "no-restore": true }))).toEqual({
-    host: "::1", port: 0, portGiven: true, auth: "passphrase", readOnly: true, restore: false,
+  expect(
+    readStartOptions(typed({ host: "::1", port: "0", auth: "passphrase", "read-only": true, "no-restore": true })),
+  ).toEqual({
+    host: "::1",
+    port: 0,
+    portGiven: true,
+    auth: "passphrase",
+    readOnly: true,
+    restore: false,
   });
-  for (const port of ["-1", "65536", "x", "1.5", ""]) expect(() => readStartOptions(typed({ port }))).toThrow("--port must be");
+  for (const port of ["-1", "65536", "x", "1.5", ""])
+    expect(() => readStartOptions(typed({ port }))).toThrow("--port must be");
 });
 
 test("[CTL-3] the last start's options are replayed; a damaged file means the defaults", () => {
@@ -50,8 +65,12 @@ test.each([
 
 test("[CTL-4] beyond loopback nothing starts without a passphrase", () => {
   const sources = { file: undefined, env: {}, paths };
-  expect(() => choosePassphrase(beyond, sources)).toThrow("Listening on 0.0.0.0, beyond this machine, needs a passphrase.");
-  expect(() => choosePassphrase({ ...defaultLaunchOptions, auth: "passphrase" }, sources)).toThrow("--auth passphrase needs a passphrase.");
+  expect(() => choosePassphrase(beyond, sources)).toThrow(
+    "Listening on 0.0.0.0, beyond this machine, needs a passphrase.",
+  );
+  expect(() => choosePassphrase({ ...defaultLaunchOptions, auth: "passphrase" }, sources)).toThrow(
+    "--auth passphrase needs a passphrase.",
+  );
   expect(choosePassphrase(defaultLaunchOptions, sources)).toBeNull();
   expect(choosePassphrase(beyond, { ...sources, env: { HOLDFAST_PASSPHRASE: "from env" } })).toBe("from env");
   const file = join(home, "given");

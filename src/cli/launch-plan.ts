@@ -14,7 +14,12 @@ export const startOptions: readonly OptionEntry[] = [
     value: "number",
     description: `port to listen on; 0 picks a free one (default ${defaultLaunchOptions.port}, or a free one if taken)`,
   },
-  { long: "auth", value: "mode", description: "how the dashboard logs in (default token)", choices: ["token", "passphrase"] },
+  {
+    long: "auth",
+    value: "mode",
+    description: "how the dashboard logs in (default token)",
+    choices: ["token", "passphrase"],
+  },
   {
     long: "passphrase-file",
     value: "file",
@@ -67,7 +72,7 @@ export function choosePassphrase(options: LaunchOptions, { file, env, paths }: P
   const beyond = !isLoopback(options.host);
   if ((!beyond && options.auth === "token") || storedPassphrase(paths) !== null) return null;
   throw new HoldfastError(
-    "usage",
+    "preflight-failed",
     beyond
       ? `Listening on ${options.host}, beyond this machine, needs a passphrase. Nothing was started.`
       : "--auth passphrase needs a passphrase. Nothing was started.",

@@ -19,7 +19,9 @@ export function leanParse(entry: CommandEntry, argv: readonly string[]): Input |
       args.push(word);
       continue;
     }
-    const option = known.find(({ long, short }) => word === `--${long}` || (short !== undefined && word === `-${short}`));
+    const option = known.find(
+      ({ long, short }) => word === `--${long}` || (short !== undefined && word === `-${short}`),
+    );
     if (option === undefined) return null;
     if (option.value === undefined) {
       options.set(option.long, true);

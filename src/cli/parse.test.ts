@@ -74,7 +74,10 @@ describe.each(commands)("$path", ({ path, load }) => {
     const lines = [
       args,
       [...each.flatMap(({ long }) => long), ...args],
-      ...each.flatMap(({ long, short }) => [[...args, ...long], [...short, ...args]]),
+      ...each.flatMap(({ long, short }) => [
+        [...args, ...long],
+        [...short, ...args],
+      ]),
       ["--", ...args],
     ];
     for (const line of lines) {
@@ -114,6 +117,17 @@ test("[CTL-1] every command but those that work alone takes --no-start", async (
   const alone = new Set<string>();
   for (const { path, load } of commands) if ((await load()).daemon === "alone") alone.add(path.join(" "));
   expect([...alone].toSorted()).toEqual(
-    ["complete", "completion", "doctor", "info", "logs", "restart", "service install", "service uninstall", "start", "stop"].toSorted(),
+    [
+      "complete",
+      "completion",
+      "doctor",
+      "info",
+      "logs",
+      "restart",
+      "service install",
+      "service uninstall",
+      "start",
+      "stop",
+    ].toSorted(),
   );
 });

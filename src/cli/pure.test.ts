@@ -13,7 +13,8 @@ import { isAtWork } from "./commands/stop.ts";
 describe("[CLI-12] what spawn's words mean", () => {
   const projects = ["my-app", "other"].map((id) => ({ id }) as ProjectJson);
   const here = projects[0]!;
-  const target = (args: string[], at: ProjectJson | null, issueOption?: string): unknown => spawnTarget({ args, issueOption }, projects, at);
+  const target = (args: string[], at: ProjectJson | null, issueOption?: string): unknown =>
+    spawnTarget({ args, issueOption }, projects, at);
 
   test("inside a project", () => {
     expect(target([], here)).toEqual({ project: "my-app", issue: undefined });
@@ -41,7 +42,11 @@ test.each([
 ])("a pasteable command is split without a shell: %s", (text, words) => expect(splitCommand(text)).toEqual(words));
 
 describe("[SVC-1] service definitions", () => {
-  const facts = { command: ['/opt/a "b"/50%/$x/bin/holdfast', "start", "--foreground"], home: "/h o/m&e", path: "/usr/bin:/bin" };
+  const facts = {
+    command: ['/opt/a "b"/50%/$x/bin/holdfast', "start", "--foreground"],
+    home: "/h o/m&e",
+    path: "/usr/bin:/bin",
+  };
 
   test("the systemd unit ends the daemon alone, and takes every path literally", () => {
     const unit = systemdUnit(facts);
@@ -63,7 +68,7 @@ describe("[SVC-1] service definitions", () => {
 describe("[CTL-8] an answer over the socket", () => {
   const read = (text: string): unknown => readAnswer(Buffer.from(text));
   test("is whole or an error", () => {
-    expect(read('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}')).toEqual({ status: 200, text: "{}" });
+    expect(read("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")).toEqual({ status: 200, text: "{}" });
     expect(read("HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\nä")).toEqual({ status: 404, text: "ä" });
     expect(read("HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\n{}")).toBe("the answer was cut off");
     expect(read("HTTP/1.1 200 OK\r\n")).toBe("the answer was cut off");
@@ -73,7 +78,12 @@ describe("[CTL-8] an answer over the socket", () => {
 });
 
 test("[CTL-8] a report is one line of JSON, or none", () => {
-  expect(parseReport('{"report":"ready","pid":1,"url":"u","notes":[]}\n')).toEqual({ report: "ready", pid: 1, url: "u", notes: [] });
+  expect(parseReport('{"report":"ready","pid":1,"url":"u","notes":[]}\n')).toEqual({
+    report: "ready",
+    pid: 1,
+    url: "u",
+    notes: [],
+  });
   for (const text of ["", "{", '{"report":"other"}', "ready\n"]) expect(parseReport(text)).toBeNull();
 });
 
@@ -89,7 +99,8 @@ test("[CTL-6] every session with a live process counts as at work, and one that 
   expect(isAtWork({ status: "killed", processes })).toBe(true);
   expect(isAtWork({ status: "unknown", processes: [] })).toBe(true);
   expect(isAtWork({ status: "starting", processes: [] })).toBe(true);
-  for (const status of ["stopped", "exited", "failed", "archived"] as const) expect(isAtWork({ status, processes: [] })).toBe(false);
+  for (const status of ["stopped", "exited", "failed", "archived"] as const)
+    expect(isAtWork({ status, processes: [] })).toBe(false);
 });
 
 test("[DOC-1] versions and disk space are judged", () => {

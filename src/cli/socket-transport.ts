@@ -16,6 +16,9 @@ export interface Exchange {
   abandon: (reason: Error) => void;
 }
 
+/** The connection ended before the answer did. */
+export class CutOff extends Error {}
+
 const headEnd = "\r\n\r\n";
 
 export class SocketTransport implements Transport {
@@ -39,7 +42,7 @@ export class SocketTransport implements Transport {
       const settle = (): void => {
         const read = readAnswer(Buffer.concat(parts));
         if (typeof read !== "string") resolve(read);
-        else if (socket.closed) reject(failure ?? new Error(read));
+        else if (socket.closed) reject(failure ?? new CutOff(read));
       };
       // Taking the connection down need not be waited for: it is a millisecond of a command's time.
       socket.once("end", settle);

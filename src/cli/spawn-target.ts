@@ -15,7 +15,11 @@ export interface Typed {
 }
 
 /** `none-here`: no project was named and this directory has none. */
-export function spawnTarget(typed: Typed, projects: readonly ProjectJson[], here: ProjectJson | null): SpawnTarget | "none-here" {
+export function spawnTarget(
+  typed: Typed,
+  projects: readonly ProjectJson[],
+  here: ProjectJson | null,
+): SpawnTarget | "none-here" {
   const { args, issueOption } = typed;
   const [first, second] = args;
   const named = projects.find(({ id }) => id === first);

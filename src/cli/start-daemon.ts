@@ -29,7 +29,7 @@ export interface StartSurroundings {
   paths: Paths;
   env: NodeJS.ProcessEnv;
   /** Told when the start takes long enough for a person to wonder. */
-  progress(text: string): void;
+  progress: (text: string) => void;
 }
 
 const progressAfterMs = 2_000;
@@ -61,7 +61,8 @@ export async function startDaemon(bundle: string, surroundings: StartSurrounding
     const { url, pid } = report?.report === "ready" ? report : await waitUntilRunning(paths);
     // The scope is ours, but it ends with the person's manager: judge where the daemon now is.
     const left = prefix === null ? risk : judgeCgroup(readCgroupFacts(pid));
-    const warnings = left.risk === "none" ? [] : [`Warning: ${left.sentence}`, ...(left.fix === null ? [] : [left.fix])];
+    const warnings =
+      left.risk === "none" ? [] : [`Warning: ${left.sentence}`, ...(left.fix === null ? [] : [left.fix])];
     const notes = report?.report === "ready" ? report.notes : [];
     return { url, pid, notes: [...notes, ...warnings], ours: report?.report !== "already-running" };
   } finally {
@@ -177,7 +178,9 @@ export function becomeDaemon(bundle: string, { paths, env }: Pick<StartSurroundi
 export function managerMarks(env: NodeJS.ProcessEnv, pid = process.pid): Record<string, string> {
   const { INVOCATION_ID: invocation, SYSTEMD_EXEC_PID: started, XPC_SERVICE_NAME: service } = env;
   return {
-    ...(invocation !== undefined && (started === undefined || started === String(pid)) ? { INVOCATION_ID: invocation } : {}),
+    ...(invocation !== undefined && (started === undefined || started === String(pid))
+      ? { INVOCATION_ID: invocation }
+      : {}),
     ...(service === undefined ? {} : { XPC_SERVICE_NAME: service }),
   };
 }

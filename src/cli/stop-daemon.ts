@@ -7,18 +7,24 @@ export type Ended = "gone" | "terminated" | "killed";
 const politeMs = 10_000;
 const pollMs = 10;
 
-/** `asked`: it has been told over its socket and only needs waiting for. */
-export async function endDaemon(identity: Identity, asked: boolean, say: (text: string) => void): Promise<Ended> {
-  if (await isGone(identity, asked ? politeMs : 0)) return "gone";
+export interface EndOptions {
+  /** It has been told over its socket and only needs waiting for. */
+  asked: boolean;
+  say: (text: string) => void;
+  waitMs?: number;
+}
+
+export async function endDaemon(identity: Identity, { asked, say, waitMs = politeMs }: EndOptions): Promise<Ended> {
+  if (await isGone(identity, asked ? waitMs : 0)) return "gone";
   if (!signalIdentity(identity, "SIGTERM")) return "gone";
-  if (await isGone(identity, politeMs)) return "terminated";
-  say(`The daemon (pid ${identity.pid}) did not end within ${politeMs / 1000} s of SIGTERM; ending it by force.`);
+  if (await isGone(identity, waitMs)) return "terminated";
+  say(`The daemon (pid ${identity.pid}) did not end within ${waitMs / 1000} s of SIGTERM; ending it by force.`);
   signalIdentity(identity, "SIGKILL");
-  await isGone(identity, politeMs);
+  await isGone(identity, waitMs);
   return "killed";
 }
 
-async function isGone(identity: Identity, ms: number): Promise<boolean> {
+export async function isGone(identity: Identity, ms: number): Promise<boolean> {
   const deadline = Date.now() + ms;
   while (isAlive(identity)) {
     if (Date.now() >= deadline) return false;

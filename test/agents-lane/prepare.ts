@@ -98,8 +98,10 @@ const opencodeEnv = {
   OPENCODE_DISABLE_MODELS_FETCH: "1",
   OPENCODE_DISABLE_LSP_DOWNLOAD: "1",
   OPENCODE_DISABLE_DEFAULT_PLUGINS: "1",
-  // At first start it installs a package of its own; a closed port keeps that off the network.
+  // At its start it installs a package of its own and waits for that; a closed port keeps it off the network, and
+  // without retries it gives up at once instead of after 70 s.
   NPM_CONFIG_REGISTRY: "http://127.0.0.1:9",
+  NPM_CONFIG_FETCH_RETRIES: "0",
 };
 
 function opencodeConfig(modelUrl: string): unknown {

@@ -31,7 +31,7 @@ describe.each(realAgents)("%s", (name) => {
     const blocked = await world.runtime.send(world.session, { promptId: "p" as never, text: "say: never" });
     expect(blocked).toMatchObject({ sent: "not-now" });
     expect(existsSync(join(world.workspace, "made"))).toBe(false);
-    world.press(...world.prepared.allow);
+    await world.press(...world.prepared.allow);
     const done = await world.until("idle");
     expect(existsSync(join(world.workspace, "made"))).toBe(true);
 
@@ -55,7 +55,7 @@ describe.each(realAgents)("%s", (name) => {
     await world.start("fresh", "say: before\ngate: never");
     await world.until("working");
     await world.untilScreen(/before/);
-    world.press(...terminal.interrupt);
+    await world.press(...terminal.interrupt);
     expect((await world.until("idle")).agent.alive).toBe(true);
   });
 });
@@ -73,6 +73,6 @@ test("[AGENT-10] claude's status file tells a question, and that it was dismisse
   await world.until("needs_input");
   const readStatus = agents.get("claude")!.terminal!.readStatus!;
   await expect.poll(() => readStatus(agent)?.activity, { timeout: 10_000 }).toBe("needs_input");
-  world.press("Escape");
+  await world.press("Escape");
   await expect.poll(() => readStatus(agent)?.activity, { timeout: 10_000 }).toBe("idle");
 });

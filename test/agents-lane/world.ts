@@ -37,6 +37,8 @@ export class LaneWorld implements AsyncDisposable {
     this.workspace = join(directory, "work");
     this.model = model;
     mkdirSync(this.workspace);
+    // Or agents take the checkout around it for their project.
+    spawnSync("git", ["init", "--quiet", this.workspace]);
     this.prepared = prepareRealAgent(agent, { home: join(directory, "home"), modelUrl: model.url, trustHooks });
     this.runtime = openTmuxRuntime({
       socketName: this.#socketName,
@@ -125,8 +127,13 @@ export class LaneWorld implements AsyncDisposable {
     return this.runtime.capture(this.session, 50);
   }
 
-  press(...keys: string[]): void {
-    for (const key of keys) this.#tmux("send-keys", "-t", `=worker-lane-${this.session.id}:`, key);
+  /** One key after the other: two at once are read as a chord. */
+  async press(...keys: string[]): Promise<void> {
+    for (const key of keys) {
+      const before = await this.screen();
+      this.#tmux("send-keys", "-t", `=worker-lane-${this.session.id}:`, key);
+      await until(`${this.agent} to react to ${key}`, async () => (await this.screen()) !== before);
+    }
   }
 
   #tmux(...args: string[]): void {

@@ -34,7 +34,7 @@ test("[SEND-3] nothing is typed into a session that asks something; it is delive
   await using home = await ProjectHome.make();
   const { id } = await home.spawn("--prompt", "ask: may I?");
   await home.status(id, "needs_input");
-  const answer = await home.json<{ disposition: string; reason: string }>(["send", id, "say: later", "--wait-ms", "500"]);
+  const answer = await home.json<{ disposition: string; reason: string }>(["send", id, "say: later", "--timeout", "1s"]);
   expect(answer).toMatchObject({ disposition: "queued", reason: "the agent waits for an answer to its own question" });
   expect((await home.show(id)).queued).toBe(1);
   await home.run("tmux", ["-L", home.paths.tmuxSocket, "send-keys", "-t", `=worker-my-app-${id}:`, "y", "Enter"]);

@@ -17,9 +17,22 @@ async function daemon(script: Script | null): Promise<StandIn> {
 }
 
 const projectOf = (id: string, path: string): ProjectJson => ({
-  id, path, prefix: id, defaultBranch: "main", agent: "claude", kind: "terminal", tracker: null, configFile: null, sessions: 0,
+  id,
+  path,
+  prefix: id,
+  defaultBranch: "main",
+  agent: "claude",
+  kind: "terminal",
+  tracker: null,
+  configFile: null,
+  sessions: 0,
 });
-const verbAnswer = (id: string, more = {}): unknown => ({ session: sessionOf({ id }), remaining: [], notes: [], ...more });
+const verbAnswer = (id: string, more = {}): unknown => ({
+  session: sessionOf({ id }),
+  remaining: [],
+  notes: [],
+  ...more,
+});
 const failure = (status: number, code: string, message: string, hint: string | null = null): Script[string] => ({
   status,
   answer: { error: { code, message, hint } },
@@ -28,9 +41,15 @@ const failure = (status: number, code: string, message: string, hint: string | n
 describe("unknown words", () => {
   test("[CLI-3] an unknown command exits 2 and names the nearest", async () => {
     const { run } = await daemon(null);
-    expect(await run(["inof"])).toEqual({ code: 2, out: "", err: "Unknown command: inof\nDid you mean holdfast info?" });
+    expect(await run(["inof"])).toEqual({
+      code: 2,
+      out: "",
+      err: "Unknown command: inof\nDid you mean holdfast info?",
+    });
     expect(await run(["session", "kil", "x"])).toEqual({
-      code: 2, out: "", err: "Unknown command: session kil\nDid you mean holdfast session kill?",
+      code: 2,
+      out: "",
+      err: "Unknown command: session kil\nDid you mean holdfast session kill?",
     });
     expect(await run(["qqqqqq"])).toEqual({ code: 2, out: "", err: "Unknown command: qqqqqq\nSee holdfast --help." });
   });
@@ -45,7 +64,8 @@ describe("without a daemon", () => {
   test("[CTL-1] --no-start refuses, exits 1 and says how to start", async () => {
     const { run } = await daemon(null);
     expect(await run(["session", "ls", "--no-start"])).toEqual({
-      code: 1, out: "",
+      code: 1,
+      out: "",
       err: "Holdfast is not running.\nStart it with `holdfast start`, or leave out --no-start.",
     });
   });
@@ -56,8 +76,15 @@ describe("without a daemon", () => {
     expect(await run(["stop", "--halt-sessions"])).toEqual({ code: 0, out: "Holdfast is not running.", err: "" });
     const info = await run(["info", "--json"]);
     expect(JSON.parse(info.out)).toEqual({
-      state: "stopped", pid: null, version: "0.0.0", build: "source", url: null, socket: null, home,
-      startedAt: null, managedBy: null,
+      state: "stopped",
+      pid: null,
+      version: "0.0.0",
+      build: "source",
+      url: null,
+      socket: null,
+      home,
+      startedAt: null,
+      managedBy: null,
     });
   });
 
@@ -74,7 +101,9 @@ describe("without a daemon", () => {
     const { run, home } = await daemon(null);
     expect((await run(["logs"])).code).toBe(1);
     mkdirSync(join(home, "logs"));
-    const lines = Array.from({ length: 5 }, (_, at) => JSON.stringify({ at: "2026-01-01T00:00:00.000Z", level: "info", message: `m${at}` }));
+    const lines = Array.from({ length: 5 }, (_, at) =>
+      JSON.stringify({ at: "2026-01-01T00:00:00.000Z", level: "info", message: `m${at}` }),
+    );
     writeFileSync(join(home, "logs", "daemon.log"), `${lines.join("\n")}\n{"half`);
     expect((await run(["logs", "-n", "2", "--json"])).out).toBe(lines.slice(-2).join("\n"));
     expect((await run(["logs", "-n", "0"])).out).toBe("");
@@ -87,7 +116,8 @@ describe("[CLI-5] verbs print the sentences people know", () => {
     const notes = ["1 uncommitted file kept in the trash as t1.", "Get it back: holdfast session restore ma-1"];
     const { run, asked } = await daemon({ "POST /api/sessions/ma-1/kill": { answer: verbAnswer("ma-1", { notes }) } });
     expect(await run(["session", "kill", "ma-1"])).toEqual({
-      code: 0, err: "",
+      code: 0,
+      err: "",
       out: `Session ma-1 killed.\n  ${notes[0]}\n  ${notes[1]}`,
     });
     expect(asked.at(-1)).toEqual({ line: "POST /api/sessions/ma-1/kill", body: {}, actor: undefined });
@@ -105,7 +135,9 @@ describe("[CLI-5] verbs print the sentences people know", () => {
 
   test("kill that leaves something, and --no-wait", async () => {
     const remaining = [{ pid: 7, what: "agent" }];
-    const { run, asked } = await daemon({ "POST /api/sessions/ma-1/kill": { answer: verbAnswer("ma-1", { remaining }) } });
+    const { run, asked } = await daemon({
+      "POST /api/sessions/ma-1/kill": { answer: verbAnswer("ma-1", { remaining }) },
+    });
     expect((await run(["session", "kill", "ma-1"])).out).toBe("Session ma-1 killed.\n  Still ending: agent (pid 7)");
     expect((await run(["session", "kill", "ma-1", "--no-wait"])).out).toContain("Session ma-1 will be killed.");
     expect(asked.at(-1)?.body).toEqual({ wait: false });
@@ -113,16 +145,24 @@ describe("[CLI-5] verbs print the sentences people know", () => {
 
   test("restore, and what can stand in its way", async () => {
     const { run } = await daemon({
-      "POST /api/sessions/ma-1/restore": { answer: verbAnswer("ma-1", { notes: ["Conversation context reset: gone"] }) },
+      "POST /api/sessions/ma-1/restore": {
+        answer: verbAnswer("ma-1", { notes: ["Conversation context reset: gone"] }),
+      },
       "POST /api/sessions/ma-2/restore": failure(409, "conflict", "Cannot restore: Session is still running"),
       "POST /api/sessions/ma-3/restore": failure(409, "conflict", "Workspace missing: /work/ma-3", "Spawn a new one."),
     });
     expect((await run(["session", "restore", "ma-1"])).out).toBe(
       "Session ma-1 restored.\n  Worktree: /work/ma-1\n  Branch:   some-branch\n  Attach:   tmux -L hf attach -t =ma-1\n  Conversation context reset: gone",
     );
-    expect(await run(["session", "restore", "ma-2"])).toEqual({ code: 1, out: "", err: "Cannot restore: Session is still running" });
+    expect(await run(["session", "restore", "ma-2"])).toEqual({
+      code: 1,
+      out: "",
+      err: "Cannot restore: Session is still running",
+    });
     expect((await run(["session", "restore", "ma-3"])).err).toBe("Workspace missing: /work/ma-3\nSpawn a new one.");
-    expect((await run(["session", "restore", "ma-4"])).err).toContain("Failed to restore session ma-4: Session not found");
+    expect((await run(["session", "restore", "ma-4"])).err).toContain(
+      "Failed to restore session ma-4: Session not found",
+    );
   });
 
   test("snooze, rename, and delete, which asks", async () => {
@@ -136,32 +176,56 @@ describe("[CLI-5] verbs print the sentences people know", () => {
     expect(asked.at(-1)?.body).toEqual({ forMs: 1_800_000 });
     expect((await run(["session", "snooze", "ma-1", "--for", "soon"])).code).toBe(2);
     expect((await run(["session", "rename", "ma-1", "New", "title"])).out).toBe("Session ma-1 renamed: New title");
-    expect(await run(["session", "delete", "ma-1"])).toEqual({ code: 1, out: "", err: "Nothing was deleted.\nAdd --yes to delete it." });
+    expect(await run(["session", "delete", "ma-1"])).toEqual({
+      code: 1,
+      out: "",
+      err: "Nothing was deleted.\nAdd --yes to delete it.",
+    });
     expect(asked.map(({ line }) => line)).not.toContain("POST /api/sessions/ma-1/delete");
     expect((await run(["session", "delete", "ma-1", "--yes"])).out).toBe("Session ma-1 deleted.");
   });
 
   test("--json prints the session and nothing else", async () => {
-    const { run } = await daemon({ "POST /api/sessions/ma-1/stop": { answer: verbAnswer("ma-1", { notes: ["a note"] }) } });
-    expect(JSON.parse((await run(["session", "stop", "ma-1", "--json"])).out)).toMatchObject({ id: "ma-1", name: "ma-1" });
+    const { run } = await daemon({
+      "POST /api/sessions/ma-1/stop": { answer: verbAnswer("ma-1", { notes: ["a note"] }) },
+    });
+    expect(JSON.parse((await run(["session", "stop", "ma-1", "--json"])).out)).toMatchObject({
+      id: "ma-1",
+      name: "ma-1",
+    });
   });
 });
 
 describe("[CLI-6] session ls and status", () => {
-  const sessions = [sessionOf({ id: "ma-1" }), sessionOf({ id: "ma-2", status: "killed" }), sessionOf({ id: "ma-3", role: "orchestrator" })];
-  const script: Script = { "GET /api/sessions": { answer: sessions }, "GET /api/projects": { answer: [projectOf("my-app", "/x")] } };
+  const sessions = [
+    sessionOf({ id: "ma-1" }),
+    sessionOf({ id: "ma-2", status: "killed" }),
+    sessionOf({ id: "ma-3", role: "orchestrator" }),
+  ];
+  const script: Script = {
+    "GET /api/sessions": { answer: sessions },
+    "GET /api/projects": { answer: [projectOf("my-app", "/x")] },
+  };
   const ids = (text: string): string[] => (JSON.parse(text) as { id: string }[]).map(({ id }) => id);
 
   test("JSON follows the same flags", async () => {
     const { run } = await daemon(script);
     expect(ids((await run(["session", "ls", "--json"])).out)).toEqual(["ma-1"]);
-    expect(ids((await run(["session", "ls", "--json", "-a", "--include-terminated"])).out)).toEqual(["ma-1", "ma-2", "ma-3"]);
+    expect(ids((await run(["session", "ls", "--json", "-a", "--include-terminated"])).out)).toEqual([
+      "ma-1",
+      "ma-2",
+      "ma-3",
+    ]);
     expect(ids((await run(["status", "--json"])).out)).toEqual(["ma-1", "ma-3"]);
   });
 
   test("an unknown project is named with the valid ones", async () => {
     const { run } = await daemon({ ...script, "GET /api/sessions": { answer: [] } });
-    expect(await run(["session", "ls", "-p", "other"])).toEqual({ code: 1, out: "", err: "Unknown project: other\nValid projects: my-app" });
+    expect(await run(["session", "ls", "-p", "other"])).toEqual({
+      code: 1,
+      out: "",
+      err: "Unknown project: other\nValid projects: my-app",
+    });
   });
 
   test("[CLI-11] an agent's call carries its session's name", async () => {
@@ -195,8 +259,16 @@ describe("spawn", () => {
       expect(ran.out.split("\n").at(-1)).toBe("SESSION=ma-7");
       expect(inside.asked.at(-1)?.body).toEqual({ project: "my-app", issue: "7" });
     }
-    await inside.run(["spawn", "other", "--agent", "codex", "--no-wait", "--resume", "--issue", "9"], { cwd: repository });
-    expect(inside.asked.at(-1)?.body).toEqual({ project: "other", issue: "9", agent: "codex", resume: true, wait: false });
+    await inside.run(["spawn", "other", "--agent", "codex", "--no-wait", "--resume", "--issue", "9"], {
+      cwd: repository,
+    });
+    expect(inside.asked.at(-1)?.body).toEqual({
+      project: "other",
+      issue: "9",
+      agent: "codex",
+      resume: true,
+      wait: false,
+    });
     const unknown = await inside.run(["spawn", "nope", "7"], { cwd: repository });
     expect(unknown.err).toBe("Unknown project: nope\nValid projects: my-app, other");
   });
@@ -208,7 +280,11 @@ describe("spawn", () => {
     });
     const ran = await run(["batch-spawn", "1", "2", "1", "-p", "my-app"]);
     expect(ran.code).toBe(1);
-    expect(ran.out.split("\n")).toEqual(["  Error spawning 1: no agent", "  Error spawning 2: no agent", "0 sessions spawned, 2 failed."]);
+    expect(ran.out.split("\n")).toEqual([
+      "  Error spawning 1: no agent",
+      "  Error spawning 2: no agent",
+      "0 sessions spawned, 2 failed.",
+    ]);
   });
 });
 
@@ -218,9 +294,21 @@ describe("send", () => {
   });
 
   test("[CLI-13] delivered and queued exit 0, refused exits 1", async () => {
-    expect(await (await daemon(answer("delivered", null))).run(["send", "ma-1", "hello", "there"])).toEqual({ code: 0, out: "delivered", err: "" });
-    expect(await (await daemon(answer("queued", "busy"))).run(["send", "ma-1", "x"])).toEqual({ code: 0, out: "queued (busy)", err: "" });
-    expect(await (await daemon(answer("refused", "killed"))).run(["send", "ma-1", "x"])).toEqual({ code: 1, out: "", err: "refused (killed)" });
+    expect(await (await daemon(answer("delivered", null))).run(["send", "ma-1", "hello", "there"])).toEqual({
+      code: 0,
+      out: "delivered",
+      err: "",
+    });
+    expect(await (await daemon(answer("queued", "busy"))).run(["send", "ma-1", "x"])).toEqual({
+      code: 0,
+      out: "queued (busy)",
+      err: "",
+    });
+    expect(await (await daemon(answer("refused", "killed"))).run(["send", "ma-1", "x"])).toEqual({
+      code: 1,
+      out: "",
+      err: "refused (killed)",
+    });
   });
 
   test("[CLI-13] the text comes from words or a file, with the person's id where given", async () => {
@@ -230,7 +318,12 @@ describe("send", () => {
     writeFileSync(join(stand.home, "prompt.md"), "from a file\n");
     await stand.run(["send", "ma-1", "-f", join(stand.home, "prompt.md")]);
     expect(stand.asked.at(-1)?.body).toMatchObject({ text: "from a file\n" });
-    for (const line of [["send", "ma-1"], ["send", "ma-1", "x", "-f", "y"], ["send", "ma-1", " "], ["send", "ma-1", "x", "--prompt-id", "a b"]]) {
+    for (const line of [
+      ["send", "ma-1"],
+      ["send", "ma-1", "x", "-f", "y"],
+      ["send", "ma-1", " "],
+      ["send", "ma-1", "x", "--prompt-id", "a b"],
+    ]) {
       expect((await stand.run(line)).code).toBe(2);
     }
   });
@@ -239,10 +332,13 @@ describe("send", () => {
 describe("stop --halt-sessions", () => {
   test("[CTL-6] lists what is at work; without a terminal and --yes nothing is stopped", async () => {
     const busy = sessionOf({ id: "ma-1", processes: [{ pid: 7, startedAt: null, what: "agent" }] });
-    const { run, asked } = await daemon({ "GET /api/sessions": { answer: [busy, sessionOf({ id: "ma-2", status: "stopped" })] } });
+    const { run, asked } = await daemon({
+      "GET /api/sessions": { answer: [busy, sessionOf({ id: "ma-2", status: "stopped" })] },
+    });
     const ran = await run(["stop", "--halt-sessions"]);
     expect(ran).toEqual({
-      code: 1, out: "",
+      code: 1,
+      out: "",
       err: "1 session would be stopped:\n  ma-1  [working]  Some work\nNothing was stopped.\nAdd --yes to stop them.",
     });
     expect(asked.map(({ line }) => line)).not.toContain("POST /api/daemon/stop");
@@ -263,19 +359,30 @@ describe("stop --halt-sessions", () => {
 test("[CTL-7] restart leaves a managed daemon alone and says how it is restarted", async () => {
   const stand = await daemon({});
   const { ownDaemonFile } = await import("../test-support/stand-in.ts");
-  for (const [managedBy, words] of [["foreground", "runs in the foreground"], ["systemd", "is managed by systemd"], ["launchd", "is managed by launchd"]]) {
-    writeFileSync(join(stand.home, "daemon.json"), JSON.stringify({ ...ownDaemonFile(join(stand.home, "s")), managedBy }));
+  for (const [managedBy, words] of [
+    ["foreground", "runs in the foreground"],
+    ["systemd", "is managed by systemd"],
+    ["launchd", "is managed by launchd"],
+  ]) {
+    writeFileSync(
+      join(stand.home, "daemon.json"),
+      JSON.stringify({ ...ownDaemonFile(join(stand.home, "s")), managedBy }),
+    );
     const ran = await stand.run(["restart"]);
-    expect([ran.code, ran.err.split("\n")[0]]).toEqual([1, `The daemon (pid ${process.pid}) ${words}; it was left alone.`]);
+    expect([ran.code, ran.err.split("\n")[0]]).toEqual([
+      1,
+      `The daemon (pid ${process.pid}) ${words}; it was left alone.`,
+    ]);
     expect(ran.err.split("\n")).toHaveLength(2);
   }
   expect(stand.asked).toEqual([]);
 });
 
 test("[CTL-2] start finds a running daemon and leaves it as it is", async () => {
-  const { run } = await daemon({});
+  const { run } = await daemon({ "GET /api/info": { answer: {} } });
   expect(await run(["start", "--port", "0", "--read-only"])).toEqual({
-    code: 0, err: "",
+    code: 0,
+    err: "",
     out: `Holdfast is already running at http://127.0.0.1:4710 (pid ${process.pid}).`,
   });
 });
@@ -285,7 +392,9 @@ test("lists of the rest, and dashboard --no-open prints only the link", async ()
     "GET /api/projects": { answer: [projectOf("my-app", "/x")] },
     "GET /api/trash": { answer: [] },
     "POST /api/login-link": { answer: { url: "http://127.0.0.1:1/#code=x", expiresAt: null } },
-    "GET /api/sessions/ma-1/events": { answer: [{ seq: 1, at: "2026-01-01T00:00:00.000Z", type: "notice", text: "hi" }] },
+    "GET /api/sessions/ma-1/events": {
+      answer: [{ seq: 1, at: "2026-01-01T00:00:00.000Z", type: "notice", text: "hi" }],
+    },
     "DELETE /api/projects/my-app": { answer: projectOf("my-app", "/x") },
   });
   expect((await run(["project", "ls"])).out).toBe("my-app  my-app-*  claude (terminal)  0 sessions  /x");
@@ -293,7 +402,9 @@ test("lists of the rest, and dashboard --no-open prints only the link", async ()
   expect((await run(["trash", "ls"])).out).toBe("The trash is empty.");
   expect((await run(["trash", "empty", "--yes"])).out).toBe("Nothing to remove.");
   expect((await run(["dashboard", "--no-open"])).out).toBe("http://127.0.0.1:1/#code=x");
-  expect((await run(["events", "ma-1", "--json"])).out).toBe('{"seq":1,"at":"2026-01-01T00:00:00.000Z","type":"notice","text":"hi"}');
+  expect((await run(["events", "ma-1", "--json"])).out).toBe(
+    '{"seq":1,"at":"2026-01-01T00:00:00.000Z","type":"notice","text":"hi"}',
+  );
   expect((await run(["events", "ma-1", "--since", "x"])).code).toBe(2);
 });
 

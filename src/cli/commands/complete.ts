@@ -24,7 +24,10 @@ async function names(context: Context, what: Completes): Promise<readonly Candid
       case "directory":
         return [{ word: ":directories", description: "" }];
       case "session":
-        return (await context.call("sessions")).map(({ id, status, title }) => ({ word: id, description: `${status} ${title}` }));
+        return (await context.call("sessions")).map(({ id, status, title }) => ({
+          word: id,
+          description: `${status} ${title}`,
+        }));
       case "project":
         return (await context.call("projects")).map(({ id, path }) => ({ word: id, description: path }));
       case "trash":

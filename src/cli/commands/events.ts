@@ -1,11 +1,9 @@
 import { HoldfastError } from "../../protocol/error.ts";
-import type { Context } from "../context.ts";
 import { type CommandEntry, sessionArgument } from "../entry-types.ts";
 import { eventLine } from "../render/events.ts";
+import { readOn } from "../read-events.ts";
 import { verbFailure } from "../verb.ts";
 import type { EventJson } from "../../protocol/wire.ts";
-
-const pageSize = 1_000;
 
 export const command: CommandEntry = {
   arguments: [sessionArgument],
@@ -25,30 +23,20 @@ export const command: CommandEntry = {
     const since = input.text("since") ?? "0";
     if (!/^\d{1,15}$/.test(since)) throw new HoldfastError("usage", `--since must be a whole number, not ${since}.`);
     const json = input.flag("json");
-    const print = (event: EventJson): void => context.out(json ? JSON.stringify(event) : eventLine(event, context.paint));
+    let last = Number(since);
+    const print = (event: EventJson): void => {
+      context.out(json ? JSON.stringify(event) : eventLine(event, context.paint));
+      last = event.seq;
+    };
     try {
-      let last = await readOn(context, id, Number(since), print);
+      await readOn(context, id, last, print);
       if (!input.flag("follow")) return;
-      const { changes } = await import("../follow.ts");
-      for await (const _ of changes(context, id)) last = await readOn(context, id, last, print);
+      const { follow } = await import("../follow.ts");
+      await follow(context, id, async () => {
+        await readOn(context, id, last, print);
+      });
     } catch (error) {
       throw await verbFailure(context, "show events of", id, error);
     }
   },
 };
-
-/** Prints everything behind `since`, page by page, and says where it stands then. */
-export async function readOn(
-  context: Context,
-  id: string,
-  since: number,
-  print: (event: EventJson) => void,
-): Promise<number> {
-  let last = since;
-  for (;;) {
-    const page = await context.call("events", { params: { id }, query: { since: last, limit: pageSize } });
-    for (const event of page) print(event);
-    last = page.at(-1)?.seq ?? last;
-    if (page.length < pageSize) return last;
-  }
-}

@@ -9,7 +9,11 @@ const session: readonly IndexEntry[] = [
   { name: "show", summary: "everything about one session", load: () => import("./session/show.ts") },
   { name: "kill", summary: "end a session; its worktree goes to the trash", load: () => import("./session/kill.ts") },
   { name: "stop", summary: "end its processes, keep its worktree", load: () => import("./session/stop.ts") },
-  { name: "restore", summary: "bring a session back into its conversation", load: () => import("./session/restore.ts") },
+  {
+    name: "restore",
+    summary: "bring a session back into its conversation",
+    load: () => import("./session/restore.ts"),
+  },
   { name: "cleanup", summary: "end sessions whose work is done", load: () => import("./session/cleanup.ts") },
   { name: "archive", summary: "stop a session and put it away", load: () => import("./session/archive.ts") },
   { name: "unarchive", summary: "take a session out of the archive", load: () => import("./session/unarchive.ts") },
@@ -20,7 +24,11 @@ const session: readonly IndexEntry[] = [
 ];
 
 const project: readonly IndexEntry[] = [
-  { name: "add", summary: "register a repository, or the projects of its holdfast.yaml", load: () => import("./project/add.ts") },
+  {
+    name: "add",
+    summary: "register a repository, or the projects of its holdfast.yaml",
+    load: () => import("./project/add.ts"),
+  },
   { name: "ls", summary: "list registered projects", load: () => import("./project/ls.ts") },
   { name: "rm", summary: "forget a project; nothing on disk is touched", load: () => import("./project/rm.ts") },
 ];
@@ -32,7 +40,11 @@ const trash: readonly IndexEntry[] = [
 ];
 
 const service: readonly IndexEntry[] = [
-  { name: "install", summary: "start Holdfast at login, by systemd or launchd", load: () => import("./service/install.ts") },
+  {
+    name: "install",
+    summary: "start Holdfast at login, by systemd or launchd",
+    load: () => import("./service/install.ts"),
+  },
   { name: "uninstall", summary: "undo service install", load: () => import("./service/uninstall.ts") },
 ];
 
@@ -49,7 +61,11 @@ export const index: readonly IndexEntry[] = [
   { name: "trash", summary: "worktrees of ended sessions", group: trash },
   { name: "start", summary: "start the daemon", load: () => import("./start.ts") },
   { name: "stop", summary: "end the daemon; sessions keep running", load: () => import("./stop.ts") },
-  { name: "restart", summary: "replace the daemon by a new one; sessions keep running", load: () => import("./restart.ts") },
+  {
+    name: "restart",
+    summary: "replace the daemon by a new one; sessions keep running",
+    load: () => import("./restart.ts"),
+  },
   { name: "info", summary: "the daemon: state, address, version", load: () => Promise.resolve({ command: info }) },
   { name: "logs", summary: "the daemon's log", load: () => import("./logs.ts") },
   { name: "dashboard", summary: "open the dashboard", load: () => import("./dashboard.ts") },

@@ -7,7 +7,7 @@ import { findDaemon } from "../find-daemon.ts";
 import { infoLines } from "../render/daemon.ts";
 
 /** A daemon that lives answers within milliseconds; one that is stopped or hangs never does. */
-const deadlineMs = 3_000;
+const deadlineMs = 2_000;
 
 export const command: CommandEntry = {
   options: [jsonOption],
@@ -33,5 +33,15 @@ async function readInfo({ paths }: Context): Promise<InfoJson> {
   if (answer !== null) return answer;
   const { pid, url, socket, managedBy } = file;
   const startedAt = new Date(file.startedAt).toISOString();
-  return { state: "unresponsive", pid, version: file.version, build: file.build, url, socket, home: paths.home, startedAt, managedBy };
+  return {
+    state: "unresponsive",
+    pid,
+    version: file.version,
+    build: file.build,
+    url,
+    socket,
+    home: paths.home,
+    startedAt,
+    managedBy,
+  };
 }

@@ -4,7 +4,14 @@ import { clean } from "../render/text.ts";
 import { findingLines } from "../render/findings.ts";
 
 export const command: CommandEntry = {
-  arguments: [{ name: "path", description: "the repository (default: the one you are in)", optional: true, completes: "directory" }],
+  arguments: [
+    {
+      name: "path",
+      description: "the repository (default: the one you are in)",
+      optional: true,
+      completes: "directory",
+    },
+  ],
   options: [jsonOption],
   examples: [
     ["set up the repository you are in", "holdfast init"],
@@ -25,7 +32,8 @@ export const command: CommandEntry = {
     requireRepository(directory);
     const written = writeConfig({ directory, agentsFound: agentsFound(context.env) });
     const json = input.flag("json");
-    if (!json) context.out(written.is === "written" ? `Wrote ${written.file}` : `Kept ${written.file}, which was there.`);
+    if (!json)
+      context.out(written.is === "written" ? `Wrote ${written.file}` : `Kept ${written.file}, which was there.`);
     const projects = await context.call("projectAdd", { body: { path: directory } });
     const tools = [...(await checkTools(context.env)), ...checkAgents(context.env)];
     if (json) {

@@ -8,7 +8,13 @@ const defaultLines = 50;
 
 export const command: CommandEntry = {
   options: [
-    { long: "lines", short: "n", value: "number", description: `how many lines (default ${defaultLines})`, completes: "none" },
+    {
+      long: "lines",
+      short: "n",
+      value: "number",
+      description: `how many lines (default ${defaultLines})`,
+      completes: "none",
+    },
     { long: "follow", short: "f", description: "go on as lines come" },
     { long: "json", description: "the log as it is stored, one JSON object a line" },
   ],
@@ -24,7 +30,9 @@ export const command: CommandEntry = {
     const found = lastLines(path, Number(wanted));
     const print = (line: string): void => context.out(input.flag("json") ? line : logLine(line, context.paint));
     if (found === null && !input.flag("follow")) {
-      throw new HoldfastError("not-found", `There is no log yet: ${path}`, { hint: "Start the daemon with holdfast start." });
+      throw new HoldfastError("not-found", `There is no log yet: ${path}`, {
+        hint: "Start the daemon with holdfast start.",
+      });
     }
     for (const line of found?.lines ?? []) print(line);
     if (!input.flag("follow")) return;

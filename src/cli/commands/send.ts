@@ -3,14 +3,25 @@ import { HoldfastError, messageOf } from "../../protocol/error.ts";
 import { promptIdPattern } from "../../protocol/ids.ts";
 import { type CommandEntry, jsonOption, sessionArgument } from "../entry-types.ts";
 import type { Input } from "../input.ts";
+import { parseDuration } from "../render/text.ts";
 import { receiptLine } from "../render/receipt.ts";
 import { verbFailure } from "../verb.ts";
 
 export const command: CommandEntry = {
-  arguments: [sessionArgument, { name: "text", description: "the prompt; - reads it from stdin", optional: true, variadic: true, completes: "none" }],
+  arguments: [
+    sessionArgument,
+    {
+      name: "text",
+      description: "the prompt; - reads it from stdin",
+      optional: true,
+      variadic: true,
+      completes: "none",
+    },
+  ],
   options: [
     { long: "file", short: "f", value: "path", description: "read the prompt from a file", completes: "file" },
     { long: "prompt-id", value: "id", description: "your own id: sending it again is then safe", completes: "none" },
+    { long: "timeout", value: "time", description: "how long to wait for the receipt, such as 5s or 2m (default 30s)" },
     jsonOption,
   ],
   examples: [
@@ -28,8 +39,12 @@ export const command: CommandEntry = {
     if (!promptIdPattern.test(promptId)) {
       throw new HoldfastError("usage", "--prompt-id may hold letters, digits and . _ : - only, at most 128.");
     }
+    const timeout = input.text("timeout");
+    const waitMs = timeout === undefined ? undefined : parseDuration(timeout);
+    if (waitMs === null) throw new HoldfastError("usage", `--timeout must be a time such as 5s or 2m, not ${timeout}.`);
     try {
-      const receipt = await context.call("prompt", { params: { id }, body: { promptId, text } });
+      const body = { promptId, text, ...(waitMs === undefined ? {} : { waitMs }) };
+      const receipt = await context.call("prompt", { params: { id }, body });
       const refused = receipt.disposition === "refused";
       if (input.flag("json")) context.json(receipt);
       else (refused ? context.err : context.out)(receiptLine(receipt));
@@ -49,7 +64,12 @@ function readPrompt(input: Input): string {
       hint: "Give it as text, with -f <file>, or with - to read stdin.",
     });
   }
-  const text = file !== undefined ? read(file === "-" ? 0 : file) : words.length === 1 && words[0] === "-" ? read(0) : words.join(" ");
+  const text =
+    file !== undefined
+      ? read(file === "-" ? 0 : file)
+      : words.length === 1 && words[0] === "-"
+        ? read(0)
+        : words.join(" ");
   if (text.trim() === "") throw new HoldfastError("usage", "The prompt is empty.");
   return text;
 }

@@ -7,7 +7,12 @@ import { spawnBody, spawnOptionEntries } from "../spawn-options.ts";
 
 export const command: CommandEntry = {
   arguments: [
-    { name: "project", description: "its id; inside a registered repository it may be left out", optional: true, completes: "project" },
+    {
+      name: "project",
+      description: "its id; inside a registered repository it may be left out",
+      optional: true,
+      completes: "project",
+    },
     { name: "issue", description: "the issue to work on", optional: true, completes: "none" },
   ],
   options: [

@@ -17,11 +17,12 @@ export const command: CommandEntry = {
   ],
   daemon: "starts",
   async run(context, input) {
-    await show(context, input);
+    let last = await show(context, input);
     if (!input.flag("watch")) return;
-    const { changes } = await import("../follow.ts");
-    let last = "";
-    for await (const _ of changes(context)) last = await show(context, input, last);
+    const { follow } = await import("../follow.ts");
+    await follow(context, undefined, async () => {
+      last = await show(context, input, last);
+    });
   },
 };
 

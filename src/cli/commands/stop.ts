@@ -44,7 +44,11 @@ async function confirmHalt(context: Context, yes: boolean): Promise<void> {
   if (context.isTerminal(0) && (await askYesNo("Stop them?"))) return;
   // A daemon that was started only to ask this question goes again.
   if (found.daemon === "none") await (await import("../daemon-control.ts")).stop(context);
-  throw new HoldfastError("conflict", "Nothing was stopped.", context.isTerminal(0) ? {} : { hint: "Add --yes to stop them." });
+  throw new HoldfastError(
+    "conflict",
+    "Nothing was stopped.",
+    context.isTerminal(0) ? {} : { hint: "Add --yes to stop them." },
+  );
 }
 
 /** Every session with a live process; and where that cannot be told, rather one too many. */

@@ -27,10 +27,7 @@ function privateFiles(paths: Paths): string[] {
 }
 
 function checkPermissions(paths: Paths): Finding[] {
-  const wrong = [
-    ...tooOpen([paths.home, paths.run, paths.logs], 0o700),
-    ...tooOpen(privateFiles(paths), 0o600),
-  ];
+  const wrong = [...tooOpen([paths.home, paths.run, paths.logs], 0o700), ...tooOpen(privateFiles(paths), 0o600)];
   if (wrong.length === 0) return [finding("permissions", "ok", `${paths.home} is readable by you alone.`)];
   return wrong.map(({ path, mode, wanted }) =>
     finding("permissions", "fail", `Others can reach ${path} (mode ${mode.toString(8)}).`, {
@@ -68,7 +65,8 @@ function checkLeftovers(paths: Paths): Finding[] {
   const found = findDaemon(paths);
   const stale: { what: string; path: string }[] = [];
   if (found.daemon === "none") {
-    if (existsSync(paths.daemonFile)) stale.push({ what: "a daemon file of a daemon that is gone", path: paths.daemonFile });
+    if (existsSync(paths.daemonFile))
+      stale.push({ what: "a daemon file of a daemon that is gone", path: paths.daemonFile });
     if (lstatSync(paths.socket, { throwIfNoEntry: false })?.isSocket() === true) {
       stale.push({ what: "a socket that nobody listens on", path: paths.socket });
     }
@@ -90,10 +88,15 @@ function checkLeftovers(paths: Paths): Finding[] {
   // The newest is what the next start would use.
   if (found.daemon !== "none" && builds.length > 0) {
     results.push(
-      finding("leftovers", "info", `${count(builds.length, "old build")} that nothing runs from: ${builds.join(", ")}`, {
-        fix: "Removed at the next start.",
-        mend: () => builds.forEach((path) => rmSync(path, { recursive: true, force: true })),
-      }),
+      finding(
+        "leftovers",
+        "info",
+        `${count(builds.length, "old build")} that nothing runs from: ${builds.join(", ")}`,
+        {
+          fix: "Removed at the next start.",
+          mend: () => builds.forEach((path) => rmSync(path, { recursive: true, force: true })),
+        },
+      ),
     );
   }
   return results.length === 0 ? [finding("leftovers", "ok", "Nothing is left over.")] : results;
@@ -103,5 +106,7 @@ function listTemporary(directory: string): string[] {
   return readdirSync(directory)
     .filter((name) => /^\..+\.[0-9a-f]{12}\.tmp$/.test(name))
     .map((name) => join(directory, name))
-    .filter((path) => Date.now() - (lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()) > abandonedAfterMs);
+    .filter(
+      (path) => Date.now() - (lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()) > abandonedAfterMs,
+    );
 }

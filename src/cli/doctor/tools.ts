@@ -92,7 +92,9 @@ export function checkAgents(env: NodeJS.ProcessEnv): Finding[] {
     return [
       main,
       at === null
-        ? finding(`agent ${id}`, "info", `${adapter.program}, for chat sessions, is not installed.`, { fix: adapter.install })
+        ? finding(`agent ${id}`, "info", `${adapter.program}, for chat sessions, is not installed.`, {
+            fix: adapter.install,
+          })
         : finding(`agent ${id}`, "ok", `${at} (chat)`),
     ];
   });

@@ -36,7 +36,8 @@ export function stopLines(outcome: StopOutcome): { lines: string[]; exitCode: nu
 function stoppedLine({ answer }: Extract<StopOutcome, { stop: "stopped" }>): string {
   const again = "(holdfast start to supervise them again).";
   if (answer === null) return `Daemon stopped. Its sessions keep running ${again}`;
-  if (answer.halted.length > 0) return `Daemon stopped. ${count(answer.halted.length, "session")} stopped: ${answer.halted.join(", ")}.`;
+  if (answer.halted.length > 0)
+    return `Daemon stopped. ${count(answer.halted.length, "session")} stopped: ${answer.halted.join(", ")}.`;
   if (answer.kept === 0) return "Daemon stopped. No sessions were running.";
   return answer.kept === 1
     ? "Daemon stopped. 1 session keeps running (holdfast start to supervise it again)."

@@ -5,7 +5,11 @@ import { clean, count } from "./text.ts";
 
 const marks: Record<FindingJson["level"], string> = { ok: "ok", info: "info", warn: "warn", fail: "FAIL" };
 
-export function findingLines(findings: readonly FindingJson[], mended: ReadonlySet<FindingJson>, paint: Paint): string[] {
+export function findingLines(
+  findings: readonly FindingJson[],
+  mended: ReadonlySet<FindingJson>,
+  paint: Paint,
+): string[] {
   const colour = { ok: paint.green, info: paint.dim, warn: paint.yellow, fail: paint.red };
   const width = Math.max(0, ...findings.map(({ check }) => check.length));
   const lines = findings.flatMap((finding) => {
@@ -14,7 +18,10 @@ export function findingLines(findings: readonly FindingJson[], mended: ReadonlyS
     const mark = isMended ? paint.green("fixed") : colour[level](marks[level].padEnd(5));
     const line = `${mark} ${check.padEnd(width)}  ${clean(message)}`;
     if (level === "ok" || isMended || fix === null) return [line];
-    return [line, `${" ".repeat(width + 8)}${paint.dim(`-> ${clean(fix)}${fixable ? "  (or holdfast doctor --fix)" : ""}`)}`];
+    return [
+      line,
+      `${" ".repeat(width + 8)}${paint.dim(`-> ${clean(fix)}${fixable ? "  (or holdfast doctor --fix)" : ""}`)}`,
+    ];
   });
   const open = findings.filter((finding) => !mended.has(finding));
   const failed = open.filter(({ level }) => level === "fail").length;

@@ -34,7 +34,13 @@ describe("words", () => {
   ])("[CLI-7] an age of %d ms is %s", (ms, text) => expect(age(ms)).toBe(text));
 
   test("[CLI-6] order is natural", () => {
-    expect(["x-10", "x-2", "x-1", "x-2-2", "a-3"].toSorted(compareNaturally)).toEqual(["a-3", "x-1", "x-2", "x-2-2", "x-10"]);
+    expect(["x-10", "x-2", "x-1", "x-2-2", "a-3"].toSorted(compareNaturally)).toEqual([
+      "a-3",
+      "x-1",
+      "x-2",
+      "x-2-2",
+      "x-10",
+    ]);
   });
 
   test("[CLI-8] control characters and direction marks are taken out", () => {
@@ -52,8 +58,17 @@ describe("words", () => {
   ])("a duration of %s is %s ms", (text, ms) => expect(parseDuration(text)).toBe(ms));
 
   test("counts and columns", () => {
-    expect([count(0, "session"), count(1, "session"), count(2, "session")]).toEqual(["0 sessions", "1 session", "2 sessions"]);
-    expect(table([["a", "bb", "c"], ["aaa", "b", ""]])).toEqual(["a    bb  c", "aaa  b"]);
+    expect([count(0, "session"), count(1, "session"), count(2, "session")]).toEqual([
+      "0 sessions",
+      "1 session",
+      "2 sessions",
+    ]);
+    expect(
+      table([
+        ["a", "bb", "c"],
+        ["aaa", "b", ""],
+      ]),
+    ).toEqual(["a    bb  c", "aaa  b"]);
   });
 
   test.each([
@@ -106,13 +121,18 @@ describe("session ls", () => {
 
   test("[CLI-6] hidden sessions are counted to the letter, and an empty list says what to do", () => {
     const killed = Array.from({ length: 20 }, (_, at) => sessionOf({ id: `ma-${at + 1}`, status: "exited" }));
-    expect(sessionLines(killed, list, plain, now)).toEqual(["20 terminated sessions hidden. Use --include-terminated to show."]);
+    expect(sessionLines(killed, list, plain, now)).toEqual([
+      "20 terminated sessions hidden. Use --include-terminated to show.",
+    ]);
     expect(sessionLines([], list, plain, now)).toEqual(["No sessions. Start one with holdfast spawn."]);
     expect(sessionLines(killed, { ...list, includeTerminated: true }, plain, now)).toHaveLength(21);
   });
 
   test("[CLI-6] --all adds orchestrators and ends each line with the role", () => {
-    const sessions = [sessionOf({ id: "ma-2", role: "orchestrator", branch: null, status: "needs_input" }), sessionOf({ id: "ma-1" })];
+    const sessions = [
+      sessionOf({ id: "ma-2", role: "orchestrator", branch: null, status: "needs_input" }),
+      sessionOf({ id: "ma-1" }),
+    ];
     expect(sessionLines(sessions, { ...list, all: true }, plain, now)).toEqual([
       "my-app:",
       "  ma-1  (5m)  some-branch  [working]  worker",
@@ -186,7 +206,11 @@ describe("[CLI-10] cleanup prints known lines", () => {
   });
 
   test("nothing to do", () => {
-    expect(cleanupLines([], false)).toEqual(["Checking for completed sessions...", "", "Cleanup complete. 0 sessions cleaned."]);
+    expect(cleanupLines([], false)).toEqual([
+      "Checking for completed sessions...",
+      "",
+      "Cleanup complete. 0 sessions cleaned.",
+    ]);
   });
 });
 
@@ -202,7 +226,11 @@ test.each<[StopOutcome, string, number]>([
     "Daemon stopped. 1 session keeps running (holdfast start to supervise it again).",
     0,
   ],
-  [{ stop: "stopped", answer: { kept: 0, halted: [], remaining: [] }, ended: "gone" }, "Daemon stopped. No sessions were running.", 0],
+  [
+    { stop: "stopped", answer: { kept: 0, halted: [], remaining: [] }, ended: "gone" },
+    "Daemon stopped. No sessions were running.",
+    0,
+  ],
   [
     { stop: "stopped", answer: { kept: 0, halted: ["a-1", "a-2"], remaining: [] }, ended: "gone" },
     "Daemon stopped. 2 sessions stopped: a-1, a-2.",
@@ -266,7 +294,14 @@ test("session show says why it ended", () => {
 });
 
 test("info, events, logs, trash and findings are readable", () => {
-  const info = { state: "running", pid: 7, version: "1.0.0", build: "1.0.0+a", url: "http://127.0.0.1:1", socket: "/s" } as const;
+  const info = {
+    state: "running",
+    pid: 7,
+    version: "1.0.0",
+    build: "1.0.0+a",
+    url: "http://127.0.0.1:1",
+    socket: "/s",
+  } as const;
   expect(infoLines({ ...info, home: "/h", startedAt: minutesAgo(5), managedBy: null }, now)).toEqual([
     "State:      running (pid 7, for 5m)",
     "Address:    http://127.0.0.1:1",
@@ -286,7 +321,13 @@ test("info, events, logs, trash and findings are readable", () => {
     "t1  ma-1  (1h)  b  2 uncommitted files, 1 unpushed commit",
     "  /p",
   ]);
-  const found = { check: "git", level: "fail", message: "git is not on PATH.", fix: "install git", fixable: false } as const;
+  const found = {
+    check: "git",
+    level: "fail",
+    message: "git is not on PATH.",
+    fix: "install git",
+    fixable: false,
+  } as const;
   expect(findingLines([found], new Set(), plain)).toEqual([
     "FAIL  git  git is not on PATH.",
     "           -> install git",

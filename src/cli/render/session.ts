@@ -21,7 +21,10 @@ export function showLines(session: SessionJson, paint: Paint, now: number): stri
     ["Conversation", session.agentSessionId],
     ["Queued", session.queued === 0 ? null : `${session.queued} prompts`],
     ["Created", session.createdAt === null ? null : `${session.createdAt}${ago(session.createdAt)}`],
-    ["Last activity", session.lastActivityAt === null ? null : `${session.lastActivityAt}${ago(session.lastActivityAt)}`],
+    [
+      "Last activity",
+      session.lastActivityAt === null ? null : `${session.lastActivityAt}${ago(session.lastActivityAt)}`,
+    ],
     ["Attach", session.attach],
   ];
   return [

@@ -46,7 +46,9 @@ export function statusLines(
   const idWidth = Math.max(0, ...shown.map(({ id }) => id.length));
   const statusWidth = Math.max(0, ...shown.map(({ status }) => status.length));
   for (const group of order) {
-    const members = shown.filter(({ status }) => groups[status] === group).toSorted((a, b) => compareNaturally(a.id, b.id));
+    const members = shown
+      .filter(({ status }) => groups[status] === group)
+      .toSorted((a, b) => compareNaturally(a.id, b.id));
     if (members.length === 0) continue;
     if (lines.length > 0) lines.push("");
     lines.push(paint.bold(`${group} (${members.length})`));

@@ -63,8 +63,13 @@ export function ownDaemonFile(socket: string): DaemonFile {
   const self = identify(process.pid)!;
   return {
     ...self,
-    version: "1.2.3", build: "1.2.3+abc", url: "http://127.0.0.1:4710", socket, startedAt: 1_000,
-    managedBy: null, options: defaultLaunchOptions,
+    version: "1.2.3",
+    build: "1.2.3+abc",
+    url: "http://127.0.0.1:4710",
+    socket,
+    startedAt: 1_000,
+    managedBy: null,
+    options: defaultLaunchOptions,
   };
 }
 
@@ -75,7 +80,11 @@ function serve(socket: string, script: Script, asked: Asked[]): Promise<Server> 
     request.on("end", () => {
       const text = Buffer.concat(parts).toString();
       const line = `${request.method} ${request.url}`;
-      asked.push({ line, body: text === "" ? null : JSON.parse(text), actor: request.headers["holdfast-actor"] as string });
+      asked.push({
+        line,
+        body: text === "" ? null : JSON.parse(text),
+        actor: request.headers["holdfast-actor"] as string,
+      });
       const { status = 200, answer } = script[line] ?? script[line.replace(/\?.*/, "")] ?? missing;
       response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(answer));
     });

@@ -3,7 +3,7 @@
  * hooks write, what was decided for this launch (conversation id, prompt given), and until the agent runs its argv and
  * environment. Nothing in it is used by a later launch.
  */
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync, existsSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync, existsSync } from "node:fs";
 import { dirname, join, resolve, sep } from "node:path";
 import type { TerminalAgent } from "../../ports/agents.ts";
 import { asLaunchId } from "../../protocol/ids.ts";
@@ -58,9 +58,18 @@ export class LaunchFiles {
     writeFileSync(join(directory, "run"), runFileText(run), { mode: 0o600 });
   }
 
-  /** Once the agent runs, its environment need not lie about on disk. */
+  /** Whether the starter has read and emptied its file. */
+  wasRead(session: SessionId, launch: LaunchId): boolean {
+    return statSync(join(this.directory(session, launch), "run"), { throwIfNoEntry: false })?.size === 0;
+  }
+
   forgetRun(session: SessionId, launch: LaunchId): void {
     rmSync(join(this.directory(session, launch), "run"), { force: true });
+  }
+
+  /** Of a launch that was never started. */
+  remove(session: SessionId, launch: LaunchId): void {
+    rmSync(this.directory(session, launch), { recursive: true, force: true });
   }
 
   /** Only after everything of these launches is proven gone. */

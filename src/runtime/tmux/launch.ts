@@ -15,7 +15,7 @@ import { treeTarget } from "./identity.ts";
 import { otherName, tmuxName } from "./names.ts";
 import { deathLines } from "./observe.ts";
 import type { ObserveContext } from "./observe.ts";
-import { agentPaneOption, awaitsExit, launchOption, listPanes, sessionOption } from "./panes.ts";
+import { agentPaneOption, awaitsExit, launchOption, listPanes, remind, sessionOption } from "./panes.ts";
 import type { Pane } from "./panes.ts";
 import { captureScreens, lastLines } from "./screen.ts";
 
@@ -69,7 +69,10 @@ export async function launch(context: LaunchContext, request: LaunchRequest): Pr
   context.watches.forget(request.session.id);
   const made = await makeSession(context, request);
   if (made.is === "there") return adopt(context, request, agent, made.pane);
-  if (made.is === "refused") return notLaunched(made.why);
+  if (made.is === "refused") {
+    context.files.remove(request.session.id, request.launch);
+    return notLaunched(made.why);
+  }
   const died = await watchStart(context, request, agent, made);
   context.watches.forget(request.session.id);
   if (died !== null) return died;
@@ -191,7 +194,7 @@ async function watchStart(
     const stat = readStat(made.pid);
     if (stat === null || stat.state === "Z" || stat.state === "X") return failure(context, request, agent, made.pane);
     const now = performance.now();
-    if (becameAt === null && !isStarter(made.pid, context.starterPath)) becameAt = now;
+    if (becameAt === null && isAgent(context, request, made.pid)) becameAt = now;
     if (becameAt !== null) {
       if (resuming) return watchResume(context, request, agent, made, becameAt + context.settle.resumeMs);
       // Twice asleep: it waits for something, so it has got past its start.
@@ -228,11 +231,14 @@ async function watchResume(
   return null;
 }
 
-function isStarter(pid: number, starterPath: string): boolean {
+/** The pane's process is first tmux's own fork, then the starter, then the agent. */
+function isAgent(context: LaunchContext, request: LaunchRequest, pid: number): boolean {
+  if (!context.files.wasRead(request.session.id, request.launch)) return false;
   try {
-    return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0")[1] === starterPath;
+    const command = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+    return command.length > 1 && command[1] !== context.starterPath;
   } catch {
-    return true;
+    return false;
   }
 }
 
@@ -274,6 +280,7 @@ async function deadPane(context: LaunchContext, paneTarget: string, waitMs: numb
     const pane = list.is === "known" ? list.panes.find((one) => one.paneTarget === paneTarget) : undefined;
     if (pane === undefined) return null;
     if ((pane.dead && !awaitsExit(pane)) || performance.now() >= until) return pane;
+    remind([pane]);
     await delay(pollMs);
   }
 }

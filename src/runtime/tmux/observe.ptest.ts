@@ -36,14 +36,15 @@ test.each([
 
 test("[PROC-6] a server that is stopped is unknown, never absent", async () => {
   await using world = new TmuxWorld();
-  const runtime = world.open();
+  const runtime = world.open({ callDeadlineMs: 700 });
   const { session, result } = await world.up(runtime, world.sessionOf({}));
-  const server = identify(Number(world.tmux("display-message", "-p", "#{pid}")))!;
+  const server = identify(Number(world.tmux("list-sessions", "-F", "#{pid}")))!;
   signalIdentity(server, "SIGSTOP");
   try {
     const { seen, cause } = await look(runtime, session);
     expect(seen).toEqual({ is: "unknown", why: expect.stringContaining("did not answer") });
     expect(cause).toBeNull();
+    expect(await runtime.send(session, { promptId: asPromptId("p"), text: "hello" })).toMatchObject({ sent: "not-now" });
   } finally {
     signalIdentity(server, "SIGCONT");
   }
@@ -64,7 +65,11 @@ test("[TMUX-16] absence is claimed with its proof: no server, another boot, or a
   expect(await look(runtime, rebooted)).toEqual({ seen: { is: "absent" }, cause: "other-boot" });
   world.tmux("kill-server");
   await until("the agent to be gone", () => !isAlive(other.result.agent));
-  expect(await look(runtime, other.session)).toEqual({ seen: { is: "absent" }, cause: "no-server" });
+  const gone = await until("the server to be gone", async () => {
+    const observation = await look(runtime, other.session);
+    return observation.seen.is === "unknown" ? null : observation;
+  });
+  expect(gone).toEqual({ seen: { is: "absent" }, cause: "no-server" });
 });
 
 test("[TMUX-16] processes that outlive their pane are listed, so that they can be ended", async () => {

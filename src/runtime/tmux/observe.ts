@@ -13,7 +13,7 @@ import type { LaunchId, SessionId } from "../../protocol/ids.ts";
 import type { SessionState } from "../../protocol/session.ts";
 import { treeTarget } from "./identity.ts";
 import type { LaunchFiles } from "./launch-files.ts";
-import { awaitsExit, listPanes, paneFor } from "./panes.ts";
+import { awaitsExit, listPanes, paneFor, remind } from "./panes.ts";
 import type { Pane, PaneList } from "./panes.ts";
 import { captureScreens, lastLines } from "./screen.ts";
 import type { Tmux } from "./tmux.ts";
@@ -74,7 +74,9 @@ async function settledList(context: ObserveContext, sessions: readonly SessionSt
   const wanted = new Set(sessions.map((session) => session.id));
   let list = await listPanes(context.tmux);
   for (let round = 0; round < lookAgainTimes && list.is === "known"; round += 1) {
-    if (!list.panes.some((pane) => wanted.has(pane.session) && isFresh(context, pane) && awaitsExit(pane))) break;
+    const waiting = list.panes.filter((pane) => wanted.has(pane.session) && isFresh(context, pane) && awaitsExit(pane));
+    if (waiting.length === 0) break;
+    remind(waiting);
     await delay(lookAgainMs);
     list = await listPanes(context.tmux);
   }

@@ -1,6 +1,7 @@
 /** One look at every pane of our server: a single `list-panes -a`, whatever the number of sessions. */
 import { constants } from "node:os";
-import { identify } from "../../base/pid.ts";
+import { identify, signalIdentity } from "../../base/pid.ts";
+import { isTmuxServer } from "../../base/process-tree.ts";
 import { asLaunchId, asSessionId } from "../../protocol/ids.ts";
 import type { LaunchId, SessionId } from "../../protocol/ids.ts";
 import type { ExitStatus } from "../../protocol/session.ts";
@@ -13,6 +14,7 @@ export interface Pane {
   sessionTarget: string;
   paneTarget: string;
   pid: number;
+  serverPid: number;
   dead: boolean;
   exit: ExitStatus | null;
   inMode: boolean;
@@ -35,6 +37,7 @@ const fields = [
   "session_id",
   "pane_id",
   "pane_pid",
+  "pid",
   "pane_dead",
   "pane_dead_status",
   "pane_dead_signal",
@@ -66,7 +69,7 @@ export function parsePanes(text: string): Pane[] {
 
 function parsePane(line: string): Pane | null {
   const parts = line.split(separator);
-  const [session, launch, agent, sessionTarget, paneTarget, pid, dead, status, signal, mode, active, history, x, y, name] =
+  const [session, launch, agent, sessionTarget, paneTarget, pid, server, dead, status, signal, mode, active, history, x, y, name] =
     parts;
   if (session === undefined || session === "" || launch === undefined || launch === "" || agent !== "1") return null;
   if (sessionTarget === undefined || paneTarget === undefined || name === undefined) return null;
@@ -76,6 +79,7 @@ function parsePane(line: string): Pane | null {
     sessionTarget,
     paneTarget,
     pid: Number(pid),
+    serverPid: Number(server),
     dead: dead === "1",
     exit: dead === "1" ? exitStatus(status ?? "", signal ?? "") : null,
     inMode: mode === "1",
@@ -104,6 +108,14 @@ function signalName(number: number): string {
  */
 export function awaitsExit(pane: Pane): boolean {
   return pane.dead ? pane.exit === null : identify(pane.pid) === null;
+}
+
+/** tmux misses a SIGCHLD now and then (seen in 8 of 60 deaths) and then never learns how the process ended: remind it. */
+export function remind(panes: readonly Pane[]): void {
+  for (const serverPid of new Set(panes.filter(awaitsExit).map((pane) => pane.serverPid))) {
+    const server = isTmuxServer(serverPid) ? identify(serverPid) : null;
+    if (server !== null) signalIdentity(server, "SIGCHLD");
+  }
 }
 
 /** The pane of a session: of the launch that is expected, else one that lives, else any. */

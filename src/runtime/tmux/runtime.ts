@@ -34,6 +34,8 @@ export interface TmuxRuntimeOptions {
   log?: Logger;
   /** argv before `tmux` where a server is started, such as `systemd-run --user --scope --quiet --`. */
   serverPrefix?: readonly string[];
+  /** How long one call of tmux may take before its answer counts as unknown. */
+  callDeadlineMs?: number;
   settle?: Partial<Settle>;
   sendTimes?: Partial<SendTimes>;
 }

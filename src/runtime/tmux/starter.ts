@@ -13,6 +13,8 @@ holdfast_launch_directory=$1
 # Sets holdfast_workspace, exports the environment, and makes the agent's argv the arguments.
 # shellcheck disable=SC1091
 . "$holdfast_launch_directory/run"
+# Emptied once read: a sign that the launch got this far, and nothing secret stays on disk.
+: >"$holdfast_launch_directory/run"
 cd -- "$holdfast_workspace" || exit 126
 unset OLDPWD holdfast_launch_directory holdfast_workspace
 exec "$@"

@@ -8,7 +8,7 @@ import { treeTarget } from "./identity.ts";
 import { removeSession } from "./launch.ts";
 import { deathLines, expectedLaunch } from "./observe.ts";
 import type { ObserveContext } from "./observe.ts";
-import { awaitsExit, listPanes, paneFor } from "./panes.ts";
+import { awaitsExit, listPanes, paneFor, remind } from "./panes.ts";
 import type { Pane } from "./panes.ts";
 import { captureScreens, lastLines } from "./screen.ts";
 
@@ -58,6 +58,7 @@ async function settledPanes(context: ObserveContext, session: SessionState): Pro
   for (;;) {
     const panes = await ownPanes(context, session);
     if (!panes.some(awaitsExit) || performance.now() >= until) return panes;
+    remind(panes);
     await delay(10);
   }
 }

@@ -33,6 +33,7 @@ export interface TmuxOptions {
   env: NodeJS.ProcessEnv;
   /** argv before `tmux` when a server is started, such as a systemd scope that outlives our unit. */
   serverPrefix?: readonly string[];
+  callDeadlineMs?: number;
 }
 
 /** A server under load answers within milliseconds; one that is stopped or swapped out does not answer at all. */
@@ -48,6 +49,7 @@ export class Tmux {
   readonly #config: string;
   readonly #env: Record<string, string>;
   readonly #serverPrefix: readonly string[];
+  readonly #deadlineMs: number;
   /** Calls that may be starting a server at this moment: its socket must not be tidied away under them. */
   #starting = 0;
   #tidying: Promise<void> | null = null;
@@ -58,12 +60,13 @@ export class Tmux {
     this.#config = join(options.configDirectory, "tmux.conf");
     this.#env = serverEnvironment(options.env);
     this.#serverPrefix = options.serverPrefix ?? [];
+    this.#deadlineMs = options.callDeadlineMs ?? defaultDeadlineMs;
     writeDurable(this.#config, tmuxConfig(options.socketName));
   }
 
   async run(call: TmuxCall): Promise<TmuxReply> {
     const argv = [...this.#command(), ...commandList(call.commands)];
-    const deadlineMs = call.deadlineMs ?? defaultDeadlineMs;
+    const deadlineMs = call.deadlineMs ?? this.#deadlineMs;
     if (call.mayStartServer !== true) return execute(argv, this.#env, call.stdin, deadlineMs);
     await this.#tidying;
     this.#starting += 1;
@@ -149,10 +152,11 @@ function execute(
     const out: Buffer[] = [];
     const err: Buffer[] = [];
     let bytes = 0;
-    let why: string | null = null;
-    const giveUp = (reason: string): void => {
-      why ??= reason;
+    // Not on close: a client hands its pipes to the server, and a server that is stopped keeps them open.
+    const giveUp = (why: string): void => {
       child.kill("SIGKILL");
+      for (const stream of child.stdio) stream?.destroy();
+      settle({ is: "unknown", why });
     };
     const timer =
       deadlineMs === null ? undefined : setTimeout(() => giveUp(`tmux did not answer within ${deadlineMs} ms`), deadlineMs);
@@ -174,8 +178,7 @@ function execute(
     child.stdin.on("error", () => {});
     child.stdin.end(stdin ?? "");
     child.on("close", (code, killedBy) => {
-      if (why !== null) settle({ is: "unknown", why });
-      else if (code === 0) settle({ is: "ok", stdout: Buffer.concat(out).toString("utf8") });
+      if (code === 0) settle({ is: "ok", stdout: Buffer.concat(out).toString("utf8") });
       else settle(classify(Buffer.concat(err).toString("utf8").trim(), code, killedBy));
     });
     if (signal?.aborted === true) abort();

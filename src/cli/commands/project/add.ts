@@ -3,7 +3,9 @@ import { type CommandEntry, jsonOption } from "../../entry-types.ts";
 import { clean } from "../../render/text.ts";
 
 export const command: CommandEntry = {
-  arguments: [{ name: "path", description: "a repository, or a directory with a holdfast.yaml", completes: "directory" }],
+  arguments: [
+    { name: "path", description: "a repository, or a directory with a holdfast.yaml", completes: "directory" },
+  ],
   options: [jsonOption],
   examples: [["register a repository", "holdfast project add ~/code/my-app"]],
   notes: "Registers the projects of <path>/holdfast.yaml, or, without one, the repository itself with defaults.",

@@ -21,7 +21,11 @@ export const command: CommandEntry = {
       const { askYesNo } = await import("../../ask.ts");
       const agreed = context.isTerminal(0) && (await askYesNo(`Delete ${id} (${clean(title)}) for good?`));
       if (!agreed) {
-        throw new HoldfastError("conflict", "Nothing was deleted.", context.isTerminal(0) ? {} : { hint: "Add --yes to delete it." });
+        throw new HoldfastError(
+          "conflict",
+          "Nothing was deleted.",
+          context.isTerminal(0) ? {} : { hint: "Add --yes to delete it." },
+        );
       }
     }
     const answer = await runVerb(context, input, "delete", { done: "deleted", recorded: "will be deleted" });

@@ -8,7 +8,10 @@ export const command: CommandEntry = {
   notes: "It runs again, in its own conversation.",
   daemon: "starts",
   async run(context, input) {
-    const answer = await runVerb(context, input, "unarchive", { done: "taken out of the archive", recorded: "will be taken out of the archive" });
+    const answer = await runVerb(context, input, "unarchive", {
+      done: "taken out of the archive",
+      recorded: "will be taken out of the archive",
+    });
     sayNotes(context, input, answer);
   },
 };

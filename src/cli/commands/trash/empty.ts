@@ -38,7 +38,11 @@ export const command: CommandEntry = {
       const { askYesNo } = await import("../../ask.ts");
       const question = `Remove ${count(entries.length, "worktree")} for good?`;
       if (!context.isTerminal(0) || !(await askYesNo(question))) {
-        throw new HoldfastError("conflict", "Nothing was removed.", context.isTerminal(0) ? {} : { hint: "Add --yes to remove it." });
+        throw new HoldfastError(
+          "conflict",
+          "Nothing was removed.",
+          context.isTerminal(0) ? {} : { hint: "Add --yes to remove it." },
+        );
       }
     }
     // By id, each of them: what came into the trash since the question was not asked about.

@@ -1,0 +1,97 @@
+/** The bundle as it is shipped: what must hold before any of our modules is loaded, and in other people's shells. */
+import { execFileSync, spawnSync } from "node:child_process";
+import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { rolldown } from "rolldown";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+let directory: string;
+let cli: string;
+
+beforeAll(async () => {
+  directory = mkdtempSync("/tmp/hf-bundle-");
+  const bundle = await rolldown({ input: { cli: join(import.meta.dirname, "entry.ts") }, platform: "node" });
+  await bundle.write({
+    dir: directory,
+    format: "cjs",
+    entryFileNames: "[name].cjs",
+    chunkFileNames: "[name]-[hash].cjs",
+  });
+  await bundle.close();
+  cli = join(directory, "cli.cjs");
+  writeFileSync(join(directory, "holdfast"), `#!/bin/sh\nexec "${process.execPath}" "${cli}" "$@"\n`);
+  chmodSync(join(directory, "holdfast"), 0o755);
+});
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+const run = (node: string, ...args: string[]) =>
+  spawnSync(node, args, {
+    encoding: "utf8",
+    env: { PATH: process.env["PATH"], HOME: directory, HOLDFAST_HOME: join(directory, "h") },
+  });
+
+test("[CLI-15] an old Node is refused in words, before anything is loaded", () => {
+  const disguise = join(directory, "old.cjs");
+  writeFileSync(
+    disguise,
+    'Object.defineProperty(process, "versions", { value: { ...process.versions, node: "24.14.9" } });',
+  );
+  const ran = run(process.execPath, "--require", disguise, cli, "info");
+  expect([ran.status, ran.stdout]).toEqual([1, ""]);
+  expect(ran.stderr).toMatch(/^Holdfast needs Node 24\.15 or newer; this is 24\.14\.9\.\n/);
+});
+
+test("[CLI-15] an old Node that is really there is refused as well", () => {
+  const old = (process.env["PATH"] ?? "")
+    .split(":")
+    .map((path) => join(path, "node"))
+    .filter(existsSync);
+  const version = (node: string): number =>
+    Number(execFileSync(node, ["-p", "process.versions.node.split('.')[0]"], { encoding: "utf8" }));
+  const tooOld = old.filter((node) => version(node) < 24);
+  const answers = tooOld.map((node) => run(node, cli, "info"));
+  expect(answers.map(({ status, stderr }) => [status, /needs Node 24\.15/.test(stderr)])).toEqual(
+    tooOld.map(() => [1, true]),
+  );
+});
+
+test("[CLI-16] a plain command loads neither commander nor fetch nor node:http, and makes no home", () => {
+  const spy = join(directory, "spy.cjs");
+  writeFileSync(
+    spy,
+    'process.on("exit", () => console.error(process.moduleLoadList.join("\\n"), Object.keys(require.cache).join("\\n")));',
+  );
+  const ran = run(process.execPath, "--require", spy, cli, "info", "--json");
+  expect(JSON.parse(ran.stdout)).toMatchObject({ state: "stopped" });
+  expect(ran.stderr).not.toMatch(/commander|NativeModule (http|_http_client|crypto|child_process)$|undici/m);
+  expect(existsSync(join(directory, "h"))).toBe(false);
+});
+
+test("[CLI-2] usage errors exit 2 and write nothing to stdout", () => {
+  const ran = run(process.execPath, cli, "info", "--jsn");
+  expect([ran.status, ran.stdout, ran.stderr]).toEqual([2, "", "Unknown option '--jsn'\n(Did you mean --json?)\n"]);
+});
+
+test("[CLI-14] the bash completion loads and completes", () => {
+  const lines = [
+    `eval "$(holdfast completion bash)"`,
+    'try() { COMP_WORDS=(holdfast "$@"); COMP_CWORD=$#; _holdfast; echo "${COMPREPLY[*]}"; }',
+    "try sess",
+    "try session ki",
+    "try spawn --kind ''",
+    "try session kill ''",
+  ];
+  const env = { PATH: `${directory}:${process.env["PATH"]}`, HOME: directory, HOLDFAST_HOME: join(directory, "h") };
+  const ran = spawnSync("bash", ["--norc", "-c", lines.join("\n")], { encoding: "utf8", env });
+  expect(ran.stderr).toBe("");
+  expect(ran.stdout.replaceAll("\n", " | ")).toBe("session | kill | terminal chat |  | ");
+  expect(existsSync(join(directory, "h"))).toBe(false);
+});
+
+test.each(["zsh", "fish"])("[CLI-14] the %s completion is valid where that shell is installed", (shell) => {
+  const text = run(process.execPath, cli, "completion", shell).stdout;
+  expect(text).toContain("complete -- ");
+  const installed = spawnSync(shell, ["--version"]).status === 0;
+  const checked = installed ? spawnSync(shell, ["-n"], { input: text, encoding: "utf8" }).stderr : "";
+  expect(checked).toBe("");
+});

@@ -1,7 +1,7 @@
 /** Bundles the CLI, the daemon and the demo agent into dist/, as CommonJS: importing node:http as ESM would load all of fetch. */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { rolldown } from "rolldown";
 
@@ -13,35 +13,41 @@ const build = `${version}+${commit()}`;
 
 rmSync(dist, { recursive: true, force: true });
 mkdirSync(dist);
-const entries = {
-  cli: "src/cli/entry.ts",
-  daemon: "src/daemon/main.ts",
-  "demo-agent": "src/agents/demo/tui.ts",
-};
-const bundle = await rolldown({
-  cwd: root,
-  input: Object.fromEntries(Object.entries(entries).filter(([, file]) => existsSync(join(root, file)))),
-  platform: "node",
-  external: [/^@lydell\/node-pty/],
-  transform: {
-    define: {
-      __HOLDFAST_VERSION__: JSON.stringify(version),
-      __HOLDFAST_BUILD__: JSON.stringify(build),
-    },
-  },
-});
-await bundle.write({
-  dir: dist,
-  format: "cjs",
-  entryFileNames: "[name].cjs",
-  chunkFileNames: "chunks/[name]-[hash].cjs",
-  minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
-});
-await bundle.close();
+/** What `info` and `session ls` load is one file: each further one costs them half a millisecond. */
+const hot =
+  /src\/(cli\/(main|context|entry-types|input|lean-parse|standard-io|find-daemon|connection|socket-transport|render\/(text|paint|sessions|daemon)|commands\/(index|info|session\/ls))|client\/client|protocol\/(http|error|ids|session)|base\/(paths|pid|build|launch-options))\.ts$/;
+// Built apart, so that none of them loads what only another one uses.
+await bundleOne("cli", "src/cli/entry.ts", [{ name: "command", test: hot, includeDependenciesRecursively: false }]);
+await bundleOne("daemon", "src/daemon/entry.ts", []);
+await bundleOne("demo-agent", "src/agents/demo/tui.ts", []);
 cpSync(join(root, "src/web"), join(dist, "web"), { recursive: true });
 writeFileSync(join(dist, "build.json"), `${JSON.stringify({ version, build })}\n`);
 rmSync(join(root, "dist"), { recursive: true, force: true });
 renameSync(dist, join(root, "dist"));
+
+async function bundleOne(name: string, entry: string, groups: object[]): Promise<void> {
+  const bundle = await rolldown({
+    cwd: root,
+    input: { [name]: entry },
+    preserveEntrySignatures: false,
+    platform: "node",
+    transform: {
+      define: {
+        __HOLDFAST_VERSION__: JSON.stringify(version),
+        __HOLDFAST_BUILD__: JSON.stringify(build),
+      },
+    },
+  });
+  await bundle.write({
+    dir: dist,
+    format: "cjs",
+    entryFileNames: "[name].cjs",
+    chunkFileNames: `chunks/${name}-[name]-[hash].cjs`,
+    codeSplitting: { groups: groups as { name: string; test: RegExp }[] },
+    minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
+  });
+  await bundle.close();
+}
 
 /** The commit, and where the tree differs from it a digest of the sources, so that every rebuild of other code is told apart. */
 function commit(): string {

@@ -3,14 +3,23 @@ import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rm
 import { dirname, join, basename } from "node:path";
 
 export function writeDurable(path: string, text: string, mode = 0o600): void {
-  const directory = dirname(path);
-  // Loaded here because most commands only read: node:crypto costs 6 ms.
-  const unique = process.getBuiltinModule("node:crypto").randomBytes(6).toString("hex");
-  const temporary = join(directory, `.${basename(path)}.${unique}.tmp`);
+  replaceFile(path, text, mode, fsyncSync);
+  syncDirectory(dirname(path));
+}
+
+/** Whole or as it was to every reader, but not flushed: for what a reboot makes untrue anyway. */
+export function writeAtomically(path: string, text: string, mode = 0o600): void {
+  replaceFile(path, text, mode, () => undefined);
+}
+
+function replaceFile(path: string, text: string, mode: number, flush: (file: number) => void): void {
+  // Two writers of one process, and one that has the pid of a writer that crashed, still get names of their own.
+  const unique = `${process.pid}-${process.hrtime.bigint().toString(36)}`;
+  const temporary = join(dirname(path), `.${basename(path)}.${unique}.tmp`);
   const file = openSync(temporary, "wx", mode);
   try {
     writeSync(file, text);
-    fsyncSync(file);
+    flush(file);
   } catch (error) {
     closeSync(file);
     rmSync(temporary, { force: true });
@@ -18,7 +27,6 @@ export function writeDurable(path: string, text: string, mode = 0o600): void {
   }
   closeSync(file);
   renameSync(temporary, path);
-  syncDirectory(directory);
 }
 
 export function syncDirectory(directory: string): void {

@@ -32,7 +32,12 @@ test("[PROC-3] a tree is its descendants, the groups and sessions it leads, and 
     stat(15, 14),
     stat(16, 1),
   ];
-  expect(members(stats, [[14, "l2"], [16, "foreign"]])).toEqual([10, 11, 12, 13, 14, 15]);
+  expect(
+    members(stats, [
+      [14, "l2"],
+      [16, "foreign"],
+    ]),
+  ).toEqual([10, 11, 12, 13, 14, 15]);
 });
 
 test("[PROC-2] a pid that now belongs to another process is not the root", () => {
@@ -41,7 +46,12 @@ test("[PROC-2] a pid that now belongs to another process is not the root", () =>
 
 test("[PROC-8] never ourselves, our ancestors or a tmux server, and nothing through them", () => {
   const stats = [stat(10, 1), stat(4, 10), stat(5, 4), stat(20, 5), stat(21, 4)];
-  expect(members(stats, [[4, "l1"], [5, "l1"]])).toEqual([10]);
+  expect(
+    members(stats, [
+      [4, "l1"],
+      [5, "l1"],
+    ]),
+  ).toEqual([10]);
 });
 
 test("[PROC-3] a member in a foreign group does not bring that group in", () => {
@@ -50,7 +60,12 @@ test("[PROC-3] a member in a foreign group does not bring that group in", () => 
 
 test("[PROC-11] started inside the launch ourselves, its marker says nothing about our own children", () => {
   const stats = [stat(5, 1), stat(20, 5), stat(21, 20), stat(14, 1)];
-  const markers: [number, string][] = [[5, "l1"], [20, "l1"], [21, "l1"], [14, "l1"]];
+  const markers: [number, string][] = [
+    [5, "l1"],
+    [20, "l1"],
+    [21, "l1"],
+    [14, "l1"],
+  ];
   expect(members(stats, markers, { ownMarker: "l1" })).toEqual([14]);
   expect(members(stats, markers, { ownMarker: null })).toEqual([14, 20, 21]);
 });

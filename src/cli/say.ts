@@ -1,7 +1,7 @@
 /** Mistakes and failures in words: what happened, and on the next line what to do. */
 import { HoldfastError } from "../protocol/error.ts";
 import type { Context } from "./context.ts";
-import { nearest } from "./render/nearest.ts";
+import { nearest } from "../base/nearest.ts";
 import { clean } from "./render/text.ts";
 
 export interface UnknownCommand {

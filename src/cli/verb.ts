@@ -63,7 +63,7 @@ export async function verbFailure(context: Context, verb: string, id: string, er
 
 async function nearestSession(context: Context, id: string): Promise<string> {
   const list = "List sessions: holdfast session ls --include-terminated";
-  const { nearest } = await import("./render/nearest.ts");
+  const { nearest } = await import("../base/nearest.ts");
   const ids = await context.call("sessions").then(
     (sessions) => sessions.map((session) => session.id),
     () => [],

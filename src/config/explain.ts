@@ -1,6 +1,6 @@
 /** What a schema's issue means, in words a person can act on. */
 import type * as z from "zod/mini";
-import { nearest } from "./nearest.ts";
+import { nearest } from "../base/nearest.ts";
 import { safeName } from "./names.ts";
 import { quote } from "./value-faults.ts";
 import type { Path } from "./yaml-text.ts";

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { prefixPattern, projectIdPattern } from "../protocol/ids.ts";
 import { prefixFor, safeName, unused } from "./names.ts";
-import { nearest } from "./nearest.ts";
+import { nearest } from "../base/nearest.ts";
 
 test.each([
   ["my-app", "ma"],

@@ -58,3 +58,11 @@ function askedSince({ intent }: SessionState, seq: number): boolean {
 function promptedSince({ queue }: SessionState, seq: number): boolean {
   return queue.some((prompt) => prompt.state === "queued" && prompt.admittedSeq > seq);
 }
+
+/** Wanted down, and down by its own record with nothing left to write: no look at it could lead to anything. */
+export function isAtRest({ intent, run, turn, queue, workspace }: SessionState): boolean {
+  if (isLive(run) || turn.turn === "open" || queue.some((prompt) => prompt.state === "sending")) return false;
+  if (intent.want === "stopped" || intent.want === "archived") return true;
+  const over = intent.want === "killed" || intent.want === "deleted";
+  return over && workspace.at !== "ready" && workspace.at !== "planned";
+}

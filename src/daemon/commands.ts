@@ -117,8 +117,8 @@ async function cleanup(parts: Parts, loop: Loop, ask: Ask): Promise<CleanupLine[
   const plan = planCleanup(
     sessions.map((session) => ({
       session,
-      status: currentStatus(parts, loop.observation(session.id), session).status,
-      runtime: runtimeFacts(loop.observation(session.id)),
+      status: currentStatus(parts, loop.observation(session), session).status,
+      runtime: runtimeFacts(loop.observation(session)),
       issueClosed: null,
     })),
     { dead },

@@ -5,6 +5,7 @@
 import { decide } from "../core/decide.ts";
 import type { Action, SessionFacts } from "../core/facts.ts";
 import { looksDead, massDeath } from "../core/mass-death.ts";
+import { isAtRest } from "../core/runs.ts";
 import type { Observation } from "../ports/runtime.ts";
 import type { SessionEvent } from "../protocol/event.ts";
 import { messageOf } from "../protocol/error.ts";
@@ -34,6 +35,8 @@ export class Loop {
   readonly #watchers = new Set<(id: SessionId) => void>();
   /** Sessions whose worktree is in the trash although the record does not say so yet. */
   readonly #movedToTrash = new Set<SessionId>();
+  /** Sessions that are down with nothing left to do, by the sequence they had then: passed over until that changes. */
+  readonly #resting = new Map<SessionId, number>();
   #lookAgainAt: number | null = null;
   #passTimer: NodeJS.Timeout | undefined;
   #pass: Promise<void> | undefined;
@@ -48,8 +51,9 @@ export class Loop {
 
   /** Resolves when every session has its first answer; what then has to be launched goes on behind it. */
   async start(): Promise<void> {
-    await this.#look(this.#all());
-    for (const session of this.#all()) this.#step(session.id);
+    const sessions = this.#restless();
+    await this.#look(sessions);
+    for (const session of sessions) this.#step(session.id);
     this.#schedulePass();
   }
 
@@ -66,8 +70,9 @@ export class Loop {
     this.wake(id);
   }
 
-  observation(id: SessionId): Observation | null {
-    return this.#seen.get(id) ?? null;
+  /** Null before the first look. Of a session at rest nothing is there to be seen. */
+  observation(session: SessionState): Observation | null {
+    return this.#seen.get(session.id) ?? (isAtRest(session) ? gone : null);
   }
 
   /** What went wrong the last time something was tried for this session. */
@@ -101,8 +106,11 @@ export class Loop {
     await Promise.race([Promise.all(this.#running.values()), new Promise((resolve) => setTimeout(resolve, graceMs).unref())]);
   }
 
-  #all(): readonly SessionState[] {
-    return [...this.#parts.store.sessions(), ...this.#parts.store.deleting()];
+  #restless(): readonly SessionState[] {
+    const all = [...this.#parts.store.sessions(), ...this.#parts.store.deleting()];
+    return all.filter(
+      (session) => this.#resting.get(session.id) !== session.seq && !(isAtRest(session) && !this.#mayBeUp(session)),
+    );
   }
 
   #startPass(): void {
@@ -114,8 +122,9 @@ export class Loop {
     while (this.#passWanted && !this.#closed) {
       this.#passWanted = false;
       clearTimeout(this.#passTimer);
-      await this.#look(this.#all());
-      for (const session of this.#all()) this.#step(session.id);
+      const sessions = this.#restless();
+      await this.#look(sessions);
+      for (const session of sessions) this.#step(session.id);
     }
     this.#pass = undefined;
     this.#schedulePass();
@@ -132,8 +141,9 @@ export class Loop {
   async #look(sessions: readonly SessionState[]): Promise<void> {
     const found = await observe(this.#parts, sessions.filter((session) => this.#mayBeUp(session)));
     for (const session of sessions) this.#seen.set(session.id, found.get(session.id) ?? gone);
+    await this.#lookIntoTrash(sessions);
     const verdict = massDeath(
-      sessions.map((session) => this.#facts(session)),
+      sessions.filter(({ run }) => run.run === "up" || run.run === "launching").map((session) => this.#facts(session)),
       this.#parts.clock.now(),
       this.#lookAgainAt,
     );
@@ -168,9 +178,11 @@ export class Loop {
     for (let count = 0; count < maxActionsInARow && !this.#closed; count++) {
       let session = this.#parts.store.session(id);
       if (session === null) return this.#forget(id);
-      if (look) this.#seen.set(id, (await observe(this.#parts, this.#mayBeUp(session) ? [session] : [])).get(id) ?? gone);
+      if (look) {
+        this.#seen.set(id, (await observe(this.#parts, this.#mayBeUp(session) ? [session] : [])).get(id) ?? gone);
+        await this.#lookIntoTrash([session]);
+      }
       look = true;
-      await this.#lookIntoTrash(session);
       await this.#noteActivity(session);
       session = this.#parts.store.session(id) ?? session;
       const now = this.#parts.clock.now();
@@ -180,7 +192,7 @@ export class Loop {
       const actions = decide(facts, now);
       this.#tell(id);
       const action = actions[0];
-      if (action === undefined) return void this.#trouble.delete(id);
+      if (action === undefined) return this.#rest(session);
       if (action.do === "wait") return this.#later(id, action.until - now);
       if (!(await this.#try(session, action))) return;
       this.#tell(id);
@@ -199,6 +211,11 @@ export class Loop {
       this.#failed(session.id, action.do, error);
       return false;
     }
+  }
+
+  #rest(session: SessionState): void {
+    this.#trouble.delete(session.id);
+    if (!this.#mayBeUp(session)) this.#resting.set(session.id, session.seq);
   }
 
   #failed(id: SessionId, action: string, error: unknown): void {
@@ -226,13 +243,15 @@ export class Loop {
   }
 
   /** A crash between the move of a worktree and its record leaves it where only the trash's own list tells. */
-  async #lookIntoTrash(session: SessionState): Promise<void> {
-    if (session.workspace.at !== "ready" || this.#parts.workspaces.exists(session.workspacePath)) {
-      this.#movedToTrash.delete(session.id);
-      return;
-    }
-    const entries = await this.#parts.workspaces.listTrash();
-    if (entries.some((entry) => entry.session === session.id)) this.#movedToTrash.add(session.id);
+  async #lookIntoTrash(sessions: readonly SessionState[]): Promise<void> {
+    const { workspaces } = this.#parts;
+    const missing = sessions.filter(
+      ({ workspace, workspacePath }) => workspace.at === "ready" && !workspaces.exists(workspacePath),
+    );
+    for (const { id } of sessions) this.#movedToTrash.delete(id);
+    if (missing.length === 0) return;
+    const trashed = new Set((await workspaces.listTrash()).map((entry) => entry.session));
+    for (const { id } of missing) if (trashed.has(id)) this.#movedToTrash.add(id);
   }
 
   /** What the agent does becomes an event when it changes, so that followers hear of it. */
@@ -268,6 +287,7 @@ export class Loop {
     this.#seen.delete(id);
     this.#trouble.delete(id);
     this.#movedToTrash.delete(id);
+    this.#resting.delete(id);
     this.#tell(id);
   }
 }

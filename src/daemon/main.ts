@@ -6,7 +6,7 @@ import { chmodSync, rmSync, writeSync, closeSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { openAgents, readAgentFacts } from "../agents/registry.ts";
 import { build, version } from "../base/build.ts";
-import { makePrivateDirectory, readJson, writeDurable } from "../base/durable-file.ts";
+import { makePrivateDirectory, readJson, writeAtomically } from "../base/durable-file.ts";
 import {
   defaultLaunchOptions,
   type DaemonFile,
@@ -19,7 +19,7 @@ import { Owner } from "../base/owner.ts";
 import { resolvePaths, type Paths } from "../base/paths.ts";
 import { bootId, identify } from "../base/pid.ts";
 import { reach } from "../base/test-points.ts";
-import { openProjects } from "../config/projects.ts";
+import { openLazyProjects } from "../config/lazy-projects.ts";
 import { openAccess } from "../http/access.ts";
 import { assertMayListen } from "../http/hosts.ts";
 import { createApi, type Api } from "../http/server.ts";
@@ -89,7 +89,7 @@ async function run(paths: Paths, owner: Owner, log: LogFile): Promise<void> {
     log,
   });
   owner.owns("tmux", () => tmux.close());
-  const projects = openProjects({ userConfig: paths.config, onAgents: define });
+  const projects = openLazyProjects({ userConfig: paths.config, onAgents: define });
   define(await projects.agents(store.projects()));
   const parts: Parts = {
     store,
@@ -144,7 +144,7 @@ async function run(paths: Paths, owner: Owner, log: LogFile): Promise<void> {
   makePrivateDirectory(dirname(paths.socket));
   await api.listenSocket(paths.socket);
   file = daemonFile((await listen(api, options, log)).url);
-  writeDurable(paths.daemonFile, `${JSON.stringify(file)}\n`);
+  writeAtomically(paths.daemonFile, `${JSON.stringify(file)}\n`);
   owner.owns("daemon file", () => rmSync(paths.daemonFile, { force: true }));
   log.info("ready", { pid: process.pid, url: file.url, build, startupMs: Date.now() - startedAt });
   report({ report: "ready", pid: process.pid, url: file.url, notes: paths.socketMoved === null ? [] : [`${paths.socketMoved}; using ${paths.socket}.`] });

@@ -2,7 +2,7 @@
  * Carries out one action: records what it is about to do, does it, records what came of it. Each can be repeated after
  * a crash at any point, because the next decision is made from what is then seen.
  */
-import { randomUUID } from "node:crypto";
+import { crypto } from "../base/crypto.ts";
 import { Slots } from "../base/slots.ts";
 import { reach } from "../base/test-points.ts";
 import type { Action } from "../core/facts.ts";
@@ -169,7 +169,7 @@ async function removeWorkspace(parts: Parts, session: SessionState): Promise<Out
 
 async function launch(parts: Parts, session: SessionState, action: Extract<Action, { do: "launch" }>): Promise<Outcome> {
   const runtime = runtimeOf(parts, session);
-  const id = asLaunchId(randomUUID());
+  const id = asLaunchId(crypto().randomUUID());
   const waiting = session.queue.find((prompt) => prompt.state === "queued");
   const prompt = waiting === undefined ? null : parts.store.prompt(session.id, waiting.promptId);
   const begun = await parts.store.change(session.id, (now) =>

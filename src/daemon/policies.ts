@@ -37,7 +37,7 @@ async function stopIdle(parts: Parts, loop: Loop): Promise<void> {
     const before = parts.clock.now() - idleStopMinutes * 60_000;
     for (const session of parts.store.sessions()) {
       if (session.project !== row.id || session.role !== "worker" || session.lastActivityAt > before) continue;
-      if (currentStatus(parts, loop.observation(session.id), session).status !== "idle") continue;
+      if (currentStatus(parts, loop.observation(session), session).status !== "idle") continue;
       await parts.store.change(session.id, (state) =>
         state.intent.want === "running" && state.lastActivityAt <= before
           ? [{ type: "session.intent", want: { want: "stopped" }, by: "idle-stop" }]

@@ -20,7 +20,7 @@ export async function admitPrompt(parts: Parts, loop: Loop, ask: Ask): Promise<A
     await change(parts, loop, session, { verb: "prompt", promptId, text }, ask.actor);
   } catch (error) {
     if (error instanceof HoldfastError && error.code === "conflict" && session.intent.want === "killed") {
-      return { promptId, disposition: "refused", reason: [error.message, error.hint].filter((part) => part !== null).join(" ") };
+      return { promptId, disposition: "refused", reason: [error.message, error.hint].filter((part) => part !== null).join(". ") };
     }
     throw error;
   }
@@ -52,7 +52,7 @@ function why(parts: Parts, loop: Loop, before: SessionState): string {
     .events(before.id, before.seq, 10_000)
     .findLast((event) => event.type === "prompt.requeued");
   if (requeued?.type === "prompt.requeued") return requeued.reason;
-  const seen = loop.observation(before.id)?.seen;
+  const seen = loop.observation(state)?.seen;
   if (seen?.is === "unknown") return `the session could not be observed: ${seen.why}`;
   if (seen?.is === "known" && seen.value.activity?.activity === "needs_input") return "the agent waits for an answer to its own question";
   return "an earlier prompt is still being delivered";

@@ -189,7 +189,7 @@ export async function settled(
   await loop.waitFor(id, over, spawnDeadlineMs, signal);
   if (parts.store.session(id) === null || last.intent.want === "deleted") throw neverMade(parts, id);
   const json = sessionJson(parts, loop, last);
-  const { status, reason } = currentStatus(parts, loop.observation(id), last);
+  const { status, reason } = currentStatus(parts, loop.observation(last), last);
   if (status !== "failed" && loop.trouble(id) === null) return json;
   const lines = last.run.run === "failed" || last.run.run === "ended" ? last.run.lastLines : [];
   throw new HoldfastError(

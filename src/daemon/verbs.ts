@@ -37,7 +37,7 @@ export async function perform(parts: Parts, loop: Loop, name: PlainVerb, ask: As
   return {
     session: json,
     remaining: down || !wait ? [] : json.processes.map(({ pid, what }) => ({ pid, what })),
-    notes: name === "kill" || name === "delete" ? keptWork(parts, session) : [],
+    notes: name === "kill" || name === "delete" ? keptWork(parts, session, name) : [],
   };
 }
 
@@ -54,7 +54,7 @@ export async function change(
   verb: Verb,
   by: string,
 ): Promise<SessionState> {
-  const seen = runtimeFacts(loop.observation(session.id));
+  const seen = runtimeFacts(loop.observation(session));
   const agent = seen.is === "unknown" ? { unknown: seen.why } : seen.is === "known" && seen.value.agent.alive ? "alive" : "down";
   const workspaceMissing = session.workspace.at === "ready" && !(await hasFiles(parts, session));
   return parts.store.change(session.id, (state) => {
@@ -78,7 +78,7 @@ function isDown(parts: Parts, before: SessionState, verb: PlainVerb): boolean {
 }
 
 /** Says where uncommitted or unpushed work went, and how to get it back. */
-function keptWork(parts: Parts, before: SessionState): string[] {
+function keptWork(parts: Parts, before: SessionState, verb: PlainVerb): string[] {
   const trashed = parts.store
     .events(before.id, before.seq, 1_000)
     .findLast((event) => event.type === "workspace.trashed");
@@ -87,7 +87,7 @@ function keptWork(parts: Parts, before: SessionState): string[] {
   const work = [...count(trashed.uncommitted, "uncommitted file"), ...count(trashed.unpushed, "unpushed commit")].join(" and ");
   return [
     `${work} kept in the trash as ${trashed.trash}${trashed.ref === null ? "" : ` (${trashed.ref})`}.`,
-    `Get it back: holdfast ${parts.store.session(before.id) === null ? `trash restore ${trashed.trash}` : `session restore ${before.id}`}`,
+    `Get it back: holdfast ${verb === "delete" ? `trash restore ${trashed.trash}` : `session restore ${before.id}`}`,
   ];
 }
 

@@ -21,7 +21,7 @@ export function eventJson(event: StoredEvent): EventJson {
 }
 
 export function sessionJson(parts: Parts, loop: Loop, session: SessionState): SessionJson {
-  const observation = loop.observation(session.id);
+  const observation = loop.observation(session);
   const { status, reason } = currentStatus(parts, observation, session);
   const seen = observation?.seen.is === "known" ? observation.seen.value : null;
   const { intent } = session;

@@ -2,7 +2,7 @@
  * Who may ask over TCP: whoever holds the main token (a 0600 file), or a browser token that a one-time login link or
  * the passphrase was traded for. No cookies: they ignore ports, so an agent's own dev server would receive ours.
  */
-import { hash, timingSafeEqual } from "node:crypto";
+import { crypto } from "../base/crypto.ts";
 import { chmodSync, readFileSync, statSync } from "node:fs";
 import { writeDurable } from "../base/durable-file.ts";
 import type { Logger } from "../ports/commands.ts";
@@ -43,7 +43,9 @@ export interface AccessOptions {
 export function openAccess(options: AccessOptions): Access {
   const { now, settings, mode } = options;
   const warn = (message: string, cause: unknown): void => options.log?.warn(message, { cause: String(cause) });
-  const mainDigest = hash("sha256", readOrCreateToken(options.tokenFile), "buffer");
+  const token = readOrCreateToken(options.tokenFile);
+  let digest: Buffer | undefined;
+  const mainDigest = (): Buffer => (digest ??= crypto().hash("sha256", token, "buffer"));
   const passphrase = mode === "passphrase" ? readPassphrase(options.passphraseFile, warn) : null;
   const tokens = createBrowserTokens(settings, now, warn);
   const lockout = createLockout(settings, now);
@@ -85,7 +87,7 @@ export function openAccess(options: AccessOptions): Access {
     mode,
     hasPassphrase: passphrase !== null,
     check: (token) => {
-      if (timingSafeEqual(hash("sha256", token, "buffer"), mainDigest)) return { bearer: "main" };
+      if (crypto().timingSafeEqual(crypto().hash("sha256", token, "buffer"), mainDigest())) return { bearer: "main" };
       const id = tokens.check(token);
       return id === null ? null : { bearer: "browser", id };
     },

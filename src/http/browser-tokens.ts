@@ -1,5 +1,5 @@
 /** Tokens that browsers got by logging in. Only their hashes are kept; each can be revoked, and expires unused. */
-import { hash, randomBytes } from "node:crypto";
+import { crypto } from "../base/crypto.ts";
 import type { Settings } from "./lockout.ts";
 
 const key = "access.browserTokens";
@@ -74,11 +74,11 @@ export function createBrowserTokens(
 }
 
 export function newToken(): string {
-  return randomBytes(tokenBytes).toString("base64url");
+  return crypto().randomBytes(tokenBytes).toString("base64url");
 }
 
 export function digestOf(token: string): string {
-  return hash("sha256", token, "base64url");
+  return crypto().hash("sha256", token, "base64url");
 }
 
 function leastUsed(entries: Map<string, Entry>): Entry {

@@ -2,7 +2,7 @@
  * The passphrase as it is kept: scrypt with its own salt. The CLI writes the person's words into the file (0600); the
  * daemon that reads them puts the hash in their place, so that they stand on disk for a moment only.
  */
-import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
+import { crypto } from "../base/crypto.ts";
 import { readFileSync } from "node:fs";
 import { writeDurable } from "../base/durable-file.ts";
 
@@ -38,7 +38,7 @@ export function readPassphrase(file: string, warn: (message: string, cause: unkn
 }
 
 export async function hashPassphrase(passphrase: string, cost = defaultCost): Promise<string> {
-  const salt = randomBytes(saltBytes);
+  const salt = crypto().randomBytes(saltBytes);
   const hash = await derive(passphrase, salt, cost);
   return `holdfast-scrypt-v1:${cost.N}:${cost.r}:${cost.p}:${salt.toString("base64url")}:${hash.toString("base64url")}`;
 }
@@ -47,7 +47,7 @@ async function matches(given: string, hash: string): Promise<boolean> {
   const [, n, r, p, salt, expected] = stored.exec(hash) ?? [];
   const options = { N: Number(n), r: Number(r), p: Number(p) };
   const actual = await derive(given, Buffer.from(salt ?? "", "base64url"), options);
-  return timingSafeEqual(actual, Buffer.from(expected ?? "", "base64url"));
+  return crypto().timingSafeEqual(actual, Buffer.from(expected ?? "", "base64url"));
 }
 
 /** The same words can be typed as different code points on different machines. */
@@ -55,7 +55,7 @@ function derive(passphrase: string, salt: Buffer, options: { N: number; r: numbe
   // What scrypt needs is 128 * N * r and some; OpenSSL refuses at its own, lower default.
   const maxmem = 256 * options.N * options.r + 1024 * 1024;
   return new Promise((resolve, reject) => {
-    scrypt(passphrase.normalize("NFC"), salt, hashBytes, { ...options, maxmem }, (error, key) => {
+    crypto().scrypt(passphrase.normalize("NFC"), salt, hashBytes, { ...options, maxmem }, (error, key) => {
       if (error === null) resolve(key);
       else reject(error);
     });

@@ -1,6 +1,7 @@
 /** The store as the rest of the daemon sees it. Only `src/store` contains SQL. */
+import type { Fence } from "../protocol/acp.ts";
 import type { LogEntry, SessionEvent, StoredEvent } from "../protocol/event.ts";
-import type { ProjectId, PromptId, SessionId } from "../protocol/ids.ts";
+import type { LaunchId, ProjectId, PromptId, SessionId } from "../protocol/ids.ts";
 import type { SessionState } from "../protocol/session.ts";
 
 export interface ProjectRow {
@@ -24,6 +25,51 @@ export interface PromptRow {
  */
 export type Change = (state: SessionState) => SessionEvent[];
 
+/** How far a chat launch is, in bytes of its two files. */
+export interface LaunchPlace {
+  session: SessionId;
+  launch: LaunchId;
+  /** The end of the last outbox row: what the size of `in` will be once everything is appended. */
+  inEnd: number;
+  /** Everything of `out` before this byte is in the events. */
+  outRead: number;
+  fence: Fence;
+  /** Whether the agent answered the last line it was sent, so that it has certainly read all of `in`. */
+  settled: boolean;
+  /** What its owner keeps with it, as JSON. */
+  info: string;
+}
+
+/** A line for the agent, durable before it is written to `in`. */
+export interface OutboxRow {
+  launch: LaunchId;
+  /** Unique within the launch; the id of a request is made from it. */
+  key: string;
+  offset: number;
+  length: number;
+  /** With its newline; null once it is known to be in `in`. */
+  text: string | null;
+  /** The agent's answer to a request, as JSON; null until it came. */
+  answer: string | null;
+}
+
+/** What one step of a chat launch writes, all in one transaction. */
+export interface ChatStep {
+  events?: SessionEvent[];
+  /** Lines to be appended to `in`, each with its newline; a key that is there already is left as it is. */
+  lines?: { key: string; text: string }[];
+  /** Answers to earlier lines; the first one counts. */
+  answers?: { key: string; answer: string }[];
+  outRead?: number;
+  fence?: Fence;
+  info?: string;
+  /** `in` is whole up to here: texts before it need not be kept any longer. */
+  appendedTo?: number;
+}
+
+/** Like `Change`: it may be run twice, so it does nothing but answer; null writes nothing. */
+export type ChatChange = (state: SessionState, place: LaunchPlace | null) => ChatStep | null;
+
 export interface Store {
   /** Committed states, deleted sessions left out. */
   sessions(): readonly SessionState[];
@@ -45,6 +91,19 @@ export interface Store {
    * (a retry), or is refused with `conflict` when the text is another one.
    */
   change(id: SessionId, change: Change): Promise<SessionState>;
+
+  /**
+   * One step of a chat launch. A launch that has no place yet gets one at zero, and other launches' places of that session
+   * are dropped. Resolves with what is then committed.
+   */
+  chat(id: SessionId, launch: LaunchId, change: ChatChange): Promise<{ state: SessionState; place: LaunchPlace | null }>;
+  launchPlaces(): LaunchPlace[];
+  launchPlace(launch: LaunchId): LaunchPlace | null;
+  outboxRow(launch: LaunchId, key: string): OutboxRow | null;
+  /** Rows that end behind this byte of `in`, in order. Throws `storage` when a text is damaged. */
+  outboxAfter(launch: LaunchId, offset: number): OutboxRow[];
+  /** Everything kept for a launch whose files are gone. */
+  forgetLaunch(launch: LaunchId): Promise<void>;
 
   events(id: SessionId, after: number, limit: number): StoredEvent[];
   /** All sessions' events behind a cursor, in commit order. */

@@ -3,7 +3,18 @@
  * On the wire an event is flat: {seq, at, type, ...data}.
  */
 import type { LaunchId, ProjectId, PromptId, SessionId, TrashId } from "./ids.ts";
-import type { Activity, Actor, EndedHow, ExitStatus, Kind, LaunchHow, ProcessIdentity, Role, Want } from "./session.ts";
+import type {
+  Activity,
+  Actor,
+  EndedHow,
+  ExitStatus,
+  Kind,
+  LaunchHow,
+  PermissionOption,
+  ProcessIdentity,
+  Role,
+  Want,
+} from "./session.ts";
 
 export interface SessionCreated {
   type: "session.created";
@@ -51,9 +62,58 @@ export type SessionEvent =
   | { type: "prompt.requeued"; promptId: PromptId; reason: string }
   | { type: "prompt.withdrawn"; promptId: PromptId; by: Actor }
   | { type: "turn.started"; promptId: PromptId | null }
-  | { type: "turn.ended"; stopReason: string }
+  /** `orphaned_at_restart`, `forced`, `error` and `quiet` are ours; any other stop reason is the agent's own word. */
+  | { type: "turn.ended"; stopReason: string; promptId?: PromptId | null; message?: string }
+  /** The person asked the agent to end the turn; it has not answered yet. */
+  | { type: "turn.cancelling"; by: Actor }
+  | ChatEvent
   | { type: "activity.changed"; activity: Activity; source: string }
   | { type: "notice"; level: "info" | "warn"; text: string };
+
+/** What a chat agent says and does. Its words stand in `agent.text`, once, and nowhere else. */
+export type ChatEvent =
+  | {
+      type: "chat.opened";
+      launch: LaunchId;
+      agentSessionId: string;
+      how: "new" | "load" | "resume";
+      /** As the agent gave them; null where it has none. */
+      modes: unknown;
+      models: unknown;
+      configOptions: unknown;
+      commands: unknown;
+    }
+  | { type: "agent.text"; text: string; messageId?: string }
+  | { type: "agent.thought"; text: string }
+  | {
+      type: "tool.updated";
+      toolCallId: string;
+      title?: string;
+      kind?: string;
+      status?: string;
+      content?: unknown[];
+      locations?: unknown[];
+      rawInput?: unknown;
+      rawOutput?: unknown;
+    }
+  | { type: "plan.updated"; entries: unknown[] }
+  | { type: "permission.asked"; requestId: string; toolCallId?: string; title: string; options: PermissionOption[] }
+  | {
+      type: "permission.answered";
+      requestId: string;
+      optionId: string | null;
+      outcome: "selected" | "cancelled";
+      by: Actor;
+    }
+  | { type: "mode.changed"; mode: string; by: Actor }
+  | { type: "model.changed"; model: string; by: Actor }
+  /** `configOptions` as the agent gave them; `picked` where somebody chose a value. */
+  | { type: "config.changed"; configOptions: unknown; picked?: { id: string; value: string }; by: Actor }
+  | { type: "commands.changed"; commands: unknown[] }
+  | { type: "usage.updated"; usage: Record<string, unknown> }
+  | { type: "auth.required"; message: string; methods: unknown[] }
+  /** Something in the agent's output could not be understood: an open turn may have lost part of its answer. */
+  | { type: "output.damaged"; what: "oversized" | "unparsable" | "torn" | "shrunk"; bytes: number };
 
 export type EventType = SessionEvent["type"];
 

@@ -28,7 +28,10 @@ export function reduce(state: SessionState | null, event: StoredEvent): SessionS
       run: { run: "none" },
       turn: { turn: "none" },
       queue: [],
+      permissions: [],
+      picks: { config: {} },
       agentSessionId: null,
+      conversationSince: null,
       prompted: false,
       activity: null,
       crashes: [],
@@ -109,6 +112,8 @@ function change(state: SessionState, event: Exclude<StoredEvent, { type: "sessio
           seq: event.seq,
         },
         activity: null,
+        // Nobody is left to hear an answer.
+        permissions: [],
         crashes: event.how === "crash" ? [...state.crashes, event.at].slice(-crashMemory) : state.crashes,
         lastActivityAt: event.at,
       };
@@ -146,12 +151,55 @@ function change(state: SessionState, event: Exclude<StoredEvent, { type: "sessio
         lastActivityAt: event.at,
       };
     case "turn.ended":
-      return { turn: { turn: "ended", stopReason: event.stopReason, at: event.at }, lastActivityAt: event.at };
+      return {
+        turn: { turn: "ended", stopReason: event.stopReason, at: event.at },
+        // After a forced end the agent may still wait for its answer; otherwise its questions ended with the turn.
+        ...(event.stopReason === "forced" ? {} : { permissions: [] }),
+        lastActivityAt: event.at,
+      };
     case "activity.changed":
       return {
         activity: { activity: event.activity, source: event.source, at: event.at },
         lastActivityAt: event.at,
       };
+    case "chat.opened":
+      return {
+        agentSessionId: event.agentSessionId,
+        ...(event.how === "new" ? { conversationSince: event.at } : {}),
+      };
+    case "permission.asked":
+      return {
+        permissions: [
+          ...state.permissions.filter((open) => open.requestId !== event.requestId),
+          { requestId: event.requestId, title: event.title, options: event.options },
+        ],
+        lastActivityAt: event.at,
+      };
+    case "permission.answered":
+      return {
+        permissions: state.permissions.filter((open) => open.requestId !== event.requestId),
+        lastActivityAt: event.at,
+      };
+    case "mode.changed":
+      return { picks: { ...state.picks, mode: event.mode } };
+    case "model.changed":
+      return { picks: { ...state.picks, model: event.model } };
+    case "config.changed":
+      return event.picked === undefined
+        ? {}
+        : { picks: { ...state.picks, config: { ...state.picks.config, [event.picked.id]: event.picked.value } } };
+    case "output.damaged":
+      return state.turn.turn === "open" ? { turn: { ...state.turn, answerMayBeLost: true } } : {};
+    case "agent.text":
+    case "agent.thought":
+    case "tool.updated":
+    case "plan.updated":
+      return { lastActivityAt: event.at };
+    case "turn.cancelling":
+      return state.turn.turn === "open" ? { turn: { ...state.turn, cancelling: true } } : {};
+    case "commands.changed":
+    case "usage.updated":
+    case "auth.required":
     case "workspace.output":
     case "notice":
       return {};

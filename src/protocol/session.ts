@@ -74,7 +74,8 @@ export type Workspace =
 /** One exchange with a chat agent. */
 export type Turn =
   | { turn: "none" }
-  | { turn: "open"; prompt: PromptId | null; startedAt: number; answerMayBeLost: boolean }
+  /** `prompt` is null in a turn that the agent started itself. */
+  | { turn: "open"; prompt: PromptId | null; startedAt: number; answerMayBeLost: boolean; cancelling?: boolean }
   | { turn: "ended"; stopReason: string; at: number };
 
 export interface QueuedPrompt {
@@ -83,6 +84,28 @@ export interface QueuedPrompt {
   admittedSeq: number;
   /** `sending` is written before the text is typed or appended; a crash there is settled by looking, not by repeating. */
   state: "queued" | "sending" | "doubtful";
+}
+
+/** One way to answer a permission request; chosen by `kind`, because order and ids differ between agents. */
+export interface PermissionOption {
+  optionId: string;
+  name: string;
+  kind: string;
+}
+
+/** A question of the agent that waits for a person, however long. */
+export interface OpenPermission {
+  /** Unique across launches. */
+  requestId: string;
+  title: string;
+  options: PermissionOption[];
+}
+
+/** What somebody chose for a chat agent; most agents forget it when they end, so it is applied again. */
+export interface Picks {
+  mode?: string;
+  model?: string;
+  config: Record<string, string>;
 }
 
 export const activities = ["working", "idle", "needs_input"] as const;
@@ -106,7 +129,12 @@ export interface SessionState {
   run: Run;
   turn: Turn;
   queue: QueuedPrompt[];
+  /** Open questions of a chat agent, oldest first. */
+  permissions: OpenPermission[];
+  picks: Picks;
   agentSessionId: string | null;
+  /** When the chat conversation began: one agent must not be resumed in that same minute. */
+  conversationSince: number | null;
   /** Whether the agent's conversation ever got a prompt: one that did not cannot be resumed. */
   prompted: boolean;
   /** What the agent was last seen doing; null while it is down. */

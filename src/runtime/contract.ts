@@ -87,26 +87,26 @@ export const runtimeContract: ContractCase[] = [
       assert.deepEqual(seen.agent, { alive: true, identity: agent });
     },
   },
-  ...(["forks-a-child", "ignores-sigterm", "setsids-away"] as const).map(
-    (behaviour): ContractCase => ({
-      title: `stop ends the whole tree of an agent that ${behaviour.replaceAll("-", " ")}, and again of nothing`,
-      async run(world) {
-        const runtime = world.open();
-        const { session } = await launched(world, runtime, behaviour);
-        const startedAt = performance.now();
-        const result = await runtime.stop(session, stopping);
-        assert.deepEqual(result.remaining, []);
-        assert.ok(performance.now() - startedAt < stopLimitMs);
-        assert.deepEqual(world.processes(session), []);
-        assert.equal((await look(runtime, session)).seen.is, "absent");
-        assert.deepEqual((await runtime.stop(session, stopping)).remaining, []);
-      },
-    }),
-  ),
+  ...(["forks-a-child", "ignores-sigterm", "setsids-away"] as const).map((behaviour): ContractCase => ({
+    title: `stop ends the whole tree of an agent that ${behaviour.replaceAll("-", " ")}, and again of nothing`,
+    async run(world) {
+      const runtime = world.open();
+      const { session } = await launched(world, runtime, behaviour);
+      const startedAt = performance.now();
+      const result = await runtime.stop(session, stopping);
+      assert.deepEqual(result.remaining, []);
+      assert.ok(performance.now() - startedAt < stopLimitMs);
+      assert.deepEqual(world.processes(session), []);
+      assert.equal((await look(runtime, session)).seen.is, "absent");
+      assert.deepEqual((await runtime.stop(session, stopping)).remaining, []);
+    },
+  })),
 ];
 
 /** A session as the store would hand it over, for tests of runtimes. */
-export function sampleSession(over: Partial<SessionState> & Pick<SessionState, "id" | "project" | "agent">): SessionState {
+export function sampleSession(
+  over: Partial<SessionState> & Pick<SessionState, "id" | "project" | "agent">,
+): SessionState {
   return {
     kind: "terminal",
     role: "worker",
@@ -121,7 +121,10 @@ export function sampleSession(over: Partial<SessionState> & Pick<SessionState, "
     run: { run: "none" },
     turn: { turn: "none" },
     queue: [],
+    permissions: [],
+    picks: { config: {} },
     agentSessionId: null,
+    conversationSince: null,
     prompted: false,
     crashes: [],
     resumeFailures: 0,
@@ -139,7 +142,11 @@ export function requestFor(session: SessionState, over: Partial<LaunchRequest> =
 }
 
 /** The session as it stands in the store once its launch was recorded. */
-export function upSession(session: SessionState, launch: LaunchRequest["launch"], agent: ProcessIdentity): SessionState {
+export function upSession(
+  session: SessionState,
+  launch: LaunchRequest["launch"],
+  agent: ProcessIdentity,
+): SessionState {
   return { ...session, run: { run: "up", launch, at: Date.now(), agent } };
 }
 

@@ -4,10 +4,11 @@
  */
 import { HoldfastError } from "../protocol/error.ts";
 import type { SessionEvent } from "../protocol/event.ts";
-import type { PromptId, SessionId } from "../protocol/ids.ts";
+import type { LaunchId, PromptId, SessionId } from "../protocol/ids.ts";
 import { reduce } from "../protocol/reduce.ts";
 import type { IntentName, SessionState } from "../protocol/session.ts";
-import type { ProjectRow } from "../ports/store.ts";
+import type { ChatChange, LaunchPlace, ProjectRow } from "../ports/store.ts";
+import { ChatDraft } from "./chat-draft.ts";
 import { appendEvents, encodeEvent, type EventRow } from "./events.ts";
 import { digestOf, readAdmission, saveAdmission, type Admission } from "./inbox.ts";
 import { readNumber, removeProject, saveNumber, saveProject, saveSetting } from "./registry.ts";
@@ -32,12 +33,14 @@ export class Draft {
   readonly #settings = new Map<string, string | null>();
   readonly #projects = new Map<string, ProjectRow | null>();
   readonly #purges = new Set<SessionId>();
+  readonly #chat: ChatDraft;
   #endsSomething = false;
   #cursor = 0;
 
   /** With `noRoom` only the ends of sessions are taken; everything else is refused with the error it makes. */
   constructor(sqlite: Sqlite, committed: LoadedSessions, at: number, noRoom: (() => Error) | null) {
     this.#sqlite = sqlite;
+    this.#chat = new ChatDraft(sqlite);
     this.#committed = committed;
     this.#at = at;
     this.#noRoom = noRoom;
@@ -135,6 +138,21 @@ export class Draft {
     this.#projects.set(id, project);
   }
 
+  chat(id: SessionId, launch: LaunchId, change: ChatChange): { state: SessionState; place: LaunchPlace | null } {
+    const state = this.state(id);
+    const before = this.#chat.place(launch);
+    const step = change(state, before);
+    if (step === null) return { state, place: before };
+    // The events first: when they are refused, nothing else of the step is written either.
+    const after = this.append(id, step.events ?? []);
+    if ((step.events ?? []).length === 0 && !endings.has(state.intent.want)) this.#requireRoom();
+    return { state: after, place: this.#chat.apply(id, launch, before, step) };
+  }
+
+  forgetLaunch(launch: LaunchId): void {
+    this.#chat.forget(launch);
+  }
+
   purge(id: SessionId): void {
     if (this.#purges.has(id)) return;
     if (this.state(id).intent.want !== "deleted") {
@@ -156,13 +174,14 @@ export class Draft {
         if (project === null) removeProject(sqlite, id);
         else saveProject(sqlite, project);
       }
+      this.#chat.write();
       for (const id of this.#purges) if (purgeSession(sqlite, id)) this.purged.add(id);
     });
   }
 
   #isEmpty(): boolean {
     const parts = [this.#rows, [...this.#numbers], [...this.#settings], [...this.#projects], [...this.#purges]];
-    return parts.every((part) => part.length === 0);
+    return this.#chat.isEmpty && parts.every((part) => part.length === 0);
   }
 
   #isUsed(id: string): boolean {

@@ -1,5 +1,5 @@
 /** Prompts by the id their sender gave them: what makes sending one again safe. */
-import { hash } from "node:crypto";
+import { crypto } from "../base/crypto.ts";
 import { HoldfastError } from "../protocol/error.ts";
 import type { PromptId, SessionId } from "../protocol/ids.ts";
 import type { PromptRow } from "../ports/store.ts";
@@ -15,7 +15,7 @@ export interface Admission {
 }
 
 export function digestOf(text: string): string {
-  return hash("sha256", text, "hex");
+  return crypto().hash("sha256", text, "hex");
 }
 
 export function readAdmission(sqlite: Sqlite, session: SessionId, promptId: PromptId): Admission | null {

@@ -2,7 +2,7 @@
  * A file whose only use is to be given back: when the disk is full, removing it makes room to record that a session is
  * to end [DB-5]. While it is spent, only such records are written, so that other traffic cannot eat the room.
  */
-import { randomBytes } from "node:crypto";
+import { crypto } from "../base/crypto.ts";
 import { rmSync, statSync, statfsSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 
@@ -45,7 +45,7 @@ function isWhole(path: string): boolean {
 /** Real bytes that cannot be compressed: a file system that stores holes or packs zeros would reserve nothing. */
 function make(path: string): boolean {
   try {
-    writeFileSync(path, randomBytes(reserveBytes), { mode: 0o600, flush: true });
+    writeFileSync(path, crypto().randomBytes(reserveBytes), { mode: 0o600, flush: true });
     return true;
   } catch {
     rmSync(path, { force: true });

@@ -4,6 +4,7 @@ import type { SessionId } from "../protocol/ids.ts";
 import { reduce } from "../protocol/reduce.ts";
 import type { SessionState } from "../protocol/session.ts";
 import { decodeEvent, isIntact, type EventRow } from "./events.ts";
+import { dropLaunches } from "./outbox.ts";
 import type { Sqlite } from "./sqlite.ts";
 
 interface SessionRow {
@@ -23,6 +24,13 @@ export interface LoadedSessions {
   damaged: Set<string>;
 }
 
+/** Fields that states stored by an earlier version do not have. */
+const laterFields: Pick<SessionState, "permissions" | "picks" | "conversationSince"> = {
+  permissions: [],
+  picks: { config: {} },
+  conversationSince: null,
+};
+
 export function loadSessions(sqlite: Sqlite): LoadedSessions {
   const loaded: LoadedSessions = { states: new Map(), used: new Set(), rebuilt: [], damaged: new Set() };
   const rows = sqlite.statement("SELECT id, deleted, state, crc FROM sessions ORDER BY rowid").all();
@@ -30,7 +38,7 @@ export function loadSessions(sqlite: Sqlite): LoadedSessions {
     loaded.used.add(row.id);
     if (isPurged(row)) continue;
     if (isIntactState(row)) {
-      loaded.states.set(row.id, JSON.parse(row.state!) as SessionState);
+      loaded.states.set(row.id, { ...laterFields, ...(JSON.parse(row.state!) as SessionState) });
       continue;
     }
     const state = foldEvents(sqlite, row.id);
@@ -64,6 +72,7 @@ export function purgeSession(sqlite: Sqlite, id: SessionId): boolean {
     .run(id, purgedRowsPerCommit);
   if (Number(changes) === purgedRowsPerCommit) return false;
   sqlite.statement("DELETE FROM prompts WHERE session = ?").run(id);
+  dropLaunches(sqlite, id, null);
   sqlite.statement("UPDATE sessions SET state = NULL, crc = NULL WHERE id = ?").run(id);
   return true;
 }

@@ -1,15 +1,16 @@
 /** The store: committed states in memory, everything else read when asked for, all writing through the group commit. */
 import { HoldfastError, messageOf } from "../protocol/error.ts";
 import type { LogEntry, SessionEvent, StoredEvent } from "../protocol/event.ts";
-import type { ProjectId, PromptId, SessionId } from "../protocol/ids.ts";
+import type { LaunchId, ProjectId, PromptId, SessionId } from "../protocol/ids.ts";
 import type { SessionState } from "../protocol/session.ts";
 import type { Logger } from "../ports/commands.ts";
-import type { Change, ProjectRow, PromptRow, Store } from "../ports/store.ts";
+import type { Change, ChatChange, LaunchPlace, OutboxRow, ProjectRow, PromptRow, Store } from "../ports/store.ts";
 import { Draft } from "./draft.ts";
 import { readCursor, readEvents, readLog, readSessionLog } from "./events.ts";
 import { diskFull, storageError, type Place } from "./failure.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { readPrompt } from "./inbox.ts";
+import { readPlace, readPlaces, readRow, readRowsAfter } from "./outbox.ts";
 import { readProjects, readSetting } from "./registry.ts";
 import type { Reserve } from "./reserve.ts";
 import { loadSessions, type LoadedSessions } from "./sessions.ts";
@@ -93,6 +94,33 @@ export class SqliteStore implements Store {
       const state = draft.append(id, change(draft.state(id)));
       return () => state;
     });
+  }
+
+  chat(id: SessionId, launch: LaunchId, change: ChatChange): Promise<{ state: SessionState; place: LaunchPlace | null }> {
+    return this.#enqueue((draft) => {
+      const done = draft.chat(id, launch, change);
+      return () => done;
+    });
+  }
+
+  launchPlaces(): LaunchPlace[] {
+    return this.#read(() => readPlaces(this.#sqlite));
+  }
+
+  launchPlace(launch: LaunchId): LaunchPlace | null {
+    return this.#read(() => readPlace(this.#sqlite, launch));
+  }
+
+  outboxRow(launch: LaunchId, key: string): OutboxRow | null {
+    return this.#read(() => readRow(this.#sqlite, launch, key));
+  }
+
+  outboxAfter(launch: LaunchId, offset: number): OutboxRow[] {
+    return this.#read(() => readRowsAfter(this.#sqlite, launch, offset));
+  }
+
+  forgetLaunch(launch: LaunchId): Promise<void> {
+    return this.#write((draft) => draft.forgetLaunch(launch));
   }
 
   async purgeDeleted(id: SessionId): Promise<void> {

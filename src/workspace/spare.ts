@@ -2,7 +2,7 @@
  * One worktree kept ready for the next session of a repository whose checkout is slow. Claiming it is a `worktree move`;
  * until its marker is gone nobody was ever given it, so it may be brought to another commit.
  */
-import { createHash } from "node:crypto";
+import { crypto } from "../base/crypto.ts";
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readJson } from "../base/durable-file.ts";
@@ -123,7 +123,7 @@ function readCost(context: Context, repository: Repository): number | null {
 }
 
 export function sparePath(context: Pick<Context, "worktrees">, repository: Repository): string {
-  const digest = createHash("sha256").update(repository.commonDir).digest("hex").slice(0, 16);
+  const digest = crypto().createHash("sha256").update(repository.commonDir).digest("hex").slice(0, 16);
   return join(context.worktrees, ".spare", digest);
 }
 

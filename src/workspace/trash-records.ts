@@ -3,8 +3,8 @@
  * whether the tree is there says the rest, so there is no phase to store. Hidden names are being emptied or were
  * restored, and are in no list.
  */
+import { crypto } from "../base/crypto.ts";
 import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync, rmdirSync, unlinkSync } from "node:fs";
-import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { readJson, syncDirectory, writeDurable } from "../base/durable-file.ts";
 import { HoldfastError } from "../protocol/error.ts";
@@ -28,7 +28,7 @@ const restoredPrefix = ".restored-";
 const emptyingPrefix = ".emptying-";
 
 export function newTrashId(session: string, now: number): TrashId {
-  return asTrashId(`${session}-${Math.floor(now / 1000).toString(36)}-${randomBytes(2).toString("hex")}`);
+  return asTrashId(`${session}-${Math.floor(now / 1000).toString(36)}-${crypto().randomBytes(2).toString("hex")}`);
 }
 
 export const treeOf = (trash: string, id: string): string => join(trash, id, "tree");

@@ -1,13 +1,21 @@
-/** A conversation of the demo agent: one JSON line a turn in a file named after its id, so that a resume has context. */
+/**
+ * A conversation of the demo agent: JSON lines in a file named after its id, so that a resume has context. The terminal
+ * writes one line a turn; the chat writes the prompt, then each part of the reply before it is shown. Both read both.
+ */
 import { createHash } from "node:crypto";
-import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 
 export interface DemoTurn {
   prompt: string;
   reply: string;
+  /** What the chat showed, in order; absent for a turn of the terminal. */
+  parts?: DemoPart[];
 }
+
+/** Words of a reply, or anything else that was shown (a thought, a tool call, a plan). */
+export type DemoPart = { said: string } | { shown: object };
 
 const idPattern = /^[A-Za-z0-9-]{1,64}$/;
 
@@ -26,26 +34,34 @@ export class DemoConversation {
   readonly id: string;
   readonly #file: string;
   readonly #turns: DemoTurn[];
+  /** Where a chat was begun; null for one that a terminal began. */
+  readonly cwd: string | null;
+  #removed = false;
 
-  private constructor(id: string, file: string, turns: DemoTurn[]) {
+  private constructor(id: string, file: string, turns: DemoTurn[], cwd: string | null) {
     this.id = id;
     this.#file = file;
     this.#turns = turns;
+    this.cwd = cwd;
   }
 
   /** A new one; an id that exists already is refused, as real agents do. */
-  static create(directory: string, id: string): DemoConversation | null {
+  static create(directory: string, id: string, cwd: string | null = null): DemoConversation | null {
     const file = fileOf(directory, id);
     if (file === null || existsSync(file)) return null;
     mkdirSync(directory, { recursive: true, mode: 0o700 });
-    appendFileSync(file, "", { mode: 0o600 });
-    return new DemoConversation(id, file, []);
+    appendFileSync(file, cwd === null ? "" : `${JSON.stringify({ cwd })}\n`, { mode: 0o600 });
+    return new DemoConversation(id, file, [], cwd);
   }
 
   static resume(directory: string, id: string): DemoConversation | null {
     const file = fileOf(directory, id);
     if (file === null || !existsSync(file)) return null;
-    return new DemoConversation(id, file, readFileSync(file, "utf8").split("\n").flatMap(parseTurn));
+    const text = readFileSync(file, "utf8");
+    // A line that a crash cut off must not swallow the next one.
+    if (text !== "" && !text.endsWith("\n")) appendFileSync(file, "\n");
+    const lines = text.split("\n").flatMap(parseLine);
+    return new DemoConversation(id, file, turnsOf(lines), lines.find(({ cwd }) => cwd !== undefined)?.cwd ?? null);
   }
 
   get turns(): readonly DemoTurn[] {
@@ -54,7 +70,30 @@ export class DemoConversation {
 
   add(turn: DemoTurn): void {
     this.#turns.push(turn);
-    appendFileSync(this.#file, `${JSON.stringify(turn)}\n`);
+    this.#append(turn);
+  }
+
+  /** Opens a turn whose reply comes in parts, so that a crash at any moment keeps what was there. */
+  begin(prompt: string): void {
+    this.#turns.push({ prompt, reply: "", parts: [] });
+    this.#append({ prompt });
+  }
+
+  addPart(part: DemoPart): void {
+    const turn = this.#turns.at(-1);
+    if (turn === undefined) return;
+    takePart(turn, part);
+    this.#append(part);
+  }
+
+  /** A turn that is still running when its conversation is removed does not bring the file back. */
+  remove(): void {
+    this.#removed = true;
+    rmSync(this.#file, { force: true });
+  }
+
+  #append(line: object): void {
+    if (!this.#removed) appendFileSync(this.#file, `${JSON.stringify(line)}\n`);
   }
 
   /** What is remembered: the count proves that nothing was lost, the digest that it is the same conversation. */
@@ -62,7 +101,8 @@ export class DemoConversation {
     const digest = createHash("sha256")
       .update(this.#turns.map(({ prompt }) => prompt).join("\n\n"))
       .digest("hex");
-    return `history: turns=${this.#turns.length} digest=${digest.slice(0, 8)} replies=${this.#turns.length}`;
+    const replies = this.#turns.filter(({ reply }) => reply !== "").length;
+    return `history: turns=${this.#turns.length} digest=${digest.slice(0, 8)} replies=${replies}`;
   }
 }
 
@@ -70,14 +110,36 @@ function fileOf(directory: string, id: string): string | null {
   return idPattern.test(id) ? join(directory, `${id}.jsonl`) : null;
 }
 
-/** A line that a crash cut off is no turn. */
-function parseTurn(line: string): DemoTurn[] {
+interface ConversationLine {
+  cwd?: string;
+  prompt?: string;
+  reply?: string;
+  said?: string;
+  shown?: object;
+}
+
+/** A line that a crash cut off is no line. */
+function parseLine(text: string): ConversationLine[] {
   try {
-    const turn = JSON.parse(line) as Partial<DemoTurn>;
-    return typeof turn.prompt === "string" && typeof turn.reply === "string"
-      ? [{ prompt: turn.prompt, reply: turn.reply }]
-      : [];
+    const line = JSON.parse(text) as ConversationLine | null;
+    return typeof line === "object" && line !== null ? [line] : [];
   } catch {
     return [];
   }
+}
+
+function turnsOf(lines: ConversationLine[]): DemoTurn[] {
+  const turns: DemoTurn[] = [];
+  for (const { prompt, reply, said, shown } of lines) {
+    const open = turns.at(-1);
+    if (typeof prompt === "string") turns.push(typeof reply === "string" ? { prompt, reply } : { prompt, reply: "", parts: [] });
+    else if (open !== undefined && typeof said === "string") takePart(open, { said });
+    else if (open !== undefined && shown !== undefined) takePart(open, { shown });
+  }
+  return turns;
+}
+
+function takePart(turn: DemoTurn, part: DemoPart): void {
+  if ("said" in part) turn.reply += part.said;
+  (turn.parts ??= []).push(part);
 }

@@ -17,11 +17,12 @@ const patterns: [RegExp, (text: string) => DemoStep][] = [
 
 /** A prompt without steps is echoed. */
 export function parseDemoPrompt(prompt: string): DemoStep[] {
-  const steps = prompt.split("\n").flatMap((line) => parseStep(line.trim()));
+  const steps = prompt.split("\n").flatMap((line) => parseDemoStep(line.trim()));
   return steps.length > 0 ? steps : [{ step: "say", text: `You said: ${prompt.trim()}` }];
 }
 
-function parseStep(line: string): DemoStep[] {
+/** None, where the line is no step. */
+export function parseDemoStep(line: string): DemoStep[] {
   for (const [pattern, build] of patterns) {
     const match = pattern.exec(line);
     if (match) return [build(match[1] ?? "")];

@@ -6,7 +6,7 @@ import { infoLines, stopLines } from "./daemon.ts";
 import { eventLine } from "./events.ts";
 import { findingLines } from "./findings.ts";
 import { logLine } from "./log.ts";
-import { nearest } from "./nearest.ts";
+import { nearest } from "../../base/nearest.ts";
 import { makePaint, wantsColours } from "./paint.ts";
 import { receiptLine } from "./receipt.ts";
 import { restoredLines } from "./restored.ts";

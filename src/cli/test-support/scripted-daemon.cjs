@@ -64,7 +64,8 @@ const file = {
 const server = http.createServer((request, response) => {
   const stopping = request.url === "/api/daemon/stop";
   response.end(JSON.stringify(stopping ? { kept: 3, halted: [], remaining: [] } : []));
-  if (stopping) response.on("close", () => process.exit(0));
+  // A moment later, as a real one: whoever stops it must wait until it is gone.
+  if (stopping) response.on("close", () => setTimeout(() => process.exit(0), 50));
 });
 const ready = () => {
   fs.writeFileSync(path.join(home, "daemon.json"), JSON.stringify(file));

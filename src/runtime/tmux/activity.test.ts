@@ -2,14 +2,18 @@ import { expect, test } from "vitest";
 import type { Activity } from "../../protocol/session.ts";
 import { activityOf, idleHeldMs, matchRules, matchScreen } from "./activity.ts";
 
-const hook = (activity: Activity, at: number): { activity: Activity; at: number; event: string } => ({
+const hook = (activity: Activity, at: number): { activity: Activity; at: number; reason: string } => ({
   activity,
   at,
-  event: "Some",
+  reason: "Some",
 });
-const title = (activity: Activity, since: number): { activity: Activity; where: "title"; since: number } => ({
+const title = (
+  activity: Activity,
+  since: number,
+): { activity: Activity; where: "title"; reason: null; since: number } => ({
   activity,
   where: "title",
+  reason: null,
   since,
 });
 

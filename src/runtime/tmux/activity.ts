@@ -9,12 +9,13 @@ import type { Activity } from "../../protocol/session.ts";
 export interface HookSays {
   activity: Activity;
   at: number;
-  event: string;
+  reason: string;
 }
 
 export interface ScreenSays {
   activity: Activity;
   where: ScreenRule["where"];
+  reason: string | null;
   /** Since when it shows the same. */
   since: number;
 }
@@ -30,8 +31,13 @@ export interface ActivitySeen {
 export const idleHeldMs = 2000;
 
 export function activityOf(hook: HookSays | null, screen: ScreenSays | null, now: number): ActivitySeen | null {
-  const byHook = hook && { activity: hook.activity, source: "hook", since: hook.at, reason: hook.event };
-  const byScreen = screen && { activity: screen.activity, source: screen.where, since: screen.since, reason: null };
+  const byHook = hook && { activity: hook.activity, source: "hook", since: hook.at, reason: hook.reason };
+  const byScreen = screen && {
+    activity: screen.activity,
+    source: screen.where,
+    since: screen.since,
+    reason: screen.reason,
+  };
   if (hook === null || screen === null) return byHook ?? byScreen;
   if (screen.activity === hook.activity) return byHook;
   const newer = screen.since > hook.at;
@@ -46,9 +52,10 @@ export function matchRules(
   rules: readonly ScreenRule[],
   title: string,
   onScreen: ReadonlySet<number>,
-): { activity: Activity; where: ScreenRule["where"] } | null {
+): Omit<ScreenSays, "since"> | null {
   const found = rules.find((rule, index) => (rule.where === "title" ? matches(rule, title) : onScreen.has(index)));
-  return found === undefined ? null : { activity: found.activity, where: found.where };
+  if (found === undefined) return null;
+  return { activity: found.activity, where: found.where, reason: found.reason ?? null };
 }
 
 /** Indices of the screen rules that a captured screen matches. */

@@ -48,7 +48,15 @@ test("[TMUX-12] a prompt that looks like an option or is too long for an argumen
 });
 
 test("[PROC-11] agents do not inherit the daemon's tmux, terminal or identity", () => {
-  const base = { TMUX: "x", TMUX_PANE: "%1", TERM: "dumb", HOLDFAST_LAUNCH: "old", HOLDFAST_PASSPHRASE: "s", HOLDFAST_HOME: "/hh", PATH: "/bin" };
+  const base = {
+    TMUX: "x",
+    TMUX_PANE: "%1",
+    TERM: "dumb",
+    HOLDFAST_LAUNCH: "old",
+    HOLDFAST_PASSPHRASE: "s",
+    HOLDFAST_HOME: "/hh",
+    PATH: "/bin",
+  };
   const definition = { id: "x", label: "", install: "", version: null, chat: null, terminal: agent, env: { A: "1" } };
   expect(agentEnvironment(base, definition, { ...request, env: { B: "2" } }, values)).toEqual({
     COLORTERM: "truecolor",

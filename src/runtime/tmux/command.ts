@@ -37,7 +37,8 @@ export function agentCommand(agent: TerminalAgent, request: LaunchRequest, value
 }
 
 /** Of the surroundings: what would tell the agent that it runs elsewhere, or in somebody else's session. */
-const notPassedOn = /^(TMUX|HOLDFAST_(?!HOME$|TEST_)|TERM$|TERM_PROGRAM|STY$|WINDOWID$|SHLVL$|PWD$|OLDPWD$|COLUMNS$|LINES$)/;
+const notPassedOn =
+  /^(TMUX|HOLDFAST_(?!HOME$|TEST_)|TERM$|TERM_PROGRAM|STY$|WINDOWID$|SHLVL$|PWD$|OLDPWD$|COLUMNS$|LINES$)/;
 
 export function agentEnvironment(
   base: NodeJS.ProcessEnv,

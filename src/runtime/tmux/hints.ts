@@ -1,12 +1,18 @@
 /**
  * Says when something may have changed, so that the loop need not wait for its timer. One call waits inside tmux for
- * deaths and closed sessions; hook files are watched. Hints can be lost: the truth is the list.
+ * deaths and closed sessions; hook files are watched; and since tmux misses some deaths, the kernel is asked about
+ * each agent now and then. Hints can be lost: the truth is the list.
  */
 import { watch } from "node:fs";
 import type { FSWatcher } from "node:fs";
+import { isAlive } from "../../base/pid.ts";
+import type { Identity } from "../../base/pid.ts";
 import type { SessionId } from "../../protocol/ids.ts";
 import { hintChannel } from "./config.ts";
 import type { Tmux } from "./tmux.ts";
+
+/** A death that tmux missed is noticed within this; asking costs some 10 µs an agent. */
+const pulseMs = 3000;
 
 type Listener = (session: SessionId | null) => void;
 
@@ -14,11 +20,13 @@ export class Hints {
   readonly #tmux: Tmux;
   readonly #closing = new AbortController();
   readonly #listeners: Listener[] = [];
-  readonly #watchers = new Map<SessionId, { directory: string; watcher: FSWatcher | null }>();
+  readonly #followed = new Map<SessionId, { directory: string; agent: Identity; watcher: FSWatcher | null }>();
+  readonly #pulse: NodeJS.Timeout;
   #waiting: Promise<void> | null = null;
 
   constructor(tmux: Tmux) {
     this.#tmux = tmux;
+    this.#pulse = setInterval(() => this.#askKernel(), pulseMs).unref();
   }
 
   add(listener: Listener): void {
@@ -40,24 +48,31 @@ export class Hints {
     this.#tell(null);
   }
 
-  /** Follows the directory that a session's hooks write into. */
-  follow(session: SessionId, directory: string): void {
-    const known = this.#watchers.get(session);
-    if (this.#closing.signal.aborted || known?.directory === directory) return;
-    known?.watcher?.close();
-    this.#watchers.set(session, { directory, watcher: this.#watch(session, directory) });
+  /** Follows an agent and the directory that its hooks write into. */
+  follow(session: SessionId, agent: Identity, directory: string): void {
+    if (this.#closing.signal.aborted || this.#followed.get(session)?.directory === directory) return;
+    this.unfollow(session);
+    this.#followed.set(session, { directory, agent, watcher: this.#watch(session, directory) });
   }
 
   unfollow(session: SessionId): void {
-    this.#watchers.get(session)?.watcher?.close();
-    this.#watchers.delete(session);
+    this.#followed.get(session)?.watcher?.close();
+    this.#followed.delete(session);
   }
 
   async close(): Promise<void> {
     this.#closing.abort();
-    for (const { watcher } of this.#watchers.values()) watcher?.close();
-    this.#watchers.clear();
+    clearInterval(this.#pulse);
+    for (const session of this.#followed.keys()) this.unfollow(session);
     await this.#waiting;
+  }
+
+  #askKernel(): void {
+    for (const [session, { agent }] of this.#followed) {
+      if (isAlive(agent)) continue;
+      this.unfollow(session);
+      this.#tell(session);
+    }
   }
 
   /** Null where the limit of watches is used up: the timer's look finds what hooks say. */

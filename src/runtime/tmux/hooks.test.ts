@@ -20,7 +20,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true }));
 
-const say = (...lines: object[]): void => appendFileSync(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+const say = (...lines: object[]): void =>
+  appendFileSync(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
 
 test("[TMUX-11] hook lines give activity, conversation id and prompts, read on from where the last look ended", () => {
   const reader = new HookReader(path, rules);
@@ -29,7 +30,11 @@ test("[TMUX-11] hook lines give activity, conversation id and prompts, read on f
   expect(reader.read()).toBe(true);
   expect(reader.state).toMatchObject({ activity: { activity: "idle" }, agentSessionId: "a" });
   const mark = reader.promptMark;
-  say({ event: "UserPromptSubmit", payload: { session_id: "b", prompt: "do it" } }, { event: "Unknown" }, { event: "PreCompact" });
+  say(
+    { event: "UserPromptSubmit", payload: { session_id: "b", prompt: "do it" } },
+    { event: "Unknown" },
+    { event: "PreCompact" },
+  );
   reader.read();
   expect(reader.state).toMatchObject({ activity: { activity: "working" }, agentSessionId: "b" });
   expect(reader.promptsSince(mark)).toEqual(["do it"]);

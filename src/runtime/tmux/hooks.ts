@@ -2,13 +2,13 @@
  * What an agent's hooks said: one JSON object a line in the launch's `hooks.jsonl`, appended by the agent's own hook
  * script, read on from where the last look ended. Only whole lines count.
  */
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
 import { LineSplitter } from "../../base/lines.ts";
 import type { HookRule } from "../../ports/agents.ts";
 import type { Activity } from "../../protocol/session.ts";
 
 export interface HookState {
-  activity: { activity: Activity; at: number; event: string } | null;
+  activity: { activity: Activity; at: number; reason: string } | null;
   agentSessionId: string | null;
 }
 
@@ -49,13 +49,10 @@ export class HookReader {
 
   /** Reads what was added; says whether anything was. */
   read(): boolean {
-    let file: number;
-    try {
-      file = openSync(this.#path, "r");
-    } catch {
-      // No hook has fired yet.
-      return false;
-    }
+    // Asked on every look at every session: most of the time nothing was added, or no hook has fired yet.
+    const size = statSync(this.#path, { throwIfNoEntry: false })?.size;
+    if (size === undefined || size === this.#offset) return false;
+    const file = openSync(this.#path, "r");
     try {
       return this.#readFrom(file);
     } finally {
@@ -96,7 +93,7 @@ export class HookReader {
     if (line === null || typeof event !== "string") return;
     const rule = this.#rules.find((candidate) => candidate.event === event);
     if (rule === undefined) return;
-    if (rule.activity !== null) this.state.activity = { activity: rule.activity, at, event };
+    if (rule.activity !== null) this.state.activity = { activity: rule.activity, at, reason: rule.reason ?? event };
     const id = rule.idField === undefined ? null : textField(line, rule.idField);
     // An agent may change its conversation (`/clear`): the id that it reports last is the one.
     if (id !== null) this.state.agentSessionId = id;

@@ -3,7 +3,7 @@
  * hooks write, what was decided for this launch (conversation id, prompt given), and until the agent runs its argv and
  * environment. Nothing in it is used by a later launch.
  */
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync, existsSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve, sep } from "node:path";
 import type { TerminalAgent } from "../../ports/agents.ts";
 import { asLaunchId } from "../../protocol/ids.ts";
@@ -22,6 +22,7 @@ export interface LaunchNote {
 
 export class LaunchFiles {
   readonly #root: string;
+  #sessions: Set<string> | null = null;
 
   constructor(root: string) {
     this.#root = root;
@@ -47,6 +48,7 @@ export class LaunchFiles {
   write(session: SessionId, note: LaunchNote, run: RunFile, hooks: TerminalAgent["files"]): void {
     const directory = this.directory(session, note.launch);
     mkdirSync(directory, { recursive: true, mode: 0o700 });
+    this.#sessions = null;
     for (const file of hooks) {
       const path = resolve(directory, file.name);
       if (!path.startsWith(directory + sep)) throw new Error(`hook file ${file.name} lies outside its launch`);
@@ -72,17 +74,15 @@ export class LaunchFiles {
     rmSync(this.directory(session, launch), { recursive: true, force: true });
   }
 
-  /** Only after everything of these launches is proven gone. */
+  /** Asked of every session at a start, so the directory is listed once; nobody but this daemon adds to it. */
   has(session: SessionId): boolean {
-    return existsSync(join(this.#root, safeName(session)));
+    this.#sessions ??= new Set(readdirSync(this.#root));
+    return this.#sessions.has(safeName(session));
   }
 
-  removeAll(session: SessionId, except: LaunchId | null): void {
-    const kept = except === null ? null : safeName(except);
-    for (const name of this.#names(session)) {
-      if (name !== kept) rmSync(join(this.#root, safeName(session), name), { recursive: true, force: true });
-    }
-    if (kept === null) rmSync(join(this.#root, safeName(session)), { recursive: true, force: true });
+  /** Only after everything of this session is proven gone. */
+  removeAll(session: SessionId): void {
+    rmSync(join(this.#root, safeName(session)), { recursive: true, force: true });
   }
 
   #names(session: SessionId): string[] {

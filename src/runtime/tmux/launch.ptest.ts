@@ -28,18 +28,33 @@ test("[TMUX-2, TMUX-5] names and paths with . : #(…) unicode and 200 character
   await using world = new TmuxWorld();
   const runtime = world.open();
   const pwned = join(world.directory, "pwned");
-  const odd = ["x-1.2", "x-1:2", `x-#(touch ${pwned})`, "x-größe-日本語", `x-${"long".repeat(50)}1`, `x-${"long".repeat(50)}2`, "x-;"];
+  const odd = [
+    "x-1.2",
+    "x-1:2",
+    `x-#(touch ${pwned})`,
+    "x-größe-日本語",
+    `x-${"long".repeat(50)}1`,
+    `x-${"long".repeat(50)}2`,
+    "x-;",
+  ];
   const ups = [];
   for (const id of odd) {
-    const workspacePath = join(world.workspace, `${id.slice(0, 60).replaceAll("/", "_")} #(touch ${pwned.replaceAll("/", "_")}) #{pid}`);
+    const workspacePath = join(
+      world.workspace,
+      `${id.slice(0, 60).replaceAll("/", "_")} #(touch ${pwned.replaceAll("/", "_")}) #{pid}`,
+    );
     mkdirSync(workspacePath, { recursive: true });
-    ups.push(await world.up(runtime, world.sessionOf({}, { id: asSessionId(id), project: asProjectId(id), workspacePath })));
+    ups.push(
+      await world.up(runtime, world.sessionOf({}, { id: asSessionId(id), project: asProjectId(id), workspacePath })),
+    );
   }
   const observed = await runtime.observe(ups.map(({ session }) => session));
   for (const { session, request, result } of ups) {
     const seen = known(observed.get(session.id)!);
     expect(seen).toMatchObject({ launch: request.launch, agent: { alive: true, identity: result.agent } });
-    const cwd = readFileSync(`/proc/${result.agent.pid}/environ`, "utf8").split("\0").find((one) => one.startsWith("PWD="));
+    const cwd = readFileSync(`/proc/${result.agent.pid}/environ`, "utf8")
+      .split("\0")
+      .find((one) => one.startsWith("PWD="));
     expect(cwd).toBe(`PWD=${session.workspacePath}`);
   }
   await Promise.all(ups.map(({ session }) => runtime.stop(session, stopping)));
@@ -56,7 +71,9 @@ test("[PROC-10] arguments and environment go through a private file that is gone
     files: [{ name: "bin/hook.sh", text: "#!/bin/sh\n# {id} {hooks}\n", executable: true }],
     env: { WHERE: "{hooks}" },
   });
-  const { session, request, result } = await world.up(runtime, planned, { env: { SECRET: "s3cret", LONG: "x".repeat(100_000) } });
+  const { session, request, result } = await world.up(runtime, planned, {
+    env: { SECRET: "s3cret", LONG: "x".repeat(100_000) },
+  });
   const directory = join(world.directory, "launches", session.id, request.launch);
   expect(statSync(directory).mode & 0o777).toBe(0o700);
   expect(existsSync(join(directory, "run"))).toBe(false);
@@ -94,7 +111,9 @@ test("[TMUX-7] a command that does not exist and a worktree that is gone are fai
   const missing = await runtime.launch(requestFor(world.sessionOf({ start: ["no-such-agent-here"] })));
   expect(missing).toMatchObject({ launched: false, exit: { code: 127, signal: null }, conversationGone: false });
   expect(!missing.launched && missing.reason).toMatch(/was not found: .*no-such-agent-here/);
-  const away = await runtime.launch(requestFor(world.sessionOf({}, { workspacePath: join(world.directory, "nowhere") })));
+  const away = await runtime.launch(
+    requestFor(world.sessionOf({}, { workspacePath: join(world.directory, "nowhere") })),
+  );
   expect(away).toMatchObject({ launched: false, exit: { code: 126 } });
   expect(world.tmux("list-sessions")).toBe("");
 });
@@ -123,7 +142,10 @@ test("[TMUX-14] a new launch takes the place of a dead one, and never of one tha
   const runtime = world.open();
   const planned = world.sessionOf({});
   const { session, result } = await world.up(runtime, planned);
-  expect(await runtime.launch(requestFor(session))).toMatchObject({ launched: false, reason: expect.stringContaining("still runs") });
+  expect(await runtime.launch(requestFor(session))).toMatchObject({
+    launched: false,
+    reason: expect.stringContaining("still runs"),
+  });
   process.kill(identify(result.agent.pid)!.pid, "SIGKILL");
   await until("tmux to see the death", async () => !known(await look(runtime, session)).agent.alive);
   const again = await world.up(runtime, session);
@@ -137,7 +159,14 @@ test("[TMUX-14] a name that somebody else took on our server leaves both alone, 
   const { session: second } = await world.up(runtime, world.sessionOf({}, { role: "orchestrator" }));
   const seen = await runtime.observe([first, second]);
   expect(known(seen.get(first.id)!).agent.alive && known(seen.get(second.id)!).agent.alive).toBe(true);
-  expect(runtime.attachCommand(first)).toEqual(["tmux", "-L", world.socketName, "attach", "-t", "=orchestrator-project"]);
+  expect(runtime.attachCommand(first)).toEqual([
+    "tmux",
+    "-L",
+    world.socketName,
+    "attach",
+    "-t",
+    "=orchestrator-project",
+  ]);
   const other = runtime.attachCommand(second)!.at(-1)!;
   expect(other).toMatch(/^=orchestrator-project-[0-9a-f]{8}$/);
   expect(world.tmux("has-session", "-t", other)).toBe("");
@@ -148,8 +177,12 @@ test("[TMUX-15] the server's own config: no user config, no status line, panes o
   writeFileSync(join(world.directory, ".tmux.conf"), "set -g status on\nset -g history-limit 7\n");
   const runtime = world.open();
   await world.up(runtime, world.sessionOf({}));
-  expect(world.tmux("show-options", "-g").split("\n")).toEqual(expect.arrayContaining(["status off", "history-limit 20000", "mouse on"]));
-  expect(world.tmux("show-options", "-s").split("\n")).toEqual(expect.arrayContaining(["set-clipboard off", "exit-empty on"]));
+  expect(world.tmux("show-options", "-g").split("\n")).toEqual(
+    expect.arrayContaining(["status off", "history-limit 20000", "mouse on"]),
+  );
+  expect(world.tmux("show-options", "-s").split("\n")).toEqual(
+    expect.arrayContaining(["set-clipboard off", "exit-empty on"]),
+  );
   const environment = world.tmux("show-environment", "-g");
   expect(environment).not.toMatch(/^(TMUX|HOLDFAST)/m);
 });

@@ -2,7 +2,7 @@
  * Names that a person sees in tmux and on disk. Sessions are *found* by their options, never by name: tmux rewrites
  * `.` and `:`, matches prefixes, and runs `#(…)`.
  */
-import { createHash } from "node:crypto";
+import { crypto } from "../../base/crypto.ts";
 import type { SessionState } from "../../protocol/session.ts";
 
 /** Longer names are cut and told apart by a hash. */
@@ -30,5 +30,5 @@ export function safeName(text: string): string {
 }
 
 function hash(text: string): string {
-  return createHash("sha256").update(text).digest("hex").slice(0, hashLength);
+  return crypto().createHash("sha256").update(text).digest("hex").slice(0, hashLength);
 }

@@ -5,6 +5,7 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { identify, readStat, signalIdentity, startedAt } from "../../base/pid.ts";
+import type { Identity } from "../../base/pid.ts";
 import { findTree, isTmuxServer } from "../../base/process-tree.ts";
 import type { TreeMember } from "../../base/process-tree.ts";
 import type { Logger } from "../../ports/commands.ts";
@@ -39,14 +40,14 @@ export async function observeAll(
   context: ObserveContext,
   sessions: readonly SessionState[],
 ): Promise<Map<SessionId, Observation>> {
-  const list = await settledList(context, sessions);
+  const { list, agents } = await settledList(context, sessions);
   const panes = Map.groupBy(list.is === "known" ? list.panes : [], (pane) => pane.session);
   const result = new Map<SessionId, Observation>();
   const found: Found[] = [];
   const missing: SessionState[] = [];
   for (const session of sessions) {
     const pane = paneFor(panes.get(session.id) ?? [], expectedLaunch(session));
-    if (pane !== null) found.push({ session, pane, watch: context.watches.of(session, pane.launch) });
+    if (pane !== null) found.push(foundOf(context, session, pane, agents));
     else if (list.is === "unknown") result.set(session.id, notObserved(context, session, list.why));
     else missing.push(session);
   }
@@ -63,6 +64,13 @@ interface Found {
   session: SessionState;
   pane: Pane;
   watch: LaunchWatch;
+  agent: { identity: Identity; startedAt: number } | null;
+}
+
+function foundOf(context: ObserveContext, session: SessionState, pane: Pane, agents: Map<number, Identity>): Found {
+  const watch = context.watches.of(session, pane.launch);
+  const identity = pane.dead ? undefined : agents.get(pane.pid);
+  return { session, pane, watch, agent: identity === undefined ? null : watch.process(identity) };
 }
 
 export function expectedLaunch(session: SessionState): LaunchId | null {
@@ -70,17 +78,26 @@ export function expectedLaunch(session: SessionState): LaunchId | null {
 }
 
 /** An agent that died this instant is still alive in tmux's list: look again until tmux says how it ended. */
-async function settledList(context: ObserveContext, sessions: readonly SessionState[]): Promise<PaneList> {
+async function settledList(
+  context: ObserveContext,
+  sessions: readonly SessionState[],
+): Promise<{ list: PaneList; agents: Map<number, Identity> }> {
   const wanted = new Set(sessions.map((session) => session.id));
-  let list = await listPanes(context.tmux);
-  for (let round = 0; round < lookAgainTimes && list.is === "known"; round += 1) {
-    const waiting = list.panes.filter((pane) => wanted.has(pane.session) && isFresh(context, pane) && awaitsExit(pane));
-    if (waiting.length === 0) break;
+  for (let round = 0; ; round += 1) {
+    const list = await listPanes(context.tmux);
+    const panes = list.is === "known" ? list.panes.filter((pane) => wanted.has(pane.session)) : [];
+    // Asked once a look: with 500 sessions each question to the kernel counts.
+    const agents = new Map(panes.flatMap((pane) => (pane.dead ? [] : entryOf(pane.pid))));
+    const waiting = panes.filter((pane) => awaitsExit(pane, agents) && isFresh(context, pane));
+    if (waiting.length === 0 || round === lookAgainTimes) return { list, agents };
     remind(waiting);
     await delay(lookAgainMs);
-    list = await listPanes(context.tmux);
   }
-  return list;
+}
+
+function entryOf(pid: number): [number, Identity][] {
+  const identity = identify(pid);
+  return identity === null ? [] : [[pid, identity]];
 }
 
 /** Tmux before 3.3 never names a signal: what has been waited for once is not waited for on every look. */
@@ -130,9 +147,8 @@ async function readDeadLines(tmux: Tmux, dead: readonly Found[]): Promise<void> 
 }
 
 async function describe(context: ObserveContext, one: Found, now: number): Promise<Observation> {
-  const { session, pane, watch } = one;
+  const { session, pane, watch, agent } = one;
   const base = { launch: pane.launch, agentSessionId: watch.agentSessionId };
-  const agent = pane.dead ? null : watch.process(pane.pid);
   if (agent !== null) {
     watch.goneSince = null;
     return known({

@@ -3,7 +3,25 @@ import { asLaunchId } from "../../protocol/ids.ts";
 import { paneFor, parsePanes } from "./panes.ts";
 
 const line = (...fields: string[]): string => fields.join("\t");
-const alive = line("t-1", "l1", "1", "$0", "%0", "42", "9", "0", "", "", "1", "1700000000", "3", "0", "5", "worker-p-t-1", "a\ttitle");
+const alive = line(
+  "t-1",
+  "l1",
+  "1",
+  "$0",
+  "%0",
+  "42",
+  "9",
+  "0",
+  "",
+  "",
+  "1",
+  "1700000000",
+  "3",
+  "0",
+  "5",
+  "worker-p-t-1",
+  "a\ttitle",
+);
 
 test("[TMUX-8] one line of the list is one agent's pane; a title may hold anything", () => {
   expect(parsePanes(`${alive}\n`)).toEqual([
@@ -26,7 +44,9 @@ test("[TMUX-8] one line of the list is one agent's pane; a title may hold anythi
 });
 
 test("[TMUX-5] sessions without our options, and panes that a person added, are not ours", () => {
-  expect(parsePanes(line("", "", "", "$1", "%1", "7", "9", "0", "", "", "0", "1", "0", "0", "0", "worker-p-t-1", ""))).toEqual([]);
+  expect(
+    parsePanes(line("", "", "", "$1", "%1", "7", "9", "0", "", "", "0", "1", "0", "0", "0", "worker-p-t-1", "")),
+  ).toEqual([]);
   expect(parsePanes(alive.replace("\t1\t$0", "\t\t$0"))).toEqual([]);
 });
 

@@ -69,8 +69,24 @@ export function parsePanes(text: string): Pane[] {
 
 function parsePane(line: string): Pane | null {
   const parts = line.split(separator);
-  const [session, launch, agent, sessionTarget, paneTarget, pid, server, dead, status, signal, mode, active, history, x, y, name] =
-    parts;
+  const [
+    session,
+    launch,
+    agent,
+    sessionTarget,
+    paneTarget,
+    pid,
+    server,
+    dead,
+    status,
+    signal,
+    mode,
+    active,
+    history,
+    x,
+    y,
+    name,
+  ] = parts;
   if (session === undefined || session === "" || launch === undefined || launch === "" || agent !== "1") return null;
   if (sessionTarget === undefined || paneTarget === undefined || name === undefined) return null;
   return {
@@ -106,21 +122,24 @@ function signalName(number: number): string {
  * Whether tmux still has to say how the pane's process ended: between its death and that word the pane looks alive, or
  * dead without a status.
  */
-export function awaitsExit(pane: Pane): boolean {
-  return pane.dead ? pane.exit === null : identify(pane.pid) === null;
+export function awaitsExit(pane: Pane, alive?: ReadonlyMap<number, unknown>): boolean {
+  if (pane.dead) return pane.exit === null;
+  return alive === undefined ? identify(pane.pid) === null : !alive.has(pane.pid);
 }
 
-/** tmux misses a SIGCHLD now and then (seen in 8 of 60 deaths) and then never learns how the process ended: remind it. */
+/** For panes that await their exit: tmux misses a SIGCHLD now and then (seen in 8 of 60 deaths) and then never learns how the process ended: remind it. */
 export function remind(panes: readonly Pane[]): void {
-  for (const serverPid of new Set(panes.filter(awaitsExit).map((pane) => pane.serverPid))) {
+  for (const serverPid of new Set(panes.map((pane) => pane.serverPid))) {
     const server = isTmuxServer(serverPid) ? identify(serverPid) : null;
     if (server !== null) signalIdentity(server, "SIGCHLD");
   }
 }
 
+export async function removeSession(tmux: Tmux, pane: Pick<Pane, "sessionTarget">): Promise<void> {
+  await tmux.run({ commands: [["kill-session", "-t", pane.sessionTarget]] });
+}
+
 /** The pane of a session: of the launch that is expected, else one that lives, else any. */
 export function paneFor(panes: readonly Pane[], expected: LaunchId | null): Pane | null {
-  return (
-    panes.find((pane) => pane.launch === expected) ?? panes.find((pane) => !pane.dead) ?? panes[0] ?? null
-  );
+  return panes.find((pane) => pane.launch === expected) ?? panes.find((pane) => !pane.dead) ?? panes[0] ?? null;
 }

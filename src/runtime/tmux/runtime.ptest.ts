@@ -1,10 +1,10 @@
-import { test } from "vitest";
+import { expect, test } from "vitest";
 import { TmuxWorld } from "../../../test/agents/tmux-world.ts";
 import { runtimeContract } from "../contract.ts";
 
 for (const one of runtimeContract) {
   test(`[RUNTIME-1] tmux: ${one.title}`, async () => {
     await using world = new TmuxWorld();
-    await one.run(world);
+    await expect(one.run(world)).resolves.toBeUndefined();
   });
 }

@@ -1,6 +1,6 @@
 /** The tmux runtime: agents with a screen of their own, in a tmux server of ours. */
 import { join } from "node:path";
-import { writeDurable } from "../../base/durable-file.ts";
+import { writeAtomically } from "../../base/durable-file.ts";
 import type { Agents } from "../../ports/agents.ts";
 import type { Logger } from "../../ports/commands.ts";
 import type { Runtime, SendResult } from "../../ports/runtime.ts";
@@ -8,14 +8,16 @@ import type { SessionId } from "../../protocol/ids.ts";
 import type { SessionState } from "../../protocol/session.ts";
 import { Hints } from "./hints.ts";
 import { LaunchFiles } from "./launch-files.ts";
-import { defaultSettle, launch } from "./launch.ts";
-import type { LaunchContext, Settle } from "./launch.ts";
+import { launch } from "./launch.ts";
+import type { LaunchContext } from "./launch.ts";
 import { tmuxName } from "./names.ts";
 import { expectedLaunch, observeAll } from "./observe.ts";
 import { listPanes, paneFor } from "./panes.ts";
 import { captureScreens, lastLines } from "./screen.ts";
 import { defaultSendTimes, send } from "./send.ts";
 import type { SendTimes } from "./send.ts";
+import { defaultSettle } from "./start.ts";
+import type { Settle } from "./start.ts";
 import { starterText } from "./starter.ts";
 import { stop } from "./stop.ts";
 import { Tmux } from "./tmux.ts";
@@ -48,7 +50,7 @@ export function openTmuxRuntime(options: TmuxRuntimeOptions): Runtime {
   const hints = new Hints(tmux);
   const starterPath = join(options.configDirectory, "starter.sh");
   // Written out once, so that nothing depends on where we are installed while agents start.
-  writeDurable(starterPath, starterText, 0o700);
+  writeAtomically(starterPath, starterText, 0o700);
   const context: LaunchContext = {
     tmux,
     socketName,
@@ -69,7 +71,8 @@ export function openTmuxRuntime(options: TmuxRuntimeOptions): Runtime {
       const observed = await observeAll(context, sessions);
       for (const [id, { seen }] of observed) {
         if (seen.is !== "known") continue;
-        if (seen.value.agent.alive) hints.follow(id, files.directory(id, seen.value.launch));
+        const { agent, launch } = seen.value;
+        if (agent.alive) hints.follow(id, agent.identity, files.directory(id, launch));
         hints.listen();
       }
       return observed;
@@ -77,6 +80,8 @@ export function openTmuxRuntime(options: TmuxRuntimeOptions): Runtime {
     mayHaveLeft: (session) => files.has(session.id),
     async launch(request) {
       const result = await launch(context, request);
+      if (!result.launched) return result;
+      hints.follow(request.session.id, result.agent, files.directory(request.session.id, request.launch));
       hints.listen();
       return result;
     },

@@ -1,5 +1,5 @@
 /** What panes show, many in one call, and how to find a text on a screen that wraps and frames it. */
-import { randomBytes } from "node:crypto";
+import { crypto } from "../../base/crypto.ts";
 import type { Tmux } from "./tmux.ts";
 
 /** The rendered screens of some panes, with so many lines above; a pane that is gone is left out. */
@@ -10,7 +10,7 @@ export async function captureScreens(
 ): Promise<Map<string, string>> {
   const screens = new Map<string, string>();
   if (panes.length === 0) return screens;
-  const mark = `holdfast-${randomBytes(8).toString("hex")}`;
+  const mark = `holdfast-${crypto().randomBytes(8).toString("hex")}`;
   // One call for all of them; a line with the mark opens each screen. A missing pane ends the call early.
   const commands = panes.flatMap((pane) => [
     ["display-message", "-p", "-t", pane, `${mark} #{pane_id}`],

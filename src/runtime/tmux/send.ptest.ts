@@ -8,7 +8,10 @@ import type { Runtime } from "../../ports/runtime.ts";
 import { asPromptId } from "../../protocol/ids.ts";
 import type { SessionState } from "../../protocol/session.ts";
 
-const prompt = (text: string): { promptId: ReturnType<typeof asPromptId>; text: string } => ({ promptId: asPromptId("p"), text });
+const prompt = (text: string): { promptId: ReturnType<typeof asPromptId>; text: string } => ({
+  promptId: asPromptId("p"),
+  text,
+});
 
 interface Composer {
   world: TmuxWorld;
@@ -18,7 +21,11 @@ interface Composer {
   taken: () => string[];
 }
 
-async function composer(world: TmuxWorld, env: Record<string, string> = {}, over: Partial<TerminalAgent> = {}): Promise<Composer> {
+async function composer(
+  world: TmuxWorld,
+  env: Record<string, string> = {},
+  over: Partial<TerminalAgent> = {},
+): Promise<Composer> {
   const runtime = world.open({ sendTimes: { arriveMs: 1000, hookMs: 1000, reactMs: 1000 } });
   const log = join(world.directory, "taken");
   const planned = world.sessionOf({
@@ -30,7 +37,10 @@ async function composer(world: TmuxWorld, env: Record<string, string> = {}, over
   await until("the composer", async () => (await runtime.capture(session, 50)).includes("╭─"));
   const taken = (): string[] =>
     existsSync(log)
-      ? readFileSync(log, "utf8").split("\n").filter((line) => line !== "").map((line) => JSON.parse(line) as string)
+      ? readFileSync(log, "utf8")
+          .split("\n")
+          .filter((line) => line !== "")
+          .map((line) => JSON.parse(line) as string)
       : [];
   return { world, runtime, session, taken };
 }
@@ -78,7 +88,12 @@ test.each([
 
 test("[TMUX-11] delivery is confirmed by the agent's own hook where it has one", async () => {
   await using world = new TmuxWorld();
-  const rule = { event: "UserPromptSubmit", activity: "working", idField: "session_id", promptField: "prompt" } as const;
+  const rule = {
+    event: "UserPromptSubmit",
+    activity: "working",
+    idField: "session_id",
+    promptField: "prompt",
+  } as const;
   const { runtime, session } = await composer(world, { COMPOSER_HOOKS: "{hooks}/hooks.jsonl" }, { hookRules: [rule] });
   expect(await runtime.send(session, prompt("two\nlines"))).toEqual({ sent: "seen", by: "hook" });
 });
@@ -94,16 +109,24 @@ test("[TMUX-3] two prompts at once do not mix, and the same prompt twice is two 
 test("[TMUX-19] text that is not seen to arrive is doubtful, and Enter is not pressed on it", async () => {
   await using world = new TmuxWorld();
   const { runtime, session, taken } = await composer(world, { COMPOSER_DEAF: "1" });
-  expect(await runtime.send(session, prompt("hello"))).toMatchObject({ sent: "doubtful", why: expect.stringContaining("not seen") });
+  expect(await runtime.send(session, prompt("hello"))).toMatchObject({
+    sent: "doubtful",
+    why: expect.stringContaining("not seen"),
+  });
   expect(taken()).toEqual([]);
 });
 
-const asks = { screenRules: [{ where: "screen", pattern: /Allow this command\?/, activity: "needs_input" }] } satisfies Partial<TerminalAgent>;
+const asks = {
+  screenRules: [{ where: "screen", pattern: /Allow this command\?/, activity: "needs_input" }],
+} satisfies Partial<TerminalAgent>;
 
 test("[TMUX-19] a question that opens while the text is typed is not answered with Enter", async () => {
   await using world = new TmuxWorld();
   const { runtime, session, taken } = await composer(world, { COMPOSER_ASKS: "1" }, asks);
-  expect(await runtime.send(session, prompt("hello"))).toMatchObject({ sent: "doubtful", why: expect.stringContaining("question") });
+  expect(await runtime.send(session, prompt("hello"))).toMatchObject({
+    sent: "doubtful",
+    why: expect.stringContaining("question"),
+  });
   expect(taken()).toEqual([]);
 });
 
@@ -113,6 +136,9 @@ test("[TMUX-19] an open question is never typed into", async () => {
   const keys = join(world.directory, "keys");
   const { session } = await world.up(runtime, world.sessionOf({ start: program("asks-permission.sh", keys), ...asks }));
   await until("the question", async () => (await runtime.capture(session, 5)).includes("Allow") && existsSync(keys));
-  expect(await runtime.send(session, prompt("y"))).toMatchObject({ sent: "not-now", why: expect.stringContaining("question") });
+  expect(await runtime.send(session, prompt("y"))).toMatchObject({
+    sent: "not-now",
+    why: expect.stringContaining("question"),
+  });
   expect(readFileSync(keys, "utf8")).toBe("");
 });

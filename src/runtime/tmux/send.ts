@@ -2,7 +2,7 @@
  * Types a prompt into an agent: out of copy mode, pasted from a buffer, seen on the screen, then Enter, then confirmed
  * by the agent's own hook or by the screen. A question that is open, or that opens meanwhile, is never typed into.
  */
-import { randomBytes } from "node:crypto";
+import { crypto } from "../../base/crypto.ts";
 import { setTimeout as delay } from "node:timers/promises";
 import { identify } from "../../base/pid.ts";
 import type { SendResult } from "../../ports/runtime.ts";
@@ -43,8 +43,11 @@ export async function send(
   if (list.is === "unknown") return notNow(`tmux cannot be asked: ${list.why}`);
   const own = list.is === "known" ? list.panes.filter((pane) => pane.session === session.id) : [];
   const pane = paneFor(own, expectedLaunch(session));
-  if (pane === null || pane.dead || identify(pane.pid) === null) return notNow("the agent does not run");
-  const typing = new Typing(context, pane, context.watches.of(session, pane.launch));
+  const agent = pane === null || pane.dead ? null : identify(pane.pid);
+  if (pane === null || agent === null) return notNow("the agent does not run");
+  const watch = context.watches.of(session, pane.launch);
+  watch.process(agent);
+  const typing = new Typing(context, pane, watch);
   const before = await typing.look();
   if (before === null) return notNow("the screen cannot be read");
   if (before.asks) return notNow("the agent waits for an answer to its own question");
@@ -54,7 +57,8 @@ export async function send(
   const pasted = await typing.paste(text);
   if (pasted !== null) return pasted;
   const shown = await typing.waitUntilShown(text, before.screen, times.arriveMs);
-  if (shown.is === "asks") return doubtful("the agent asked a question while the text was typed; Enter was not pressed");
+  if (shown.is === "asks")
+    return doubtful("the agent asked a question while the text was typed; Enter was not pressed");
   if (shown.is === "not-seen") return doubtful("the text was not seen on the screen; Enter was not pressed");
   const entered = await context.tmux.run({ commands: [["send-keys", "-t", pane.paneTarget, "Enter"]] });
   if (entered.is !== "ok") return doubtful("the text was typed, but Enter could not be pressed");
@@ -86,7 +90,10 @@ class Typing {
   /** The screen now, and whether the agent asks something by its hooks, title or screen. Null when it has gone. */
   async look(): Promise<Look | null> {
     const target = this.#pane.paneTarget;
-    const [list, screens] = await Promise.all([listPanes(this.#context.tmux), captureScreens(this.#context.tmux, [target])]);
+    const [list, screens] = await Promise.all([
+      listPanes(this.#context.tmux),
+      captureScreens(this.#context.tmux, [target]),
+    ]);
     const pane = list.is === "known" ? list.panes.find((one) => one.paneTarget === target) : undefined;
     const screen = screens.get(target);
     if (pane === undefined || pane.dead || screen === undefined) return null;
@@ -96,7 +103,7 @@ class Typing {
   }
 
   async paste(text: string): Promise<SendResult | null> {
-    const buffer = `holdfast-${randomBytes(6).toString("hex")}`;
+    const buffer = `holdfast-${crypto().randomBytes(6).toString("hex")}`;
     const loaded = await this.#context.tmux.run({ commands: [["load-buffer", "-b", buffer, "-"]], stdin: text });
     if (loaded.is !== "ok") return notNow("tmux did not take the text");
     const paste = ["paste-buffer", "-p", "-r", "-d", "-b", buffer, "-t", this.#pane.paneTarget];
@@ -104,7 +111,9 @@ class Typing {
     if (pasted.is === "ok") return null;
     await this.#context.tmux.run({ commands: [["delete-buffer", "-b", buffer]] });
     // Without an answer it may have been typed all the same.
-    return pasted.is === "unknown" ? doubtful(`tmux did not confirm the paste: ${pasted.why}`) : notNow("the pane has gone");
+    return pasted.is === "unknown"
+      ? doubtful(`tmux did not confirm the paste: ${pasted.why}`)
+      : notNow("the pane has gone");
   }
 
   /** Shown means: more of it than before, and the screen has come to rest. */

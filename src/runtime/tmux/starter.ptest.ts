@@ -3,9 +3,24 @@ import { expect, test } from "vitest";
 import { runFileText, starterText } from "./starter.ts";
 
 test("[PROC-10] what sh reads from the run file is byte for byte what was meant", () => {
-  const argv = ["printf", "%s\\0", "it's", "$(touch x)", "`id`", "two\nlines\n", "\\", "", "größe 日本", "-n", '"', "*"];
+  const argv = [
+    "printf",
+    "%s\\0",
+    "it's",
+    "$(touch x)",
+    "`id`",
+    "two\nlines\n",
+    "\\",
+    "",
+    "größe 日本",
+    "-n",
+    '"',
+    "*",
+  ];
   const text = runFileText({ workspace: "/a b'c", env: { ODD: "a'b\n$HOME\n", "NOT-A-NAME": "x", UID: "7" }, argv });
-  const ran = spawnSync("/bin/sh", ["-c", `${text}"$@"; printf '%s\\0' "$ODD" "$holdfast_workspace"`], { encoding: "utf8" });
+  const ran = spawnSync("/bin/sh", ["-c", `${text}"$@"; printf '%s\\0' "$ODD" "$holdfast_workspace"`], {
+    encoding: "utf8",
+  });
   expect(ran.stderr).toBe("");
   expect(ran.stdout.split("\0").slice(0, -1)).toEqual([...argv.slice(2), "a'b\n$HOME\n", "/a b'c"]);
 });

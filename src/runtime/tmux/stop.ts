@@ -5,10 +5,9 @@ import { endTree } from "../../base/process-tree.ts";
 import type { StopResult } from "../../ports/runtime.ts";
 import type { SessionState } from "../../protocol/session.ts";
 import { treeTarget } from "./identity.ts";
-import { removeSession } from "./launch.ts";
 import { deathLines, expectedLaunch } from "./observe.ts";
 import type { ObserveContext } from "./observe.ts";
-import { awaitsExit, listPanes, paneFor, remind } from "./panes.ts";
+import { awaitsExit, listPanes, paneFor, remind, removeSession } from "./panes.ts";
 import type { Pane } from "./panes.ts";
 import { captureScreens, lastLines } from "./screen.ts";
 
@@ -26,7 +25,7 @@ export async function stop(
   options: { force: boolean; deadlineMs: number },
 ): Promise<StopResult> {
   const until = performance.now() + options.deadlineMs;
-  const before = await ownPanes(context, session);
+  const before = (await ownPanes(context, session)) ?? [];
   const roots = before.flatMap((pane) => (pane.dead ? [] : (identify(pane.pid) ?? [])));
   const target = treeTarget(session, context.files, roots);
   const polite = options.force ? forcedPoliteMs : Math.min(politeMs, options.deadlineMs / 2);
@@ -35,29 +34,32 @@ export async function stop(
   const remaining = left.map(({ identity, what }) => ({ pid: identity.pid, what }));
 
   const after = await settledPanes(context, session);
-  const pane = paneFor(after, expectedLaunch(session));
+  const pane = paneFor(after ?? [], expectedLaunch(session));
   const lines = await readLines(context, pane);
   const exit = pane?.exit ?? null;
   if (remaining.length > 0) return { remaining, exit, lastLines: lines };
-  for (const one of after) await removeSession(context, one);
   context.watches.forget(session.id);
-  if (after.length > 0) await context.tmux.tidy();
   // A server that does not answer keeps a dead pane; the next look finds it, and its launch must then be known.
-  if (after.length > 0 || before.length === 0) context.files.removeAll(session.id, null);
+  if (after === null) return { remaining, exit, lastLines: lines };
+  for (const one of after) await removeSession(context.tmux, one);
+  if (after.length > 0) await context.tmux.tidy();
+  context.files.removeAll(session.id);
   return { remaining, exit, lastLines: lines };
 }
 
-async function ownPanes(context: ObserveContext, session: SessionState): Promise<Pane[]> {
+/** Null when tmux cannot be asked. */
+async function ownPanes(context: ObserveContext, session: SessionState): Promise<Pane[] | null> {
   const list = await listPanes(context.tmux, lookMs);
+  if (list.is === "unknown") return null;
   return list.is === "known" ? list.panes.filter((pane) => pane.session === session.id) : [];
 }
 
 /** The panes once tmux has noticed that their agents are dead. */
-async function settledPanes(context: ObserveContext, session: SessionState): Promise<Pane[]> {
+async function settledPanes(context: ObserveContext, session: SessionState): Promise<Pane[] | null> {
   const until = performance.now() + exitWordMs;
   for (;;) {
     const panes = await ownPanes(context, session);
-    if (!panes.some(awaitsExit) || performance.now() >= until) return panes;
+    if (panes === null || !panes.some((pane) => awaitsExit(pane)) || performance.now() >= until) return panes;
     remind(panes);
     await delay(10);
   }

@@ -6,7 +6,7 @@ import { spawn } from "node:child_process";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { makePrivateDirectory, writeDurable } from "../../base/durable-file.ts";
+import { makePrivateDirectory, writeAtomically } from "../../base/durable-file.ts";
 import { tmuxConfig } from "./config.ts";
 
 export type TmuxReply =
@@ -61,7 +61,7 @@ export class Tmux {
     this.#env = serverEnvironment(options.env);
     this.#serverPrefix = options.serverPrefix ?? [];
     this.#deadlineMs = options.callDeadlineMs ?? defaultDeadlineMs;
-    writeDurable(this.#config, tmuxConfig(options.socketName));
+    writeAtomically(this.#config, tmuxConfig(options.socketName));
   }
 
   async run(call: TmuxCall): Promise<TmuxReply> {
@@ -159,7 +159,9 @@ function execute(
       settle({ is: "unknown", why });
     };
     const timer =
-      deadlineMs === null ? undefined : setTimeout(() => giveUp(`tmux did not answer within ${deadlineMs} ms`), deadlineMs);
+      deadlineMs === null
+        ? undefined
+        : setTimeout(() => giveUp(`tmux did not answer within ${deadlineMs} ms`), deadlineMs);
     const abort = (): void => giveUp("given up");
     signal?.addEventListener("abort", abort, { once: true });
     const settle = (reply: TmuxReply): void => {
@@ -190,7 +192,11 @@ export function classify(message: string, code: number | null, killedBy: string 
   if (code === null) return { is: "unknown", why: `tmux was ended by ${killedBy ?? "a signal"}` };
   if (/^no server running on /m.test(message)) return { is: "no-server" };
   if (/^error connecting to .*\(No such file or directory\)/m.test(message)) return { is: "no-server" };
-  if (/^(duplicate session|can't find (session|pane|window)|no buffer|no such|unknown |invalid |bad |not in a mode)/m.test(message)) {
+  if (
+    /^(duplicate session|can't find (session|pane|window)|no buffer|no such|unknown |invalid |bad |not in a mode)/m.test(
+      message,
+    )
+  ) {
     return { is: "refused", message };
   }
   return { is: "unknown", why: message === "" ? `tmux ended with status ${code}` : message };

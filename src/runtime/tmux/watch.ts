@@ -1,8 +1,8 @@
 /** What the daemon remembers of one launch between two looks. Everything in it can be found again by looking. */
 import { join } from "node:path";
 import type { Identity } from "../../base/pid.ts";
-import { identify, startedAt } from "../../base/pid.ts";
-import type { Agents, TerminalAgent } from "../../ports/agents.ts";
+import { startedAt } from "../../base/pid.ts";
+import type { Agents, AgentStatus, TerminalAgent } from "../../ports/agents.ts";
 import type { LaunchId, SessionId } from "../../protocol/ids.ts";
 import type { SessionState } from "../../protocol/session.ts";
 import { activityOf, matchRules, matchScreen } from "./activity.ts";
@@ -41,15 +41,18 @@ export class LaunchWatch {
   }
 
   get agentSessionId(): string | null {
-    return this.hooks.state.agentSessionId ?? this.#chosenId;
+    return this.hooks.state.agentSessionId ?? this.#readStatus()?.agentSessionId ?? this.#chosenId;
   }
 
-  /** The pane's process, when it lives; its start time is read once, since a pane never changes its process. */
-  process(pid: number): { identity: Identity; startedAt: number } | null {
-    const identity = identify(pid);
-    if (identity === null) return null;
+  /** The agent's own status file, where it keeps one. */
+  #readStatus(): AgentStatus | null {
+    return this.#process === null ? null : (this.agent?.readStatus?.(this.#process.identity) ?? null);
+  }
+
+  /** The pane's process; when it started is worked out once, since a pane never changes its process. */
+  process(identity: Identity): { identity: Identity; startedAt: number } {
     const known = this.#process;
-    if (known !== null && known.identity.pid === pid && known.identity.startTime === identity.startTime) return known;
+    if (known?.identity.pid === identity.pid && known.identity.startTime === identity.startTime) return known;
     this.#process = { identity, startedAt: startedAt(identity) ?? Date.now() };
     return this.#process;
   }
@@ -58,7 +61,12 @@ export class LaunchWatch {
   wantsScreen(pane: Pane, now: number): boolean {
     if (this.agent === null || !this.agent.screenRules.some((rule) => rule.where === "screen")) return false;
     if (this.hooks.state.activity?.activity === "idle") return false;
-    return pane.changeKey !== this.#capturedKey || pane.activeAt + activitySlackMs > this.#capturedAt || now < this.#capturedAt;
+    if (this.#readStatus() !== null) return false;
+    return (
+      pane.changeKey !== this.#capturedKey ||
+      pane.activeAt + activitySlackMs > this.#capturedAt ||
+      now < this.#capturedAt
+    );
   }
 
   sawScreen(pane: Pane, screen: string, now: number): void {
@@ -68,6 +76,8 @@ export class LaunchWatch {
   }
 
   activity(pane: Pane, now: number): ActivitySeen | null {
+    const own = this.#readStatus();
+    if (own !== null) return { activity: own.activity, source: "status", since: own.since, reason: own.reason };
     const match = matchRules(this.agent?.screenRules ?? [], pane.title, this.#onScreen);
     if (match === null) this.#says = null;
     else if (match.activity !== this.#says?.activity || match.where !== this.#says.where) {

@@ -4,7 +4,8 @@ export function nearest(typed: string, valid: readonly string[]): string | null 
   let best: string | null = null;
   let bestDistance = Infinity;
   for (const name of valid) {
-    const distance = edits(wanted, plain(name));
+    // The beginning of a name is the name, cut short.
+    const distance = wanted.length > 1 && plain(name).startsWith(wanted) ? 1 : edits(wanted, plain(name));
     if (distance < bestDistance) [best, bestDistance] = [name, distance];
   }
   return bestDistance <= tolerance(wanted.length) ? best : null;

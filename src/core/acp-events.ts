@@ -1,0 +1,288 @@
+/**
+ * What a chat agent wrote, as events and as what has to be answered at once. Pure: one batch of lines and the state
+ * before it give the same result every time. Chunks of one batch become one event.
+ */
+import {
+  answerKey,
+  authRequired,
+  errorLine,
+  invalidParams,
+  keyOf,
+  methodNotFound,
+  permissionId,
+  pickOf,
+  promptOf,
+  resultLine,
+  type Fence,
+} from "../protocol/acp.ts";
+import type { SessionEvent } from "../protocol/event.ts";
+import type { LaunchId, PromptId } from "../protocol/ids.ts";
+import type { PermissionOption, SessionState } from "../protocol/session.ts";
+import { errorText, isRecord, isText, list, optionOf, toolFields, wordsOf } from "./acp-fields.ts";
+
+export type OutputItem =
+  | { item: "message"; message: Record<string, unknown> }
+  | { item: "damaged"; what: "oversized" | "unparsable" | "torn" | "shrunk"; bytes: number };
+
+export interface OutputContext {
+  state: SessionState;
+  launch: LaunchId;
+  fence: Fence;
+  /** Where the agent's replay ends after a load: with its answer, or later with its list of commands. */
+  replayEnds: "answer" | "commands";
+}
+
+export interface MappedOutput {
+  events: SessionEvent[];
+  /** Lines for the agent. */
+  lines: { key: string; text: string }[];
+  answers: { key: string; answer: string }[];
+  fence: Fence;
+}
+
+export function mapOutput(items: readonly OutputItem[], context: OutputContext): MappedOutput {
+  const mapping = new Mapping(context);
+  for (const item of items) {
+    if (item.item === "damaged") mapping.damaged(item);
+    else mapping.message(item.message);
+  }
+  return mapping.result();
+}
+
+class Mapping {
+  readonly #launch: LaunchId;
+  readonly #replayEnds: OutputContext["replayEnds"];
+  readonly #events: SessionEvent[] = [];
+  readonly #lines: MappedOutput["lines"] = [];
+  readonly #answers: MappedOutput["answers"] = [];
+  readonly #picks: SessionState["picks"];
+  readonly #permissions: Set<string>;
+  /** Whether somebody can still answer: after its end the agent's questions are history. */
+  readonly #living: boolean;
+  #fence: Fence;
+  #turn: { prompt: PromptId | null; cancelling: boolean } | null;
+  #agentSessionId: string | null;
+  #usage: Record<string, unknown> | null = null;
+
+  constructor({ state, launch, fence, replayEnds }: OutputContext) {
+    this.#launch = launch;
+    this.#fence = fence;
+    this.#replayEnds = replayEnds;
+    this.#turn =
+      state.turn.turn === "open" ? { prompt: state.turn.prompt, cancelling: state.turn.cancelling === true } : null;
+    this.#picks = state.picks;
+    this.#permissions = new Set(state.permissions.map((open) => open.requestId));
+    this.#agentSessionId = state.agentSessionId;
+    this.#living = (state.run.run === "up" || state.run.run === "launching") && state.run.launch === launch;
+  }
+
+  result(): MappedOutput {
+    if (this.#usage !== null) this.#events.push({ type: "usage.updated", usage: this.#usage });
+    return { events: this.#events, lines: this.#lines, answers: this.#answers, fence: this.#fence };
+  }
+
+  damaged({ what, bytes }: Extract<OutputItem, { item: "damaged" }>): void {
+    const last = this.#events.at(-1);
+    if (last?.type === "output.damaged" && last.what === what) last.bytes += bytes;
+    else this.#events.push({ type: "output.damaged", what, bytes });
+  }
+
+  message(message: Record<string, unknown>): void {
+    const { method, id } = message;
+    if (!isText(method)) return this.#answer(message);
+    const params = isRecord(message["params"]) ? message["params"] : {};
+    if (id !== undefined && id !== null) return this.#request(id, method, params);
+    if (method === "session/update" && isRecord(params["update"])) this.#update(params["update"], params["sessionId"]);
+  }
+
+  #answer(message: Record<string, unknown>): void {
+    const key = keyOf(this.#launch, message["id"]);
+    if (key === null) return;
+    const error = isRecord(message["error"]) ? message["error"] : null;
+    const result = isRecord(message["result"]) ? message["result"] : {};
+    this.#answers.push({ key, answer: JSON.stringify(error === null ? { result } : { error }) });
+    const promptId = promptOf(key);
+    if (promptId !== null) return this.#promptAnswered(promptId, result, error);
+    if (/^(new|load|resume)\b/.test(key)) return this.#opened(key, result, error);
+    const picked = pickOf(key);
+    if (picked !== null) this.#picked(picked, result, error);
+  }
+
+  /** Ends the turn it belongs to, whoever sent the prompt; of an earlier, forcibly ended one only what followed it. */
+  #promptAnswered(promptId: PromptId, result: Record<string, unknown>, error: Record<string, unknown> | null): void {
+    if (error !== null && error["code"] === authRequired) this.#authRequired(error);
+    const turn = this.#turn;
+    if (turn === null || (turn.prompt !== null && turn.prompt !== promptId)) return;
+    this.#turn = null;
+    this.#permissions.clear();
+    const stopReason = error === null ? (isText(result["stopReason"]) ? result["stopReason"] : "end_turn") : "error";
+    this.#events.push({
+      ...{ type: "turn.ended", stopReason, promptId: turn.prompt },
+      ...(error === null ? {} : { message: errorText(error) }),
+    });
+  }
+
+  #opened(key: string, result: Record<string, unknown>, error: Record<string, unknown> | null): void {
+    const how = key.startsWith("new") ? "new" : key.startsWith("load") ? "load" : "resume";
+    if (how === "load" && this.#fence === "answer") {
+      this.#fence = error === null && this.#replayEnds === "commands" ? "commands" : null;
+    }
+    if (error !== null) return;
+    const agentSessionId = isText(result["sessionId"]) ? result["sessionId"] : this.#agentSessionId;
+    if (agentSessionId === null) return;
+    this.#agentSessionId = agentSessionId;
+    const { modes = null, models = null, configOptions = null } = result;
+    this.#events.push({
+      ...{ type: "chat.opened", launch: this.#launch, agentSessionId, how, modes, models, configOptions },
+      commands: null,
+    });
+  }
+
+  #picked(
+    { pick, by }: NonNullable<ReturnType<typeof pickOf>>,
+    result: Record<string, unknown>,
+    error: Record<string, unknown> | null,
+  ): void {
+    if (error !== null) {
+      const what = pick.set === "config" ? `${pick.id} ${pick.value}` : `${pick.set} ${pick.value}`;
+      this.#events.push({ type: "notice", level: "warn", text: `The agent refused ${what}: ${errorText(error)}` });
+    } else if (pick.set === "mode") {
+      this.#events.push({ type: "mode.changed", mode: pick.value, by });
+    } else if (pick.set === "model") {
+      this.#events.push({ type: "model.changed", model: pick.value, by });
+    } else {
+      const { configOptions = null } = result;
+      this.#events.push({ type: "config.changed", configOptions, picked: { id: pick.id, value: pick.value }, by });
+    }
+  }
+
+  #request(id: unknown, method: string, params: Record<string, unknown>): void {
+    if (method !== "session/request_permission") {
+      // At once: an agent that waits for an answer to something we do not offer would hang.
+      return this.#reply(id, errorLine(id, methodNotFound, `Method not found: ${method}`));
+    }
+    const options = list(params["options"]).flatMap((option): PermissionOption[] => optionOf(option));
+    if (options.length === 0) return this.#reply(id, errorLine(id, invalidParams, "No options to choose from"));
+    const requestId = permissionId(this.#launch, id);
+    if (!this.#living || this.#permissions.has(requestId)) return;
+    this.#beginTurn();
+    const tool = isRecord(params["toolCall"]) ? params["toolCall"] : {};
+    // For some agents this is the first mention of the tool call.
+    if (isText(tool["toolCallId"])) this.#tool(tool);
+    const title = isText(tool["title"]) ? tool["title"] : "The agent asks for permission";
+    this.#events.push({
+      ...{ type: "permission.asked", requestId, title, options },
+      ...(isText(tool["toolCallId"]) ? { toolCallId: tool["toolCallId"] } : {}),
+    });
+    if (this.#turn?.cancelling === true) {
+      // Asked while the person's cancel was on its way: the protocol wants it answered so.
+      this.#events.push({ type: "permission.answered", requestId, optionId: null, outcome: "cancelled", by: "cancel" });
+      return this.#reply(id, resultLine(id, { outcome: { outcome: "cancelled" } }));
+    }
+    this.#permissions.add(requestId);
+  }
+
+  #reply(id: unknown, text: string): void {
+    if (this.#living) this.#lines.push({ key: answerKey(id), text });
+  }
+
+  #update(update: Record<string, unknown>, sessionId: unknown): void {
+    const kind = update["sessionUpdate"];
+    if (this.#fence !== null) return this.#fenced(kind, update);
+    this.#follow(sessionId);
+    switch (kind) {
+      case "agent_message_chunk":
+        return this.#text(update);
+      case "agent_thought_chunk":
+        return this.#thought(update);
+      case "tool_call":
+        this.#beginTurn();
+        return this.#tool(update);
+      case "tool_call_update":
+        return this.#tool(update);
+      case "plan":
+        return void this.#events.push({ type: "plan.updated", entries: list(update["entries"]) });
+      case "available_commands_update":
+        return void this.#events.push({ type: "commands.changed", commands: list(update["availableCommands"]) });
+      case "current_mode_update":
+        return this.#mode(update["currentModeId"]);
+      case "config_option_update":
+        return this.#config(list(update["configOptions"]));
+      case "usage_update": {
+        const { sessionUpdate: _kind, ...usage } = update;
+        this.#usage = usage;
+        return;
+      }
+      default:
+      // What a newer agent tells us is none of our events yet.
+    }
+  }
+
+  /** Replayed history is in our own log already; the list of commands is not history. */
+  #fenced(kind: unknown, update: Record<string, unknown>): void {
+    if (kind !== "available_commands_update") return;
+    if (this.#fence === "commands") this.#fence = null;
+    this.#events.push({ type: "commands.changed", commands: list(update["availableCommands"]) });
+  }
+
+  /** An agent may go on under another id (after `/clear`): the old one stays in the log. */
+  #follow(sessionId: unknown): void {
+    if (!isText(sessionId) || this.#agentSessionId === null || sessionId === this.#agentSessionId) return;
+    this.#agentSessionId = sessionId;
+    this.#events.push({ type: "conversation.pinned", agentSessionId: sessionId });
+  }
+
+  #beginTurn(): void {
+    if (this.#turn !== null) return;
+    this.#turn = { prompt: null, cancelling: false };
+    this.#events.push({ type: "turn.started", promptId: null });
+  }
+
+  #text(update: Record<string, unknown>): void {
+    const text = wordsOf(update["content"]);
+    if (text === "") return;
+    this.#beginTurn();
+    const messageId = isText(update["messageId"]) ? update["messageId"] : undefined;
+    const last = this.#events.at(-1);
+    if (last?.type === "agent.text" && last.messageId === messageId) last.text += text;
+    else this.#events.push({ type: "agent.text", text, ...(messageId === undefined ? {} : { messageId }) });
+  }
+
+  #thought(update: Record<string, unknown>): void {
+    const text = wordsOf(update["content"]);
+    if (text === "") return;
+    this.#beginTurn();
+    const last = this.#events.at(-1);
+    if (last?.type === "agent.thought") last.text += text;
+    else this.#events.push({ type: "agent.thought", text });
+  }
+
+  #tool(update: Record<string, unknown>): void {
+    const { toolCallId } = update;
+    if (!isText(toolCallId)) return;
+    const fields = toolFields(update);
+    const last = this.#events.at(-1);
+    if (last?.type === "tool.updated" && last.toolCallId === toolCallId) Object.assign(last, fields);
+    else this.#events.push({ type: "tool.updated", toolCallId, ...fields });
+  }
+
+  #mode(mode: unknown): void {
+    if (isText(mode) && mode !== this.#picks.mode) this.#events.push({ type: "mode.changed", mode, by: "agent" });
+  }
+
+  /** A value that somebody picked and the agent changed since is what is applied again later. */
+  #config(configOptions: unknown[]): void {
+    const changed = configOptions.flatMap((option) => {
+      if (!isRecord(option) || !isText(option["id"]) || !isText(option["currentValue"])) return [];
+      const { id, currentValue: value } = option;
+      return id in this.#picks.config && this.#picks.config[id] !== value ? [{ id, value }] : [];
+    });
+    if (changed.length === 0) this.#events.push({ type: "config.changed", configOptions, by: "agent" });
+    for (const picked of changed) this.#events.push({ type: "config.changed", configOptions, picked, by: "agent" });
+  }
+
+  #authRequired(error: Record<string, unknown>): void {
+    const data = isRecord(error["data"]) ? error["data"] : {};
+    this.#events.push({ type: "auth.required", message: errorText(error), methods: list(data["authMethods"]) });
+  }
+}

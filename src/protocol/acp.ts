@@ -1,0 +1,92 @@
+/**
+ * How we speak to a chat agent: the ids and lines of JSON-RPC. Ids are strings that name launch and purpose, so an answer
+ * to a request of an earlier daemon is recognised without any memory.
+ */
+import type { LaunchId, PromptId } from "./ids.ts";
+import { asPromptId } from "./ids.ts";
+
+/** What of an agent's output is replayed history and not shown: until the load is answered, or until the agent's last word after that. */
+export type Fence = "answer" | "commands" | null;
+
+/** JSON-RPC and ACP codes that mean something to us. */
+export const methodNotFound = -32_601;
+export const invalidParams = -32_602;
+export const authRequired = -32_000;
+
+export function requestLine(launch: LaunchId, key: string, method: string, params: unknown): string {
+  return line({ id: `${prefixOf(launch)}${key}`, method, params });
+}
+
+export function notificationLine(method: string, params: unknown): string {
+  return line({ method, params });
+}
+
+export function resultLine(id: unknown, result: unknown): string {
+  return line({ id, result });
+}
+
+export function errorLine(id: unknown, code: number, message: string): string {
+  return line({ id, error: { code, message } });
+}
+
+/** The key of one of our requests in an answer's id; null when it is none of this launch. */
+export function keyOf(launch: LaunchId, id: unknown): string | null {
+  const prefix = prefixOf(launch);
+  return typeof id === "string" && id.startsWith(prefix) ? id.slice(prefix.length) : null;
+}
+
+export function promptKey(promptId: PromptId): string {
+  return `p:${promptId}`;
+}
+
+export function promptOf(key: string): PromptId | null {
+  return key.startsWith("p:") ? asPromptId(key.slice(2)) : null;
+}
+
+/** The key of our answer to one of the agent's requests: at most one for each. */
+export function answerKey(agentRequestId: unknown): string {
+  return `a:${JSON.stringify(agentRequestId)}`;
+}
+
+/** A permission request's name for people and clients: agents number theirs from 0 in each process. */
+export function permissionId(launch: LaunchId, agentRequestId: unknown): string {
+  return `${launch}:${JSON.stringify(agentRequestId)}`;
+}
+
+/** The agent's own id in a permission request's name; undefined when it is none of this launch. */
+export function agentRequestOf(launch: LaunchId, requestId: string): unknown {
+  if (!requestId.startsWith(`${launch}:`)) return undefined;
+  try {
+    return JSON.parse(requestId.slice(launch.length + 1)) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+export type Pick = { set: "mode" | "model"; value: string } | { set: "config"; id: string; value: string };
+
+/** Says in the request's id what was asked for, so that the answer alone tells what now holds. */
+export function pickKey(pick: Pick, by: string, nonce: string): string {
+  const words = pick.set === "config" ? [pick.id, pick.value] : [pick.value];
+  return ["set", pick.set, ...[...words, by, nonce].map(encodeURIComponent)].join(":");
+}
+
+export function pickOf(key: string): { pick: Pick; by: string } | null {
+  const [set, what, ...encoded] = key.split(":");
+  if (set !== "set") return null;
+  const words = encoded.map(decodeURIComponent);
+  if (what === "config") {
+    const [id = "", value = "", by = ""] = words;
+    return { pick: { set: "config", id, value }, by };
+  }
+  const [value = "", by = ""] = words;
+  return what === "mode" || what === "model" ? { pick: { set: what, value }, by } : null;
+}
+
+function prefixOf(launch: LaunchId): string {
+  return `hf:${launch}:`;
+}
+
+function line(message: object): string {
+  return `${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`;
+}

@@ -1,0 +1,4 @@
+/** Hears `initialize` and says nothing, for ever. */
+import { serve } from "./rpc.ts";
+
+serve({ initialize: () => {} });

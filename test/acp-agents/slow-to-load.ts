@@ -1,0 +1,27 @@
+/**
+ * `session/load` replays a turn, then answers only once the file that LOAD_GATE names exists; without one, never. One
+ * more piece of the replay comes after the answer.
+ */
+import { existsSync } from "node:fs";
+import { answer, serve, update } from "./rpc.ts";
+import type { Message } from "./rpc.ts";
+
+const gate = process.env["LOAD_GATE"];
+
+serve({
+  "session/load": (message) => {
+    replay(message, "user_message_chunk", "an old prompt");
+    replay(message, "agent_message_chunk", "an old answer");
+    const looking = setInterval(() => {
+      if (gate === undefined || !existsSync(gate)) return;
+      clearInterval(looking);
+      answer(message, {});
+      replay(message, "agent_message_chunk", "an old answer, too late");
+      update(message, { sessionUpdate: "available_commands_update", availableCommands: [] });
+    }, 15);
+  },
+});
+
+function replay(message: Message, sessionUpdate: string, text: string): void {
+  update(message, { sessionUpdate, content: { type: "text", text } });
+}

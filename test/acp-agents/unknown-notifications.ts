@@ -1,0 +1,25 @@
+/**
+ * In a turn it sends what no client knows: a notification, an update of an unknown kind, an answer to nothing, and a
+ * request. Then it says with which code its request was answered, and ends the turn.
+ */
+import { answer, say, serve, update, write } from "./rpc.ts";
+import type { Message } from "./rpc.ts";
+
+let prompt: Message | undefined;
+
+serve({
+  "session/prompt": (message) => {
+    prompt = message;
+    write({ method: "_weather/changed", params: { sky: "green" } });
+    update(message, { sessionUpdate: "mood_update", mood: "fine" });
+    write({ id: "nobody-asked", result: { stopReason: "end_turn" } });
+    write({ id: "q-1", method: "_weather/ask", params: {} });
+  },
+  "(answer)": (reply) => {
+    if (prompt === undefined) return;
+    const { error } = reply as { error?: { code: number } };
+    say(prompt, `answered ${error?.code ?? "with a result"}`);
+    answer(prompt, { stopReason: "end_turn" });
+    prompt = undefined;
+  },
+});

@@ -12,14 +12,15 @@ const allowed: Record<string, { ours: string[]; libraries: string[]; why: string
   core: { ours: ["protocol"], libraries: [], why: "decisions are pure: facts come in, actions go out" },
   ports: { ours: ["protocol"], libraries: [], why: "types only, no implementations" },
   base: { ours: [], libraries: ["node:"], why: "helpers without domain" },
-  agents: { ours: ["ports", "protocol", "base"], libraries: ["node:"], why: "agents are data" },
+  agents: { ours: ["ports", "protocol", "base"], libraries: ["node:", "@agentclientprotocol/sdk"], why: "agents are data" },
   config: { ours: ["ports", "protocol", "base"], libraries: ["node:", "yaml", "zod"], why: "reads files, decides nothing" },
-  runtime: { ours: ["ports", "protocol", "base"], libraries: ["node:"], why: "an adapter knows its port, not its caller" },
+  keeper: { ours: [], libraries: ["node:"], why: "a shell script, and its text" },
+  runtime: { ours: ["ports", "protocol", "base"], libraries: ["node:", "@agentclientprotocol/sdk"], why: "an adapter knows its port, not its caller" },
   workspace: { ours: ["ports", "protocol", "base"], libraries: ["node:"], why: "an adapter knows its port, not its caller" },
   store: { ours: ["ports", "protocol", "base"], libraries: ["node:"], why: "an adapter knows its port, not its caller" },
   daemon: { ours: ["protocol", "core", "ports", "base"], libraries: ["node:"], why: "only daemon/main.ts names adapters" },
   http: { ours: ["protocol", "ports", "base"], libraries: ["node:", "ws", "zod"], why: "it asks the daemon through ports" },
-  client: { ours: ["protocol"], libraries: [], why: "it runs in Node and in browsers" },
+  client: { ours: ["protocol"], libraries: ["zod"], why: "it runs in Node and in browsers" },
   cli: {
     ours: ["client", "protocol", "base", "config"],
     libraries: ["node:", "commander", "@clack/prompts", "@bomb.sh/tab"],
@@ -74,7 +75,7 @@ function imports(text: string): string[] {
 }
 
 function sources(): string[] {
-  return readdirSync(source, { recursive: true, encoding: "utf8" }).filter((file) => /\.tsx?$/.test(file) && !/\.p?test\.ts$/.test(file));
+  return readdirSync(source, { recursive: true, encoding: "utf8" }).filter((file) => /\.tsx?$/.test(file) && !/\.p?test\.ts$|fixture\.ts$|test-[a-z-]+(\/|\.ts$)|contract\.ts$/.test(file));
 }
 
 function tests(): string[] {

@@ -115,9 +115,14 @@ async function end(child: ChildProcess): Promise<void> {
   clearTimeout(force);
 }
 
-export function ask(socketPath: string, path: string): Promise<string> {
+/** GET, or with a body POST, on the daemon's own socket; the text of a good answer. */
+export function ask(socketPath: string, path: string, body?: object): Promise<string> {
   return new Promise((resolve, reject) => {
-    const asked = request({ socketPath, path, headers: { host: "localhost" } }, (answer) => {
+    const text = body === undefined ? "" : JSON.stringify(body);
+    const write = { "content-type": "application/json", "content-length": String(Buffer.byteLength(text)) };
+    const headers = { host: "localhost", ...(body === undefined ? {} : write) };
+    const method = body === undefined ? "GET" : "POST";
+    const asked = request({ socketPath, path, method, headers }, (answer) => {
       let text = "";
       answer.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
       answer.on("end", () => {
@@ -126,6 +131,6 @@ export function ask(socketPath: string, path: string): Promise<string> {
       });
     });
     asked.setTimeout(deadlineMs, () => asked.destroy(new Error(`${path} did not answer`)));
-    asked.on("error", reject).end();
+    asked.on("error", reject).end(text);
   });
 }

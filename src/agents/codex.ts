@@ -64,7 +64,7 @@ export const codex: AgentDefinition = {
       },
       {
         where: "screen",
-        pattern: /Do you trust the contents of this directory\?/,
+        pattern: /Trust this folder\?/,
         activity: "needs_input",
         reason: "Codex asks whether to trust this folder",
       },

@@ -82,6 +82,8 @@ export function gemini({ trustsOurSettings }: { trustsOurSettings: boolean }): A
       command: ["gemini", "--acp"],
       env: {},
       notFound: [{ code: -32_603, message: /Invalid session identifier/ }],
+      replayEnds: "commands",
+      noLoadInBirthMinute: true,
     },
   };
 }

@@ -31,6 +31,7 @@ const seen: Seen[] = [
   { agent: "codex", title: "[ . ] Action Required | scripted | w-codex", is: "needs_input" },
   { agent: "codex", title: "vm", screen: "  Hooks need review\n  7 hooks are new or changed.", is: "needs_input" },
   { agent: "codex", title: "vm", screen: "> 1. Sign in with ChatGPT", is: "needs_input" },
+  { agent: "codex", title: "vm", screen: "  Trust this folder? Codex can read, edit, and run", is: "needs_input" },
   { agent: "codex", title: "vm", is: null },
   { agent: "gemini", title: "◇  Ready (w-gemini)      ", is: "idle" },
   { agent: "gemini", title: "✦  Working… (w-gemini)   ", is: "working" },

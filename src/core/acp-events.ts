@@ -146,13 +146,13 @@ class Mapping {
     if (error !== null) {
       const what = pick.set === "config" ? `${pick.id} ${pick.value}` : `${pick.set} ${pick.value}`;
       this.#events.push({ type: "notice", level: "warn", text: `The agent refused ${what}: ${errorText(error)}` });
-    } else if (pick.set === "mode") {
-      this.#events.push({ type: "mode.changed", mode: pick.value, by });
-    } else if (pick.set === "model") {
-      this.#events.push({ type: "model.changed", model: pick.value, by });
-    } else {
+    } else if (pick.set === "config") {
       const { configOptions = null } = result;
       this.#events.push({ type: "config.changed", configOptions, picked: { id: pick.id, value: pick.value }, by });
+    } else if (pick.set === "mode") {
+      this.#events.push({ type: "mode.changed", mode: pick.value, by });
+    } else {
+      this.#events.push({ type: "model.changed", model: pick.value, by });
     }
   }
 

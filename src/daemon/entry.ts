@@ -3,5 +3,6 @@ import { enableCompileCache } from "node:module";
 import { join } from "node:path";
 import { resolvePaths } from "../base/paths.ts";
 
+process.umask(0o077);
 enableCompileCache(join(resolvePaths().home, "cache"));
-void import("./main.ts");
+void import("./main.ts").then(({ main }) => main(import.meta.dirname));

@@ -40,10 +40,8 @@ import { createTail } from "./tail.ts";
 const stopGraceMs = 300;
 
 const foreground = process.argv.includes("--foreground");
-process.umask(0o077);
-void main();
-
-async function main(): Promise<void> {
+/** @param dist the directory of the built program. */
+export async function main(dist: string): Promise<void> {
   const paths = resolvePaths();
   const owner = new Owner();
   try {
@@ -55,7 +53,7 @@ async function main(): Promise<void> {
     const log = openLog({ file: join(paths.logs, "daemon.log") });
     owner.owns("log", () => log.close());
     onCrash(log);
-    await run(paths, owner, log);
+    await run(dist, paths, owner, log);
   } catch (error) {
     report(failure(error));
     await owner.close().catch(() => undefined);
@@ -63,7 +61,7 @@ async function main(): Promise<void> {
   }
 }
 
-async function run(paths: Paths, owner: Owner, log: LogFile): Promise<void> {
+async function run(dist: string, paths: Paths, owner: Owner, log: LogFile): Promise<void> {
   const startedAt = Date.now();
   const options = readOptions(paths, log);
   assertMayListen(options.host, options.auth, hasPassphrase(paths));
@@ -78,7 +76,7 @@ async function run(paths: Paths, owner: Owner, log: LogFile): Promise<void> {
   });
   owner.owns("store", () => store.close());
 
-  const { agents, define } = agentsOf();
+  const { agents, define } = agentsOf(dist);
   const tmux = openTmuxRuntime({
     socketName: paths.tmuxSocket,
     configDirectory: paths.tmux,
@@ -134,7 +132,7 @@ async function run(paths: Paths, owner: Owner, log: LogFile): Promise<void> {
     }),
     tail: createTail(parts, loop),
     access,
-    webDirectory: join(import.meta.dirname, "web"),
+    webDirectory: join(dist, "web"),
     version,
     build,
     readOnly: options.readOnly,
@@ -158,8 +156,8 @@ async function run(paths: Paths, owner: Owner, log: LogFile): Promise<void> {
 }
 
 /** The built-in agents and those that files define; a file that is read again replaces what it defined before. */
-function agentsOf(): { agents: Agents; define: (found: AgentDefinition[]) => void } {
-  const facts = readAgentFacts([process.execPath, join(import.meta.dirname, "demo-agent.cjs")]);
+function agentsOf(dist: string): { agents: Agents; define: (found: AgentDefinition[]) => void } {
+  const facts = readAgentFacts([process.execPath, join(dist, "demo-agent.cjs")]);
   const custom = new Map<string, AgentDefinition>();
   let current = openAgents([], facts);
   return {

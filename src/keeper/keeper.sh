@@ -7,18 +7,18 @@ hf_dir=$1 hf_record=$2 hf_launch=$3 hf_path=$PATH hf_mask=$(umask)
 hf_tick=${HOLDFAST_KEEPER_TICK:-30}    # seconds between two looks of the watcher
 hf_most=${HOLDFAST_KEEPER_TICKS:-5760} # 48 h of own ticks: neither a changed clock nor suspend counts
 unset HOLDFAST_KEEPER_TICK HOLDFAST_KEEPER_TICKS
-umask 077
+shift 4 && umask 077
 PATH=/usr/bin:/bin:$PATH                      # the agent's may begin with a folder of the worktree
 trap : TERM HUP INT QUIT                      # outlives a polite stop, to write down the status; '' would leak
 mkfifo "$hf_dir/p" "$hf_dir/bell" || exit 125 # a directory that was used before
 printf '   \n' >"$hf_dir/exit.tmp"            # takes its space now, while there is some
-exec 3<>"$hf_dir/bell" 9<>"$hf_dir/p"         # both ways, so that no open below can block
+exec 3<>"$hf_dir/bell"                        # from here on it can be rung
 
 ours() { # a pid alone may be somebody else's by now
   [ ! -r /proc/self/environ ] || grep -qzxF "HOLDFAST_LAUNCH=$hf_launch" "/proc/$1/environ" 2>/dev/null
 }
 feed() { # descriptor 4 keeps the place in DIR/in: the kernel remembers it for us
-  exec >"$hf_dir/p" 4<"$hf_dir/in" 9>&-
+  exec >"$hf_dir/p" 4<"$hf_dir/in" # waits until the agent has opened it: what is written to nobody is lost
   while cat <&4 3>&- 4<&-; do
     read -r ring <&3 || exit 1
     [ "$ring" = q ] || continue
@@ -35,65 +35,55 @@ tell() { # signals all that carry the launch's marker, also what has a session o
     case " $$ $hf_feeder $me " in *" $pid "*) ;; *) kill -s "$1" "$pid" && rest=$pid ;; esac
   done
 }
-end() { # abandoned: the whole tree goes, first politely, then by force; DIR/out stays
-  trap : TERM HUP INT QUIT
-  exec 9>&-
-  kill -s TERM -- "-$$" # we belong to this group, so its number cannot be anybody else's
-  kill -s CONT -- "-$$"
-  how=TERM round=0
-  while tell "$how" && [ "$round" -lt 35 ]; do
-    [ "$round" -gt 0 ] || tell CONT
-    [ -n "$rest" ] || kill -0 "$$" || exit 0
-    if [ "$round" -lt 25 ]; then how=0; else how=KILL; fi
-    round=$((round + 1))
-    sleep 0.2 || sleep 1
-  done
-  kill -s KILL -- "-$$"
-}
-bound() { # caps DIR/err; renews the space ahead of the end of DIR/out, and holds the agent while there is none
+bound() { # caps DIR/err (the agent appends: it goes on at the start); renews the space ahead of the end of DIR/out
   # shellcheck disable=SC2046
   set -- $(stat -c %s "$hf_dir/out" "$hf_dir/err" || stat -f %z "$hf_dir/out" "$hf_dir/err")
-  [ $# -eq 2 ] || return 0
-  # The agent appends: after this it goes on at the start.
-  [ "$2" -le 1048576 ] || { tail -c 262144 "$hf_dir/err" >"$hf_dir/err.old" && : >"$hf_dir/err"; }
-  [ "$1$held" != "$last" ] || return 0
+  [ "${2:-0}" -le 1048576 ] || { tail -c 262144 "$hf_dir/err" >"$hf_dir/err.old"; : >"$hf_dir/err"; }
+  [ $# -eq 2 ] && [ "$1$held" != "$last" ] || return 0
   last=$1
   case $(LC_ALL=C fallocate -n -o "$1" -l 262144 "$hf_dir/out" 2>&1) in
     *'No space left'* | *quota*) held=yes && tell STOP ;;
     *) [ -z "$held" ] || { held='' && tell CONT; } ;; # also without fallocate, or a file system that has it
   esac
 }
-watch() {
+watch() { # until the tree is abandoned: then it goes, first politely, then by force; DIR/out stays
   exec 3>&- 9>"$hf_dir/p" 2>/dev/null
-  nap='' held='' last='' beat='' still=0 missing=0
+  me='' nap='' held='' last='' beat='' still=0 missing=0 how=0 round=0
   # From feeder or polite stop: let the agent's stdin end. From the keeper: it is over.
   trap 'exec 9>&-; kill "$nap"; [ ! -e "$hf_dir/exit" ] || exit 0' TERM HUP INT QUIT
-  while sleep "$hf_tick" & nap=$!; do
+  while [ "$missing" -lt 2 ] && [ "$still" -lt "$hf_most" ]; do
+    sleep "$hf_tick" 9>&- & nap=$!
     wait "$nap"
     text='' now='' nap='' still=$((still + 1))
-    kill -0 "$$" || { tell 0 && [ -n "$rest" ]; } || { read -r pid <"$hf_dir/agent.pid" && kill -0 "$pid"; } || end
+    kill -0 "$$" || { tell 0; [ -n "$rest" ]; } || { read -r pid <"$hf_dir/agent.pid" && kill -0 "$pid"; } || break
     bound
     [ ! -r "$hf_record" ] || while IFS= read -r line || [ -n "$line" ]; do text=$text$line; done <"$hf_record"
     case $text in
       *'"launch":"'"$hf_launch"'"'* | *'"launch": "'"$hf_launch"'"'*) missing=0 ;;
-      *'"launch":'*) end ;; # superseded
+      *'"launch":'*) break ;; # superseded
       *) case $(LC_ALL=C ls -d "$hf_record" 2>&1) in *'No such file'*) missing=$((missing + 1)) ;; esac ;;
     esac # what is unreadable or damaged is not gone
     read -r now <"$hf_dir/beat"
-    case $text$now in *'"restarting":true'* | *'"restarting": true'*) still=0 ;; esac
     [ "$now" = "$beat" ] || { beat=$now && still=0; }
-    [ "$missing" -lt 2 ] && [ "$still" -lt "$hf_most" ] || end
+    case $text in *'"restarting":true'* | *'"restarting": true'*) still=0 ;; esac
+  done
+  trap : TERM HUP INT QUIT && exec 9>&-
+  # We belong to this group, so its number cannot be anybody else's. What is stopped sees no SIGTERM.
+  for polite in TERM CONT; do kill -s "$polite" -- "-$$" && tell "$polite"; done
+  while tell "$how"; [ -n "$rest" ] || kill -0 "$$"; do
+    round=$((round + 1))
+    [ "$round" -lt 25 ] || how=KILL
+    [ "$round" -lt 35 ] || kill -s KILL -- "-$$"
+    sleep 0.2 || sleep 1
   done
 }
-
-[ "$4" = -- ] && shift 4 || exit 125
 feed & hf_feeder=$!
 watch & hf_watcher=$!
-exec 3>&- 9>&-
+exec 3>&-
 echo "$$ $hf_feeder $hf_watcher" >"$hf_dir/pids"
 # In the foreground: with & it would ignore SIGINT, and `wait` returns early on a trapped signal.
-PATH=$hf_path /bin/sh -c 'echo "$$" >"$1/agent.pid"; umask "$2"; shift 2; exec "$@"' holdfast "$hf_dir" "$hf_mask" \
-  "$@" <"$hf_dir/p" >>"$hf_dir/out" 2>>"$hf_dir/err"
+(PATH=$hf_path && exec /bin/sh -c 'echo "$$" >"$1/agent.pid"; umask "$2"; shift 2; exec "$@"' holdfast "$hf_dir" \
+  "$hf_mask" "$@" <"$hf_dir/p" >>"$hf_dir/out" 2>>"$hf_dir/err")
 hf_status=$?
 printf '%3d\n' "$hf_status" 1<>"$hf_dir/exit.tmp" && mv "$hf_dir/exit.tmp" "$hf_dir/exit"
 for hf_pid in "$hf_feeder" "$hf_watcher"; do ours "$hf_pid" && kill "$hf_pid"; done

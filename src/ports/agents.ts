@@ -66,6 +66,10 @@ export interface ChatAgent {
   env: Record<string, string>;
   /** How `session/load` says that the conversation does not exist. */
   notFound: { code: number; message: RegExp | null }[];
+  /** Where the replay after `session/load` ends: with its answer (default), or later with the list of commands. */
+  replayEnds?: "answer" | "commands";
+  /** The agent destroys a conversation that is loaded in the minute of its birth. */
+  noLoadInBirthMinute?: boolean;
 }
 
 export interface AgentDefinition {

@@ -17,6 +17,10 @@ export interface RuntimeSeen {
   /** The conversation id that the agent itself reports. */
   agentSessionId: string | null;
   lastLines: string[];
+  /** A chat agent that can no longer be told anything: it has to be ended and its session resumed. */
+  deaf?: boolean;
+  /** What was launched, to be compared with what would be launched now. */
+  build?: string | null;
 }
 
 /** Why nothing of a session is there any more, where that is proven. */

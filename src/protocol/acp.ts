@@ -63,15 +63,15 @@ export function agentRequestOf(launch: LaunchId, requestId: string): unknown {
   }
 }
 
-export type Pick = { set: "mode" | "model"; value: string } | { set: "config"; id: string; value: string };
+export type ChatPick = { set: "mode" | "model"; value: string } | { set: "config"; id: string; value: string };
 
 /** Says in the request's id what was asked for, so that the answer alone tells what now holds. */
-export function pickKey(pick: Pick, by: string, nonce: string): string {
+export function pickKey(pick: ChatPick, by: string, nonce: string): string {
   const words = pick.set === "config" ? [pick.id, pick.value] : [pick.value];
   return ["set", pick.set, ...[...words, by, nonce].map(encodeURIComponent)].join(":");
 }
 
-export function pickOf(key: string): { pick: Pick; by: string } | null {
+export function pickOf(key: string): { pick: ChatPick; by: string } | null {
   const [set, what, ...encoded] = key.split(":");
   if (set !== "set") return null;
   const words = encoded.map(decodeURIComponent);

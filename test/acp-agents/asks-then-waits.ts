@@ -18,7 +18,12 @@ serve({
   "session/prompt": (message) => {
     last = message;
     open = true;
-    const toolCall = { toolCallId: `call-${nextId}`, title: "touch file", kind: "execute", rawInput: { command: "touch file" } };
+    const toolCall = {
+      toolCallId: `call-${nextId}`,
+      title: "touch file",
+      kind: "execute",
+      rawInput: { command: "touch file" },
+    };
     const params = { sessionId: message.params?.["sessionId"], toolCall, options };
     write({ id: nextId++, method: "session/request_permission", params });
   },

@@ -2,32 +2,42 @@
  * From its first prompt on it writes text without end, at FLOODS_MB_PER_S (100 unless told), until it is cancelled; with
  * FLOODS_MB it stops by itself after that many.
  */
-import { answer, serve, update } from "./rpc.ts";
+import { answer, serve } from "./rpc.ts";
 import type { Message } from "./rpc.ts";
 
 const megabyte = 1024 * 1024;
-const chunk = { sessionUpdate: "agent_message_chunk", content: { type: "text", text: "x".repeat(4096) } };
-const chunksPerMegabyte = megabyte / 4096;
-/** A rate is kept in slices this long. */
+const bytesPerMs = (Number(process.env["FLOODS_MB_PER_S"] ?? 100) * megabyte) / 1000;
+const limit = Number(process.env["FLOODS_MB"] ?? Number.POSITIVE_INFINITY) * megabyte;
+/** A cancel is heard this often. */
 const sliceMs = 10;
-const perSlice = Math.max(1, Math.round((Number(process.env["FLOODS_MB_PER_S"] ?? 100) * chunksPerMegabyte * sliceMs) / 1000));
-const limit = Number(process.env["FLOODS_MB"] ?? Number.POSITIVE_INFINITY) * chunksPerMegabyte;
+/** After a SIGSTOP much is due; it comes in pieces that fit a string. */
+const maxSlice = 16 * megabyte;
 
 let prompt: Message | undefined;
+let line = "";
 let written = 0;
+let begun = 0;
 
 serve({
   "session/prompt": (message) => {
+    const update = { sessionUpdate: "agent_message_chunk", content: { type: "text", text: "x".repeat(4096) } };
+    const params = { sessionId: message.params?.["sessionId"], update };
+    line = `${JSON.stringify({ jsonrpc: "2.0", method: "session/update", params })}\n`;
     prompt = message;
     written = 0;
+    begun = performance.now();
     flood();
   },
   "session/cancel": () => end("cancelled"),
 });
 
+/** What is due by now goes out at once: a rate is kept however late a timer comes. */
 function flood(): void {
   if (prompt === undefined) return;
-  for (let count = 0; count < perSlice && written < limit; count++, written++) update(prompt, chunk);
+  const due = Math.min(limit - written, (performance.now() - begun + sliceMs) * bytesPerMs - written, maxSlice);
+  const lines = Math.max(0, Math.ceil(due / line.length));
+  process.stdout.write(line.repeat(lines));
+  written += lines * line.length;
   if (written >= limit) end("end_turn");
   else setTimeout(flood, sliceMs);
 }

@@ -1,7 +1,14 @@
 /** In the middle of a turn it writes lines that are not JSON, or not JSON-RPC, then goes on as if nothing had happened. */
 import { answer, say, serve } from "./rpc.ts";
 
-const bad = ["this is a log line", '{"jsonrpc":"2.0","method":"session/upd', "[1,2]", "null", '{"jsonrpc":"2.0"}', "\u0000\u0001"];
+const bad = [
+  "this is a log line",
+  '{"jsonrpc":"2.0","method":"session/upd',
+  "[1,2]",
+  "null",
+  '{"jsonrpc":"2.0"}',
+  "\u0000\u0001",
+];
 
 serve({
   "session/prompt": (message) => {

@@ -8,7 +8,8 @@ serve({
   "session/prompt": (message) => {
     const [head = "", tail = ""] = hugeMessage(message.params?.["sessionId"]).split("HERE");
     process.stdout.write(head);
-    for (let left = bytes - head.length - tail.length; left > 0; left -= piece.length) process.stdout.write(piece.slice(-left));
+    for (let left = bytes - head.length - tail.length; left > 0; left -= piece.length)
+      process.stdout.write(piece.slice(-left));
     process.stdout.write(tail);
     say(message, "after the huge line");
     answer(message, { stopReason: "end_turn" });

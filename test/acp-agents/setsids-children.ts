@@ -4,7 +4,10 @@ import { answer, say, serve } from "./rpc.ts";
 
 serve({
   "session/prompt": (message) => {
-    const child = spawn("sh", ["-c", "trap '' TERM HUP; while :; do sleep 60; done"], { detached: true, stdio: "ignore" });
+    const child = spawn("sh", ["-c", "trap '' TERM HUP; while :; do sleep 60; done"], {
+      detached: true,
+      stdio: "ignore",
+    });
     child.unref();
     say(message, `child ${child.pid}`);
     answer(message, { stopReason: "end_turn" });

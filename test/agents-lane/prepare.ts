@@ -10,6 +10,8 @@ export type RealAgent = (typeof realAgents)[number];
 export interface Prepared {
   /** For the agent's process, PATH with the lane's agents included. */
   env: Record<string, string>;
+  /** How its question looks: a hook may tell of it before it can be answered. */
+  asks: RegExp;
   /** tmux keys that allow what the agent asks for, once. */
   allow: string[];
 }
@@ -17,28 +19,39 @@ export interface Prepared {
 export interface PrepareOptions {
   home: string;
   modelUrl: string;
+  /** Folders that Codex is to trust; it asks about every repository that it does not know. */
+  folders: string[];
   /** False leaves Codex to ask about our hooks, as it does at a person's first start. */
   trustHooks?: boolean;
 }
 
 /** Writes the agent's files below `home` and gives its environment. */
-export function prepareRealAgent(name: RealAgent, { home, modelUrl, trustHooks = true }: PrepareOptions): Prepared {
+export function prepareRealAgent(name: RealAgent, options: PrepareOptions): Prepared {
+  const { home, modelUrl } = options;
   mkdirSync(home, { recursive: true });
   const shared = { HOME: home, LANG: "C.UTF-8", PATH: `${binDirectory()}:${process.env["PATH"] ?? ""}` };
   switch (name) {
     case "claude":
-      return { env: { ...shared, ...claudeHome(home, modelUrl) }, allow: ["1"] };
+      return { env: { ...shared, ...claudeHome(home, modelUrl) }, asks: /Do you want to proceed/, allow: ["1"] };
     case "codex":
-      writeFile(join(home, ".codex/config.toml"), codexConfig(modelUrl) + (trustHooks ? codexTrust() : ""));
+      writeFile(join(home, ".codex/config.toml"), codexConfig(options));
       // The terminal interface asks only where a rule says so.
       writeFile(join(home, ".codex/rules/lane.rules"), 'prefix_rule(pattern=["touch"], decision="prompt")\n');
-      return { env: { ...shared, CODEX_HOME: join(home, ".codex"), SCRIPTED_API_KEY: "scripted" }, allow: ["y"] };
+      return {
+        env: { ...shared, CODEX_HOME: join(home, ".codex"), SCRIPTED_API_KEY: "scripted" },
+        asks: /Would you like to run/,
+        allow: ["y"],
+      };
     case "gemini":
       writeFile(join(home, ".gemini/settings.json"), toJson(geminiSettings));
-      return { env: { ...shared, GEMINI_API_KEY: "scripted", GOOGLE_GEMINI_BASE_URL: modelUrl }, allow: ["Enter"] };
+      return {
+        env: { ...shared, GEMINI_API_KEY: "scripted", GOOGLE_GEMINI_BASE_URL: modelUrl },
+        asks: /Allow execution/,
+        allow: ["Enter"],
+      };
     case "opencode":
       writeFile(join(home, ".config/opencode/opencode.json"), toJson(opencodeConfig(modelUrl)));
-      return { env: { ...shared, ...opencodeEnv }, allow: ["Enter"] };
+      return { env: { ...shared, ...opencodeEnv }, asks: /Permission required/, allow: ["Enter"] };
     default:
       return name satisfies never;
   }
@@ -62,7 +75,8 @@ function claudeHome(home: string, modelUrl: string): Record<string, string> {
 }
 
 /** A model that Codex knows, or it warns in the conversation; no sandbox, for it needs bubblewrap. */
-function codexConfig(modelUrl: string): string {
+function codexConfig({ modelUrl, folders, trustHooks = true }: PrepareOptions): string {
+  const trusted = folders.map((folder) => `[projects.${JSON.stringify(folder)}]\ntrust_level = "trusted"\n`);
   return `model = "gpt-5.4"
 model_provider = "scripted"
 sandbox_mode = "danger-full-access"
@@ -77,7 +91,8 @@ env_key = "SCRIPTED_API_KEY"
 [analytics]
 enabled = false
 
-`;
+${trusted.join("\n")}
+${trustHooks ? codexTrust() : ""}`;
 }
 
 const geminiSettings = {

@@ -12,25 +12,27 @@ const stopping = { force: false, deadlineMs: 10_000 };
 
 describe.each(realAgents)("%s", (name) => {
   const terminal = agents.get(name)!.terminal!;
-  /** Gemini without root has no hooks: its title speaks. */
-  const source = terminal.env["HOLDFAST_HOOKS"] === undefined ? "title" : "hook";
+  /** Gemini without root has no hooks: its title speaks. Claude's own file is believed before its hooks. */
+  const hooks = terminal.env["HOLDFAST_HOOKS"] !== undefined;
+  const source = terminal.readStatus !== undefined ? "status" : hooks ? "hook" : "title";
 
   test("[AGENT-R1] works, asks, is idle by its own word, and is resumed into its conversation", async () => {
     await using world = await LaneWorld.open(name);
     const first = "say: first words\ngate: first";
     const launched = await world.start("fresh", first);
-    expect((await world.until("working")).activity?.source).toBe(source);
+    await world.until("working", source);
     world.model.openGate("first");
-    const idle = await world.until("idle");
+    const idle = await world.until("idle", source);
     expect(idle.agentSessionId).toMatch(/^[\w-]{8,}$/);
     expect(launched.agentSessionId).toBe(terminal.pin === "chosen" ? idle.agentSessionId : null);
 
     const second = "say: asking\ntool: bash touch made";
-    expect(await world.send(second)).toEqual({ sent: "seen", by: source === "hook" ? "hook" : "screen" });
-    await world.until("needs_input");
+    expect(await world.send(second)).toEqual({ sent: "seen", by: hooks ? "hook" : "screen" });
+    await world.until("needs_input", source);
     const blocked = await world.runtime.send(world.session, { promptId: "p" as never, text: "say: never" });
     expect(blocked).toMatchObject({ sent: "not-now" });
     expect(existsSync(join(world.workspace, "made"))).toBe(false);
+    await world.untilScreen(world.prepared.asks);
     await world.press(...world.prepared.allow);
     const done = await world.until("idle");
     expect(existsSync(join(world.workspace, "made"))).toBe(true);
@@ -73,6 +75,7 @@ test("[AGENT-10] claude's status file tells a question, and that it was dismisse
   await world.until("needs_input");
   const readStatus = agents.get("claude")!.terminal!.readStatus!;
   await expect.poll(() => readStatus(agent)?.activity, { timeout: 10_000 }).toBe("needs_input");
+  await world.untilScreen(world.prepared.asks);
   await world.press("Escape");
   await expect.poll(() => readStatus(agent)?.activity, { timeout: 10_000 }).toBe("idle");
 });

@@ -18,8 +18,8 @@ import { cacheDirectory } from "./packages.ts";
 import { prepareRealAgent } from "./prepare.ts";
 import type { Prepared, RealAgent } from "./prepare.ts";
 
-/** A cold start of the slowest took 75 s on two busy cores. */
-const patienceMs = 150_000;
+/** A cold start of the slowest takes up to 15 s on two busy cores. */
+const patienceMs = 60_000;
 
 export class LaneWorld implements AsyncDisposable {
   readonly agent: RealAgent;
@@ -39,13 +39,17 @@ export class LaneWorld implements AsyncDisposable {
     mkdirSync(this.workspace);
     // Or agents take the checkout around it for their project.
     spawnSync("git", ["init", "--quiet", this.workspace]);
-    this.prepared = prepareRealAgent(agent, { home: join(directory, "home"), modelUrl: model.url, trustHooks });
+    const home = join(directory, "home");
+    const folders = [this.workspace];
+    this.prepared = prepareRealAgent(agent, { home, modelUrl: model.url, folders, trustHooks });
     this.runtime = openTmuxRuntime({
       socketName: this.#socketName,
       configDirectory: join(directory, "tmux"),
       launchesDirectory: join(directory, "launches"),
       agents: openAgents([], readAgentFacts([process.execPath, "demo-agent.cjs"])),
       bootId: bootId(),
+      // OpenCode needs longer than a daemon waits to say that it does not know a conversation.
+      settle: { resumeMs: patienceMs },
       env: { HOLDFAST_HOME: directory, HOLDFAST_TEST_RUN: process.env["HOLDFAST_TEST_RUN"] ?? "alone" },
     });
     this.session = sampleSession({
@@ -87,14 +91,15 @@ export class LaneWorld implements AsyncDisposable {
     return known(await look(this.runtime, this.session));
   }
 
-  /** What is seen once the agent does this. */
-  async until(activity: Activity): Promise<RuntimeSeen> {
+  /** What is seen once the agent does this, by the word of this source where one is named. */
+  async until(activity: Activity, source?: string): Promise<RuntimeSeen> {
     try {
       return await until(
-        `${this.agent} to be ${activity}`,
+        `${this.agent} to be ${activity} by ${source ?? "any source"}`,
         async () => {
           const seen = await this.seen();
-          return seen.activity?.activity === activity ? seen : null;
+          const said = seen.activity;
+          return said?.activity === activity && (source ?? said.source) === said.source ? seen : null;
         },
         patienceMs,
       );

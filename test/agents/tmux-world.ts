@@ -4,9 +4,9 @@
  */
 import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { bootId } from "../../src/base/pid.ts";
+import { bootId, listProcesses } from "../../src/base/pid.ts";
 import type { AgentDefinition, Agents, TerminalAgent } from "../../src/ports/agents.ts";
 import type { LaunchRequest, LaunchResult, Runtime } from "../../src/ports/runtime.ts";
 import { asProjectId, asSessionId } from "../../src/protocol/ids.ts";
@@ -98,12 +98,27 @@ export class TmuxWorld implements RuntimeWorld, AsyncDisposable {
     return { PATH: process.env["PATH"] ?? "", HOME: this.directory, LANG: "C.UTF-8", HOLDFAST_TEST_RUN: run };
   }
 
+  /** A server that lost its socket in a failed test cannot be reached by its name. */
+  #servers(): { pid: number; what: string }[] {
+    return listProcesses()
+      .map(({ pid }) => ({ pid, what: commandLine(pid) }))
+      .filter(({ what }) => what.includes(`-L ${this.socketName} `));
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     for (const runtime of this.#opened) await runtime.close();
     this.tmux("kill-server");
     rmSync(join("/tmp", `tmux-${process.getuid?.() ?? 0}`, this.socketName), { force: true });
-    await endMarked(markedProcesses(`HOLDFAST_HOME=${this.directory}`));
+    await endMarked([...markedProcesses(`HOLDFAST_HOME=${this.directory}`), ...this.#servers()]);
     rmSync(this.directory, { recursive: true, force: true });
+  }
+}
+
+function commandLine(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
+  } catch {
+    return "";
   }
 }
 

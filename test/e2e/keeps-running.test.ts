@@ -1,3 +1,5 @@
+import { cpSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ProjectHome } from "../harness/project.ts";
 import { isRunning } from "../harness/marked.ts";
@@ -104,6 +106,44 @@ test("[LIVE-5] everything stopped and the clock moved changes nothing", async ()
   for (const pid of [daemon, server, agent.pid]) process.kill(pid, "SIGCONT");
   expect(await home.agent(id)).toEqual(agent);
   expect((await home.events(id)).some(({ type }) => type === "run.ended")).toBe(false);
+});
+
+test("[LIVE-6] a daemon of another build takes over the agents as they are", async () => {
+  await using home = await ProjectHome.make();
+  const { id } = await home.spawn("--prompt", "say: hello");
+  await home.status(id, "idle");
+  const agent = await home.agent(id);
+  const before = home.daemon();
+  const other = join(home.directory, "other");
+  for (const name of ["bin", "dist"]) cpSync(join(import.meta.dirname, "../..", name), join(other, name), { recursive: true });
+  for (const name of readdirSync(join(other, "dist"), { recursive: true, encoding: "utf8" })) {
+    const file = join(other, "dist", name);
+    if (/\.(cjs|json)$/.test(name)) writeFileSync(file, readFileSync(file, "utf8").replaceAll(before.build, "9.9.9+upgraded"));
+  }
+  const upgraded = await home.run(join(other, "bin/holdfast"), ["restart"]);
+  expect(upgraded).toMatchObject({ code: 0 });
+  expect(home.daemon()).toMatchObject({ build: "9.9.9+upgraded", url: before.url });
+  expect(await home.agent(id)).toEqual(agent);
+  expect((await home.show(id)).status).toBe("idle");
+});
+
+test("[LIVE-7] a tmux server of somebody else is left as it is", async () => {
+  await using home = await ProjectHome.make();
+  const socket = `hf-own-${process.pid}`;
+  const tmux = (...args: string[]): ReturnType<typeof home.run> => home.run("tmux", ["-L", socket, "-f", "/dev/null", ...args]);
+  await tmux("new-session", "-d", "-s", "worker-my-app-ma-1", "sleep", "1000");
+  const list = async (): Promise<string> => (await tmux("list-panes", "-a", "-F", "#{session_name} #{pane_pid} #{session_created}")).stdout;
+  const before = await list();
+  try {
+    const { id } = await home.spawn();
+    expect(id).toBe("ma-1");
+    await home.ok(["session", "kill", id]);
+    await home.ok(["stop", "--halt-sessions", "--yes"]);
+    expect(await list()).toBe(before);
+  } finally {
+    await tmux("kill-server");
+    rmSync(`/tmp/tmux-${process.getuid!()}/${socket}`, { force: true });
+  }
 });
 
 function screen(home: ProjectHome, id: string): Promise<string> {

@@ -14,7 +14,7 @@ import { until } from "./until.ts";
 const root = join(import.meta.dirname, "../..");
 /** Short, because socket paths are. */
 export const homesDirectory = "/tmp";
-export const homePrefix = "hf-test-";
+export const homePrefix = (run: string): string => `hf-test-${run.slice(0, 6)}-`;
 
 export interface Ran {
   code: number | null;
@@ -38,7 +38,8 @@ export class Home implements AsyncDisposable {
   readonly env: Record<string, string>;
 
   constructor(env: Record<string, string> = {}) {
-    this.directory = mkdtempSync(join(homesDirectory, homePrefix));
+    const run = process.env["HOLDFAST_TEST_RUN"] ?? "alone";
+    this.directory = mkdtempSync(join(homesDirectory, homePrefix(run)));
     this.home = join(this.directory, "h");
     this.userHome = join(this.directory, "user");
     this.points = join(this.directory, "points");
@@ -50,7 +51,7 @@ export class Home implements AsyncDisposable {
       LANG: "C.UTF-8",
       HOLDFAST_HOME: this.home,
       HOLDFAST_TEST_POINTS: this.points,
-      HOLDFAST_TEST_RUN: process.env["HOLDFAST_TEST_RUN"] ?? "alone",
+      HOLDFAST_TEST_RUN: run,
       GIT_CONFIG_GLOBAL: join(this.userHome, ".gitconfig"),
       ...env,
     };
@@ -158,6 +159,10 @@ export class Home implements AsyncDisposable {
     const left = markedProcesses(`HOLDFAST_HOME=${this.home}`);
     await endMarked(left);
     rmSync(this.directory, { recursive: true, force: true });
+    const socket = `/tmp/tmux-${process.getuid?.() ?? 0}/${this.paths.tmuxSocket}`;
+    const socketLeft = existsSync(socket);
+    rmSync(socket, { force: true });
+    if (socketLeft) throw new Error(`left behind: ${socket}`);
     if (left.length > 0) throw new Error(`left running: ${left.map(({ pid, what }) => `${pid} ${what}`).join("; ")}`);
   }
 }

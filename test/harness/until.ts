@@ -1,11 +1,13 @@
 /** Waits for a condition with a deadline, never for a time. */
-export async function until<T>(what: string, look: () => T | Promise<T>, deadlineMs = 15_000): Promise<NonNullable<T>> {
+type Found<T> = Exclude<T, null | undefined | false>;
+
+export async function until<T>(what: string, look: () => T | Promise<T>, deadlineMs = 15_000): Promise<Found<T>> {
   const end = Date.now() + deadlineMs;
   let last: unknown;
   for (;;) {
     try {
       const found = await look();
-      if (found !== null && found !== undefined && found !== false) return found as NonNullable<T>;
+      if (found !== null && found !== undefined && found !== false) return found as Found<T>;
       last = found;
     } catch (error) {
       last = error;

@@ -132,7 +132,8 @@ function turnsOf(lines: ConversationLine[]): DemoTurn[] {
   const turns: DemoTurn[] = [];
   for (const { prompt, reply, said, shown } of lines) {
     const open = turns.at(-1);
-    if (typeof prompt === "string") turns.push(typeof reply === "string" ? { prompt, reply } : { prompt, reply: "", parts: [] });
+    if (typeof prompt === "string")
+      turns.push(typeof reply === "string" ? { prompt, reply } : { prompt, reply: "", parts: [] });
     else if (open !== undefined && typeof said === "string") takePart(open, { said });
     else if (open !== undefined && shown !== undefined) takePart(open, { shown });
   }

@@ -42,7 +42,7 @@ export async function stop(
   // A server that does not answer keeps a dead pane; the next look finds it, and its launch must then be known.
   if (after === null) return { remaining, exit, lastLines: lines };
   for (const one of after) await removeSession(context.tmux, one);
-  if (after.length > 0) await context.tmux.tidy();
+  await context.tmux.tidy();
   context.files.removeAll(session.id);
   return { remaining, exit, lastLines: lines };
 }

@@ -68,7 +68,8 @@ export class Tmux {
     const argv = [...this.#command(), ...commandList(call.commands)];
     const deadlineMs = call.deadlineMs ?? this.#deadlineMs;
     if (call.mayStartServer !== true) return execute(argv, this.#env, call.stdin, deadlineMs);
-    await this.#tidying;
+    // Not a single step between the check and the count, or a tidying could begin in between.
+    while (this.#tidying !== null) await this.#tidying;
     this.#starting += 1;
     try {
       return await execute([...this.#serverPrefix, ...argv], this.#env, call.stdin, deadlineMs);
@@ -80,9 +81,8 @@ export class Tmux {
   /** tmux leaves its socket file when it ends with its last session; removed here once no server answers on it. */
   async tidy(): Promise<void> {
     if (this.#starting > 0) return;
-    this.#tidying ??= this.#tidyNow();
+    this.#tidying ??= this.#tidyNow().finally(() => (this.#tidying = null));
     await this.#tidying;
-    this.#tidying = null;
   }
 
   async #tidyNow(): Promise<void> {

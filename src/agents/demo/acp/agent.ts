@@ -89,7 +89,8 @@ export class DemoAgent {
 
   #authenticate(params: Params): object {
     const file = this.#parts.env["HOLDFAST_DEMO_AUTH"];
-    if (file === undefined || params["methodId"] !== authMethod) throw new RpcError(invalidParams, "No such way to sign in");
+    if (file === undefined || params["methodId"] !== authMethod)
+      throw new RpcError(invalidParams, "No such way to sign in");
     writeFileSync(file, "", { mode: 0o600 });
     return {};
   }
@@ -123,7 +124,8 @@ export class DemoAgent {
     if (conversation === null || (conversation.cwd !== null && conversation.cwd !== cwd)) throw noSession(id);
     const session = this.#sessions.get(id) ?? this.#open(new DemoSession(conversation, cwd));
     if (how === "with replay") {
-      for (const update of replayOf(conversation.turns)) this.client.notify("session/update", { sessionId: id, update });
+      for (const update of replayOf(conversation.turns))
+        this.client.notify("session/update", { sessionId: id, update });
     }
     this.#offerCommands(session);
     return session.picks();
@@ -136,7 +138,9 @@ export class DemoAgent {
 
   #list(params: Params): ListSessionsResponse {
     const cwd = params["cwd"] ?? null;
-    const files = existsSync(this.#directory) ? readdirSync(this.#directory).filter((name) => name.endsWith(".jsonl")) : [];
+    const files = existsSync(this.#directory)
+      ? readdirSync(this.#directory).filter((name) => name.endsWith(".jsonl"))
+      : [];
     const sessions = files.flatMap((name) => {
       const found = DemoConversation.resume(this.#directory, name.slice(0, -".jsonl".length));
       if (found === null || found.cwd === null || (cwd !== null && found.cwd !== cwd)) return [];

@@ -1,9 +1,18 @@
 /** The demo agent as a program, driven by the official ACP client: each step, and what becomes of it when it is killed. */
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { RequestPermissionRequest, SessionUpdate } from "@agentclientprotocol/sdk";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { ConnectedAgent, demoAgent, pick } from "../../../../test/acp-agents/connect.ts";
 import type { ConnectOptions } from "../../../../test/acp-agents/connect.ts";
 import { isRunning } from "../../../../test/harness/marked.ts";
@@ -13,24 +22,42 @@ import { DemoConversation } from "../conversation.ts";
 let directory: string;
 let cwd: string;
 let conversations: string;
+let shared: ConnectedAgent;
+let permit: NonNullable<ConnectOptions["permit"]>;
+let counter = 0;
 
-beforeEach(() => {
+beforeAll(() => {
   directory = realpathSync(mkdtempSync(join(tmpdir(), "demo-acp-")));
-  [cwd, conversations] = [join(directory, "work"), join(directory, "conversations")];
-  for (const path of [cwd, join(directory, "gates")]) mkdirSync(path);
+  conversations = join(directory, "conversations");
+  mkdirSync(join(directory, "gates"));
+  shared = start({ permit: (asked) => permit(asked) });
 });
-afterEach(() => rmSync(directory, { recursive: true }));
+afterAll(async () => {
+  await shared[Symbol.asyncDispose]();
+  rmSync(directory, { recursive: true });
+});
+beforeEach(() => {
+  cwd = join(directory, `work-${counter++}`);
+  mkdirSync(cwd);
+});
 
 const start = ({ env, ...options }: ConnectOptions = {}): ConnectedAgent =>
   new ConnectedAgent(demoAgent, {
     env: { HOLDFAST_DEMO_CONVERSATIONS: conversations, HOLDFAST_DEMO_GATES: join(directory, "gates"), ...env },
     ...options,
   });
+
+/** The process that all tests use which do not end it: many sessions in one. */
+const share = (answer: typeof permit = async (asked) => pick(asked, "allow_once")): ConnectedAgent => {
+  permit = answer;
+  shared.updates.length = 0;
+  return shared;
+};
 const openGate = (name: string): void => writeFileSync(join(directory, "gates", name), "");
 const load = { mcpServers: [] };
 
 test("[DEMO-3] it introduces itself with what it can do, and each capability is there", async () => {
-  await using demo = start();
+  const demo = share();
   const { agentCapabilities, authMethods, protocolVersion } = await demo.initialize();
   expect([protocolVersion, authMethods]).toEqual([1, []]);
   expect(agentCapabilities).toMatchObject({
@@ -41,15 +68,26 @@ test("[DEMO-3] it introduces itself with what it can do, and each capability is 
   const opened = await demo.agent.request("session/new", { cwd, mcpServers: [] });
   expect(opened.modes).toMatchObject({ currentModeId: "default" });
   expect(opened.configOptions).toMatchObject([{ id: "model", currentValue: "demo-small" }]);
-  const [commands] = await until("the commands", () => demo.of("available_commands_update").length > 0 && demo.of("available_commands_update"));
-  expect(commands!.availableCommands.map(({ name }) => name)).toEqual(["help", "history", "clear"]);
-  await expect(demo.agent.request("session/new", { cwd: join(cwd, "gone"), mcpServers: [] })).rejects.toMatchObject({ code: -32602 });
+  const commands = await until("the commands", () => demo.of("available_commands_update")[0]);
+  expect(commands.availableCommands.map(({ name }) => name)).toEqual(["help", "history", "clear"]);
+  await expect(demo.agent.request("session/new", { cwd: join(cwd, "gone"), mcpServers: [] })).rejects.toMatchObject({
+    code: -32602,
+  });
 });
 
 test("[DEMO-4] words, thoughts, plans, ticks and floods are shown as the prompt's lines say, in their order", async () => {
-  await using demo = start();
+  const demo = share();
   const id = await demo.open(cwd);
-  const lines = ["say: hello  there", "think: hm", "plan: one, two", "slow: 3 x 1ms", "flood: 250", "wait: 1ms", "mode?", "model?"];
+  const lines = [
+    "say: hello  there",
+    "think: hm",
+    "plan: one, two",
+    "slow: 3 x 1ms",
+    "flood: 250",
+    "wait: 1ms",
+    "mode?",
+    "model?",
+  ];
   expect(await demo.prompt(id, lines.join("\n"))).toEqual({ stopReason: "end_turn" });
   const ticks = "tick 1/3\ntick 2/3\ntick 3/3\n";
   const flood = `${"x".repeat(99)}\n`.repeat(2) + `${"x".repeat(49)}\n`;
@@ -67,17 +105,22 @@ test("[DEMO-4] words, thoughts, plans, ticks and floods are shown as the prompt'
 });
 
 test("[DEMO-4] a prompt without steps gets a turn that thinks, plans, runs a tool and answers in markdown", async () => {
-  await using demo = start();
+  const demo = share();
   const id = await demo.open(cwd);
   expect(await demo.prompt(id, "What can you do?")).toEqual({ stopReason: "end_turn" });
   expect(demo.text("agent_thought_chunk")).not.toBe("");
-  expect(demo.of("plan").at(-1)!.entries.map(({ status }) => status)).toEqual(["completed", "completed", "completed"]);
+  expect(
+    demo
+      .of("plan")
+      .at(-1)!
+      .entries.map(({ status }) => status),
+  ).toEqual(["completed", "completed", "completed"]);
   expect(demo.of("tool_call")).toMatchObject([{ kind: "execute", title: "ls" }]);
   expect(demo.text()).toMatch(/^\*\*You said:\*\* What can you do\?\n\n[^]*```sh\n/);
 });
 
 test("[DEMO-4] images, files and links of a prompt arrive", async () => {
-  await using demo = start();
+  const demo = share();
   const id = await demo.open(cwd);
   const image = { type: "image" as const, mimeType: "image/png", data: Buffer.from("1234567").toString("base64") };
   const file = { type: "resource" as const, resource: { uri: "file:///a.md", text: "four" } };
@@ -87,41 +130,57 @@ test("[DEMO-4] images, files and links of a prompt arrive", async () => {
 });
 
 test("[DEMO-5] a tool really runs, with its output and exit code; one that cannot run fails in words", async () => {
-  await using demo = start();
+  const demo = share();
   const id = await demo.open(cwd);
   await demo.prompt(id, "tool: sh -c 'echo out; echo err >&2; pwd; exit 3'\ntool: no-such-program");
   const [, unknown] = demo.of("tool_call");
   const ended = demo.of("tool_call_update").filter(({ status }) => status === "failed");
-  expect(ended).toMatchObject([{ rawOutput: { exitCode: 3 } }, { toolCallId: unknown!.toolCallId, rawOutput: { exitCode: null } }]);
-  expect(JSON.stringify(ended[0])).toContain(`out\\nerr\\n${cwd}\\n`);
+  expect(ended).toMatchObject([
+    { rawOutput: { exitCode: 3 } },
+    { toolCallId: unknown!.toolCallId, rawOutput: { exitCode: null } },
+  ]);
+  for (const line of ["out", "err", cwd]) expect(JSON.stringify(ended[0])).toContain(`${line}\\n`);
   expect(JSON.stringify(ended[1])).toContain("ENOENT");
 });
 
 test("[DEMO-5] an edit writes the file and shows the diff, and writes nothing outside of the working directory", async () => {
   symlinkSync(directory, join(cwd, "out"));
-  await using demo = start();
+  const demo = share();
   const id = await demo.open(cwd);
   const bad = ["../a", "out/a", "out/new/a", "/tmp/a-demo", ".git/hooks/a", "out"];
-  await demo.prompt(id, ["edit: sub/a.txt one", "edit: sub/a.txt two words", ...bad.map((path) => `edit: ${path} x`)].join("\n"));
+  await demo.prompt(
+    id,
+    ["edit: sub/a.txt one", "edit: sub/a.txt two words", ...bad.map((path) => `edit: ${path} x`)].join("\n"),
+  );
   const path = join(cwd, "sub/a.txt");
   const [first, second, ...refused] = demo.of("tool_call_update");
-  expect(first).toMatchObject({ status: "completed", content: [{ type: "diff", path, oldText: null, newText: "one\n" }] });
-  expect(second).toMatchObject({ status: "completed", content: [{ type: "diff", path, oldText: "one\n", newText: "two words\n" }] });
+  expect(first).toMatchObject({
+    status: "completed",
+    content: [{ type: "diff", path, oldText: null, newText: "one\n" }],
+  });
+  expect(second).toMatchObject({
+    status: "completed",
+    content: [{ type: "diff", path, oldText: "one\n", newText: "two words\n" }],
+  });
   expect(refused.map(({ status }) => status)).toEqual(bad.map(() => "failed"));
   expect(readFileSync(path, "utf8")).toBe("two words\n");
-  expect([readdirSync(directory).sort(), readdirSync(cwd).sort()]).toEqual([["conversations", "gates", "work"], ["out", "sub"]]);
+  expect(readdirSync(cwd).sort()).toEqual(["out", "sub"]);
+  expect(readdirSync(directory).filter((name) => !/^(work-\d+|gates|conversations)$/.test(name))).toEqual([]);
 });
 
 test("[DEMO-6] a question waits for its answer, whatever it is, and the turn goes on; what is allowed for good is not asked again", async () => {
   const asked: RequestPermissionRequest[] = [];
   const kinds = ["allow_once", "reject_once", "none", "allow_always"];
-  await using demo = start({ permit: async (request) => pick(request, kinds[asked.push(request) - 1]!) });
+  const demo = share(async (request) => pick(request, kinds[asked.push(request) - 1]!));
   const id = await demo.open(cwd);
   const lines = ["ask: may I?", "ask: may I?", "ask: may I?", "ask: may I?", "ask: may I?", "say: end"];
   expect(await demo.prompt(id, lines.join("\n"))).toEqual({ stopReason: "end_turn" });
   expect(demo.text()).toBe("allowed\ndenied\ndenied\nallowed\nallowed\nend\n");
   expect(asked).toHaveLength(4);
-  expect(asked[0]).toMatchObject({ sessionId: id, toolCall: { title: "may I?", toolCallId: demo.of("tool_call")[0]!.toolCallId } });
+  expect(asked[0]).toMatchObject({
+    sessionId: id,
+    toolCall: { title: "may I?", toolCallId: demo.of("tool_call")[0]!.toolCallId },
+  });
   expect(asked[0]!.options.map(({ kind }) => kind)).toEqual(["allow_once", "allow_always", "reject_once"]);
 });
 
@@ -132,7 +191,7 @@ test.each([
   ["a tool and its child", "say: begun\ntool: sh -c 'echo pid $$; sleep 600 & wait'"],
   ["a flood", "say: begun\nflood: 2000000000"],
 ])("[DEMO-7] a cancel ends %s as cancelled, its tools too, and the next turn works", async (_, prompt) => {
-  await using demo = start({ permit: () => new Promise(() => {}) });
+  const demo = share(() => new Promise(() => {}));
   const id = await demo.open(cwd);
   const [turn, waiting] = [demo.prompt(id, prompt), demo.prompt(id, "say: never")];
   await until("the turn", () => (prompt.includes("tool:") ? toolPid(demo) : demo.text().includes("begun")));
@@ -149,15 +208,18 @@ const toolPid = (demo: ConnectedAgent): number | null => {
 };
 
 test("[DEMO-8] a failed turn is an error with its words, and the session stays usable", async () => {
-  await using demo = start();
+  const demo = share();
   const id = await demo.open(cwd);
-  await expect(demo.prompt(id, "say: x\nfail: out of luck")).rejects.toMatchObject({ code: -32603, message: "out of luck" });
+  await expect(demo.prompt(id, "say: x\nfail: out of luck")).rejects.toMatchObject({
+    code: -32603,
+    message: "out of luck",
+  });
   expect(await demo.prompt(id, "say: y")).toEqual({ stopReason: "end_turn" });
   await expect(demo.prompt("no-such-session", "say: z")).rejects.toMatchObject({ code: -32002 });
 });
 
 test("[DEMO-8] what comes later comes after the turn has ended", async () => {
-  await using demo = start();
+  const demo = share();
   const id = await demo.open(cwd);
   await demo.prompt(id, "later: by the way\nsay: now");
   expect(demo.text()).toBe("now\n");
@@ -217,7 +279,9 @@ test("[DEMO-9] a resume has the context and replays nothing; mode and model are 
   const { modes } = await second.agent.request("session/resume", { sessionId: id, cwd });
   await second.prompt(id, "history?\nmode?\nmodel?\nmode: auto\nask: x\nmode?");
   expect(modes?.currentModeId).toBe("default");
-  expect(second.text()).toMatch(/^history: turns=1 \S+ replies=1\nmode: default\nmodel: demo-small\nallowed\nmode: auto\n$/);
+  expect(second.text()).toMatch(
+    /^history: turns=1 \S+ replies=1\nmode: default\nmodel: demo-small\nallowed\nmode: auto\n$/,
+  );
   expect(second.of("current_mode_update")).toMatchObject([{ currentModeId: "auto" }]);
 });
 
@@ -235,9 +299,10 @@ test("[DEMO-9] a conversation goes over to the terminal's demo agent, and back",
 });
 
 test("[DEMO-10] an unknown, a deleted and another directory's session are not found; a closed one can be loaded again", async () => {
-  await using demo = start();
+  const demo = share();
   const id = await demo.open(cwd);
-  const loadIt = (sessionId: string, from = cwd) => demo.agent.request("session/load", { sessionId, cwd: from, ...load });
+  const loadIt = (sessionId: string, from = cwd) =>
+    demo.agent.request("session/load", { sessionId, cwd: from, ...load });
   const turn = demo.prompt(id, "say: begun\ngate: never");
   await until("the turn", () => demo.text() !== "");
   await demo.agent.request("session/close", { sessionId: id });
@@ -256,12 +321,12 @@ test("[DEMO-10] an unknown, a deleted and another directory's session are not fo
   await demo.agent.request("session/delete", { sessionId: id });
   expect(await again).toEqual({ stopReason: "cancelled" });
   await expect(loadIt(id)).rejects.toMatchObject({ code: -32002 });
-  expect(readdirSync(conversations)).toEqual([]);
+  expect(readdirSync(conversations)).not.toContain(`${id}.jsonl`);
   await demo.agent.request("session/delete", { sessionId: id });
 });
 
 test("[DEMO-10] a gate lets the turn on when its file is there", async () => {
-  await using demo = start();
+  const demo = share();
   const id = await demo.open(cwd);
   const turn = demo.prompt(id, "say: before\ngate: g-1\nsay: behind");
   await until("the turn", () => demo.text() === "before\n");
@@ -271,7 +336,7 @@ test("[DEMO-10] a gate lets the turn on when its file is there", async () => {
 });
 
 test("[DEMO-11] /clear goes on under a new id that the next update carries, without context; the old one keeps its own", async () => {
-  await using demo = start();
+  const demo = share();
   const id = await demo.open(cwd);
   await demo.prompt(id, "say: one");
   await demo.prompt(id, "/clear");

@@ -18,11 +18,11 @@ export function editFile(cwd: string, path: string, text: string): Edited {
 }
 
 function refusal(cwd: string, target: string): string | null {
-  const outside = `${target} is outside of the working directory`;
-  if (!target.startsWith(cwd + sep)) return outside;
-  if (target.slice(cwd.length).split(sep).includes(".git")) return "what is below .git is git's";
-  // A link in the middle of the path leads out just as `..` does.
-  if (!(realpathSync(existingParent(target)) + sep).startsWith(realpathSync(cwd) + sep)) return outside;
+  // By real paths: a link in the middle of a path leads out just as `..` does.
+  if (!(realpathSync(existingParent(target)) + sep).startsWith(realpathSync(cwd) + sep)) {
+    return `${target} is outside of the working directory`;
+  }
+  if (target.split(sep).includes(".git")) return "what is below .git is git's";
   const stats = lstatSync(target, { throwIfNoEntry: false });
   return stats === undefined || stats.isFile() ? null : `${target} is not a plain file`;
 }

@@ -72,7 +72,7 @@ const help = `Each line of a prompt is a step:
 - \`fail: text\`, \`exit: 3\` and \`crash\` go wrong on purpose`;
 
 /** Slow enough to see it stream, quick enough not to wait for. */
-const friendlyPaceMs = 12;
+const friendlyPaceMs = 6;
 /** A long prompt is not said back in full. */
 const quotedCharacters = 120;
 

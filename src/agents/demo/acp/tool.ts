@@ -80,5 +80,7 @@ function signalGroup(pid: number, signal: NodeJS.Signals): void {
 
 /** Words, with quotes kept together: `sh -c 'sleep 5; echo done'`. */
 function wordsOf(command: string): string[] {
-  return [...command.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, double, single, plain]) => double ?? single ?? plain ?? "");
+  return [...command.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
+    ([, double, single, plain]) => double ?? single ?? plain ?? "",
+  );
 }

@@ -3,7 +3,14 @@ import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ContentBlock, PermissionOption, PlanEntry, SessionUpdate, StopReason, ToolCall } from "@agentclientprotocol/sdk";
+import type {
+  ContentBlock,
+  PermissionOption,
+  PlanEntry,
+  SessionUpdate,
+  StopReason,
+  ToolCall,
+} from "@agentclientprotocol/sdk";
 import { editFile } from "./edit.ts";
 import { internalError, RpcError } from "./json-rpc.ts";
 import type { JsonRpcPeer } from "./json-rpc.ts";
@@ -159,7 +166,8 @@ export class DemoTurn {
 
   #showPlan(entries: string[], done: number): void {
     this.#plan = entries;
-    const status = (at: number): PlanEntry["status"] => (at < done ? "completed" : at === done ? "in_progress" : "pending");
+    const status = (at: number): PlanEntry["status"] =>
+      at < done ? "completed" : at === done ? "in_progress" : "pending";
     this.#show({
       sessionUpdate: "plan",
       entries: entries.map((content, at) => ({ content, priority: "medium", status: status(at) })),
@@ -169,9 +177,16 @@ export class DemoTurn {
   async #tool(command: string): Promise<void> {
     const toolCallId = this.#call({ title: command, kind: "execute", rawInput: { command } });
     if (this.#onlyPlans(toolCallId)) return;
-    const text = (output: string): ToolCall["content"] => [{ type: "content", content: { type: "text", text: output } }];
+    const text = (output: string): ToolCall["content"] => [
+      { type: "content", content: { type: "text", text: output } },
+    ];
     const { output, exitCode, signal } = await runTool(command, this.#parts.session.cwd, this.#signal, (sofar) =>
-      this.#tell({ sessionUpdate: "tool_call_update", toolCallId, status: "in_progress", content: text(sofar) ?? null }),
+      this.#tell({
+        sessionUpdate: "tool_call_update",
+        toolCallId,
+        status: "in_progress",
+        content: text(sofar) ?? null,
+      }),
     );
     const status = exitCode === 0 ? "completed" : "failed";
     const content = text(output) ?? null;
@@ -253,7 +268,9 @@ function describeAttachment(block: ContentBlock): string[] {
     case "resource_link":
       return [`link: ${block.uri}`];
     case "resource":
-      return [`file: ${block.resource.uri}, ${("text" in block.resource ? block.resource.text : block.resource.blob).length} characters`];
+      return [
+        `file: ${block.resource.uri}, ${("text" in block.resource ? block.resource.text : block.resource.blob).length} characters`,
+      ];
     default:
       return block satisfies never;
   }
@@ -270,8 +287,6 @@ function unlessAborted(answer: Promise<unknown>, signal: AbortSignal): Promise<u
   return new Promise((resolve, reject) => {
     const stop = (): void => reject(new Error("cancelled"));
     signal.addEventListener("abort", stop, { once: true });
-    answer
-      .then(resolve, () => resolve(undefined))
-      .finally(() => signal.removeEventListener("abort", stop));
+    answer.then(resolve, () => resolve(undefined)).finally(() => signal.removeEventListener("abort", stop));
   });
 }

@@ -1,0 +1,60 @@
+/** A repository that is registered with a running daemon, with an agent that costs next to nothing: `sleep`. */
+import { execFileSync } from "node:child_process";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { SessionJson } from "../../src/protocol/wire.ts";
+import type { BenchHome } from "./home.ts";
+import { ask } from "./processes.ts";
+
+export interface BenchProject {
+  id: string;
+  repository: string;
+}
+
+const gitIdentity = ["-c", "user.name=bench", "-c", "user.email=bench@localhost", "-c", "gc.auto=0"];
+
+/** Outside the home, as a person's repository is. */
+export function makeRepository(home: BenchHome, name: string, files: number): string {
+  const path = join(dirname(home.paths.home), name);
+  mkdirSync(path);
+  git(home, path, "init", "--quiet", "--initial-branch=main");
+  for (let index = 0; index < files; index++) {
+    const folder = join(path, `d${index % 100}`);
+    if (index < 100) mkdirSync(folder);
+    writeFileSync(join(folder, `f${index}.txt`), `file ${index}\n`.repeat(20));
+  }
+  git(home, path, "add", "--all");
+  git(home, path, "commit", "--quiet", "-m", "files");
+  return path;
+}
+
+export async function addProject(home: BenchHome, repository: string, spareWorktrees: 0 | 1): Promise<BenchProject> {
+  const agents = { sleeper: { terminal: { command: ["sleep", "100000"] } } };
+  const config = { defaults: { agent: "sleeper", kind: "terminal", spareWorktrees }, agents };
+  // JSON is YAML.
+  writeFileSync(join(repository, "holdfast.yaml"), JSON.stringify(config));
+  const [project] = JSON.parse(await ask(home.paths.socket, "/api/projects", { path: repository })) as { id: string }[];
+  if (project === undefined) throw new Error(`${repository} was not registered`);
+  return { id: project.id, repository };
+}
+
+export async function spawnSession(home: BenchHome, project: BenchProject): Promise<SessionJson> {
+  return JSON.parse(await ask(home.paths.socket, "/api/sessions", { project: project.id })) as SessionJson;
+}
+
+export async function killSession(home: BenchHome, id: string): Promise<void> {
+  await ask(home.paths.socket, `/api/sessions/${id}/kill`, {});
+}
+
+/** Ends every session of the home, so that nothing outlives the bench; the daemon ends with it. */
+export async function haltAll(home: BenchHome): Promise<void> {
+  const answer = JSON.parse(await ask(home.paths.socket, "/api/daemon/stop", { haltSessions: true })) as {
+    remaining: string[];
+  };
+  rmSync(join("/tmp", `tmux-${process.getuid?.() ?? 0}`, home.paths.tmuxSocket), { force: true });
+  if (answer.remaining.length > 0) throw new Error(`still running: ${answer.remaining.join(", ")}`);
+}
+
+export function git(home: BenchHome, cwd: string, ...args: string[]): string {
+  return execFileSync("git", [...gitIdentity, ...args], { cwd, env: home.env, encoding: "utf8", stdio: "pipe" });
+}

@@ -1,0 +1,218 @@
+/** The path in, the exit status, and what the death of each process does; under each shell that may be `sh`. */
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { isRunning } from "../../test/harness/marked.ts";
+import { until } from "../../test/harness/until.ts";
+import { echo, KeeperWorld, privateMemory, shells, stateOf } from "./keeper.fixture.ts";
+
+const hasShellcheck = spawnSync("shellcheck", ["--version"]).error === undefined;
+/** KiB a session: what product and bench promise, for the shell that is `sh` on Debian. */
+const mostPrivate = 400;
+
+test.runIf(hasShellcheck)("[KEEP-1] shellcheck has nothing to say", () => {
+  const script = new URL("keeper.sh", import.meta.url).pathname;
+  const checked = spawnSync("shellcheck", ["--shell=sh", "--severity=style", script], { encoding: "utf8" });
+  expect(checked.stdout).toBe("");
+  expect(checked.status).toBe(0);
+});
+
+describe.each(shells)("$name", ({ shell }) => {
+  test("[KEEP-2] a line reaches the agent once, whole or in two halves, however often the bell is rung", async () => {
+    await using world = new KeeperWorld({ shell, command: echo });
+    await world.pids();
+    expect(world.ring("r")).toBe("rung");
+    await world.say("one\n");
+    await world.heard("got one\n");
+    await world.say("tw");
+    await world.say("o\n");
+    await world.heard("got one\ngot two\n");
+    world.append("three\nfour\n");
+    for (let ring = 0; ring < 50; ring += 1) world.ring("r");
+    await world.say("five\n");
+    await world.heard("got one\ngot two\ngot three\ngot four\ngot five\n");
+  });
+
+  test("[KEEP-2] what stood in the file before the agent started is read without a bell", async () => {
+    await using world = new KeeperWorld({ shell, command: ["sh", "-c", 'read -r line; echo "got $line"'] });
+    world.append("early\n");
+    await world.pids();
+    world.ring("r");
+    await world.heard("got early\n");
+  });
+
+  test("[KEEP-3] q closes the agent's stdin after what was rung before it, and nothing else is read", async () => {
+    await using world = new KeeperWorld({ shell, command: [...echo.slice(0, 2), `${echo[2]}; exit 3`] });
+    await world.say("one\n");
+    world.ring("q");
+    await until("the feeder to be done", () => world.ring("r") === "deaf");
+    world.append("late\n");
+    expect(await world.exit()).toBe(3);
+    expect(world.read("out")).toBe("got one\nend\n");
+    await world.gone();
+    await until("the keeper's own status", () => world.process.exitCode === 3);
+  });
+
+  test.each([
+    ["exit 0", 0],
+    ["exit 3", 3],
+    ["kill -15 $$", 143],
+    ["kill -9 $$", 137],
+    ["exec /no/such/agent", 127],
+  ])("[KEEP-4] %s leaves the status %i, and no process", async (script, status) => {
+    await using world = new KeeperWorld({ shell, command: ["sh", "-c", `echo said; ${script}`] });
+    expect(await world.exit()).toBe(status);
+    expect(world.read("out")).toBe("said\n");
+    await world.gone();
+    expect(existsSync(world.path("exit.tmp"))).toBe(false);
+  });
+
+  test("[KEEP-4] a command that is not there leaves 127 and says so", async () => {
+    await using world = new KeeperWorld({ shell, command: ["no-such-agent", "--acp"] });
+    expect(await world.exit()).toBe(127);
+    expect(world.read("err")).toContain("no-such-agent");
+    await world.gone();
+  });
+
+  test("[KEEP-5] a directory that was used before is refused", async () => {
+    await using world = new KeeperWorld({ shell, command: ["true"] });
+    await world.exit();
+    await world.gone();
+    const again = spawnSync(shell[0]!, [...world.process.spawnargs.slice(1)], { env: world.environment({}) });
+    expect(again.status).toBe(125);
+    expect(world.read("exit")).toBe("  0\n");
+  });
+
+  test("[EVT-14] a polite stop of the group ends the agent by its signal, and the status is kept", async () => {
+    await using world = new KeeperWorld({ shell, command: ["sleep", "300"] });
+    const { keeper } = await world.pids();
+    await world.agent();
+    process.kill(-keeper, "SIGTERM");
+    expect(await world.exit()).toBe(143);
+    await world.gone();
+  });
+
+  test("[EVT-14] an agent that ignores the polite stop sees its stdin end, and stays watched until it has gone", async () => {
+    const deaf = ["sh", "-c", 'trap "" TERM HUP INT; echo ready; cat >/dev/null; echo end; sleep 300; sleep 300'];
+    await using world = new KeeperWorld({ shell, command: deaf });
+    const { keeper, watcher } = await world.pids();
+    await world.heard("ready\n");
+    for (const signal of ["SIGINT", "SIGHUP", "SIGTERM"] as const) process.kill(-keeper, signal);
+    await world.heard("ready\nend\n");
+    expect([keeper, watcher, await world.agent()].map(isRunning)).toEqual([true, true, true]);
+    expect(existsSync(world.path("exit"))).toBe(false);
+    process.kill(await world.agent(), "SIGKILL");
+    expect(await world.exit()).toBe(137);
+    process.kill(watcher, 0);
+  });
+
+  test("[EVT-14] the agent gets its own environment, signals and descriptors, and none of the keeper's", async () => {
+    const seen = ["sh", "-c", "umask; env; grep SigIgn /proc/self/status; exec sleep 300"];
+    const env = { PATH: "/bin:/usr/bin:odd", hf_dir: "mine", text: "mine", me: "mine", rest: "mine", tick: "mine" };
+    await using world = new KeeperWorld({ shell, command: seen, env });
+    const agent = await world.agent();
+    await until("sleep", () => readFileSync(`/proc/${agent}/cmdline`, "utf8").startsWith("sleep"));
+    const said = world.read("out").split("\n");
+    expect(said[0]).toBe(process.umask().toString(8).padStart(4, "0"));
+    expect(said).toEqual(expect.arrayContaining(["PATH=/bin:/usr/bin:odd", "text=mine", "me=mine", "rest=mine", "tick=mine"]));
+    expect(said).toEqual(expect.arrayContaining(["SigIgn:\t0000000000000000"]));
+    expect(said.filter((line) => line.startsWith("HOLDFAST_KEEPER"))).toEqual([]);
+    expect(readdirSync(`/proc/${agent}/fd`).toSorted()).toEqual(["0", "1", "2"]);
+    for (const name of ["pids", "agent.pid", "exit.tmp", "p", "bell"]) {
+      expect([name, statSync(world.path(name)).mode & 0o777]).toEqual([name, 0o600]);
+    }
+  });
+
+  test("[KEEP-6] a killed keeper harms nothing, and what it leaves ends with the agent", async () => {
+    await using world = new KeeperWorld({ shell, command: echo, tick: 0.05 });
+    const { keeper, feeder, watcher } = await world.pids();
+    await world.say("one\n");
+    await world.heard("got one\n");
+    await world.kill(keeper);
+    await world.looks(2);
+    await world.say("two\n");
+    await world.heard("got one\ngot two\n");
+    expect([feeder, watcher].map(isRunning)).toEqual([true, true]);
+    await world.kill(await world.agent());
+    await world.gone();
+    expect(existsSync(world.path("exit"))).toBe(false);
+  });
+
+  test("[KEEP-6] a killed feeder leaves the agent deaf, but not ended", async () => {
+    await using world = new KeeperWorld({ shell, command: echo, tick: 0.05 });
+    const { feeder } = await world.pids();
+    await world.say("one\n");
+    await world.heard("got one\n");
+    await world.kill(feeder);
+    expect(world.ring("r")).toBe("deaf");
+    await world.looks(3);
+    expect(world.read("out")).toBe("got one\n");
+    process.kill(await world.agent(), "SIGTERM");
+    expect(await world.exit()).toBe(143);
+    await world.gone();
+  });
+
+  test("[KEEP-6] a killed watcher harms nothing, and q still closes the agent's stdin", async () => {
+    await using world = new KeeperWorld({ shell, command: echo });
+    const { watcher } = await world.pids();
+    await world.kill(watcher);
+    await world.say("one\n");
+    await world.heard("got one\n");
+    world.ring("q");
+    expect(await world.exit()).toBe(0);
+    expect(world.read("out")).toBe("got one\nend\n");
+  });
+
+  test("[KEEP-7] stopped and continued, each of the processes goes on where it was", async () => {
+    await using world = new KeeperWorld({ shell, command: echo });
+    const { keeper, feeder, watcher } = await world.pids();
+    const all = [keeper, feeder, watcher, await world.agent()];
+    let said = "";
+    for (const pid of all) {
+      process.kill(pid, "SIGSTOP");
+      await until(`${pid} to be stopped`, () => stateOf(pid) === "T");
+      await world.say(`${pid}\n`);
+      process.kill(pid, "SIGCONT");
+      said += `got ${pid}\n`;
+      await world.heard(said);
+    }
+    expect(existsSync(world.path("exit"))).toBe(false);
+  });
+
+  test("[KEEP-8] keeper, feeder and watcher are small, also after many lines", async () => {
+    await using world = new KeeperWorld({ shell, command: ["wc", "-l"] });
+    const { keeper, feeder, watcher } = await world.pids();
+    const before = privateMemory([keeper, feeder, watcher]);
+    const lines = "x".repeat(20).concat("\n").repeat(10_000);
+    for (let part = 0; part < 100; part += 1) {
+      world.append(lines);
+      world.ring("r");
+    }
+    await until("all to be read", () => statSync(world.path("in")).size === feederOffset(feeder));
+    const after = privateMemory([keeper, feeder, watcher]);
+    world.ring("q");
+    expect(await world.exit()).toBe(0);
+    expect(world.read("out")).toBe("1000000\n");
+    // Flat: the first line costs the pages that reading a line writes to, the millionth nothing.
+    expect(after - before).toBeLessThan(100);
+    if (shell[0] === "dash") expect(after).toBeLessThan(mostPrivate);
+    if (process.env["HOLDFAST_TEST_SHOW"] !== undefined) console.log(shell.join(" "), before, after);
+  });
+
+  test("[KEEP-9] a hundred megabytes of output arrive whole", async () => {
+    const line = `${"y".repeat(99)}\n`;
+    const flood = ["sh", "-c", `yes ${"y".repeat(99)} | head -n 1000000`];
+    await using world = new KeeperWorld({ shell, command: flood, tick: 0.05 });
+    expect(await world.exit()).toBe(0);
+    await world.gone();
+    const out = readFileSync(world.path("out"));
+    expect(out.length).toBe(100_000_000);
+    expect(out.subarray(0, 100).toString()).toBe(line);
+    expect(out.subarray(-100).toString()).toBe(line);
+  });
+});
+
+/** Where the feeder's place in `in` is, as the kernel sees it. */
+function feederOffset(feeder: number): number {
+  return Number(/^pos:\s+(\d+)$/m.exec(readFileSync(`/proc/${feeder}/fdinfo/4`, "utf8"))?.[1]);
+}

@@ -1,0 +1,139 @@
+/**
+ * The keeper of one chat agent: POSIX sh that stands between the daemon and the agent with nothing but files, so that
+ * either may go away without the other. `keeper.sh` beside this file is the same text (a test compares them): the
+ * daemon writes this one to `<home>/keeper-<digest>.sh`, so that nothing that runs depends on where we are installed.
+ *
+ * Start: `sh keeper.sh DIR RECORD LAUNCH -- COMMAND…`, detached (it must lead its own session and group), stdio on
+ * /dev/null, in the agent's working directory, with the agent's environment and `HOLDFAST_LAUNCH=LAUNCH` in it: that
+ * variable is how it and the daemon find the tree. DIR is new, 0700, and holds `in`, `out`, `err`; RECORD is written.
+ *
+ * What it writes into DIR (0600; a file of numbers is whole when it ends with a newline):
+ * - `p`, `bell`   FIFOs: the agent's stdin, and what wakes the feeder.
+ * - `pids`        "keeper feeder watcher\n". Once it is there the bell can be rung.
+ * - `agent.pid`   "pid\n", written by the process that then becomes the command (same pid, start time and group). It
+ *                 is not yet the command while /proc/<pid>/cmdline still says `holdfast`; a command that cannot be
+ *                 started ends 127 (not found) or 126, with the reason in `err`.
+ * - `exit`        the status in three columns and a newline ("  0\n", "143\n"), by rename, when the agent has ended:
+ *                 128 + n for signal n. Its space is taken at the start (`exit.tmp`). What the agent started may live
+ *                 on and write to `out`: the last read comes after the whole tree is proven gone.
+ * - `err.old`     the last 256 KiB of `err` when it was cut at 1 MiB (looked at every tick, so it may grow beyond
+ *                 for that long). `err` is opened for appending: anybody may truncate it at any time.
+ * The keeper exits with the agent's status; 125: the directory was used before (then it has written nothing).
+ *
+ * Bell, one line each, O_WRONLY|O_NONBLOCK: `r` = read on in `in` (rings add up; each costs a `cat`); `q` = close the
+ * agent's stdin without reading on. ENXIO: no feeder. EAGAIN: 32,000 rings wait, so it is rung. The feeder passes
+ * bytes, not lines: half a line is passed on as it is. It ends when the agent's stdin is closed for good.
+ *
+ * Who may die: keeper, feeder and watcher hold no data and share nothing that the others need.
+ * - keeper killed: the agent goes on, fed and watched; no `exit` will be written. Once nothing of the launch is left
+ *   the watcher ends the feeder and itself within a tick.
+ * - feeder killed: the agent sees no end of file, because the watcher holds its stdin open too; what was in the hands
+ *   of a `cat` is still passed on. The bell says ENXIO (deaf): stop and resume the session.
+ * - watcher killed: nobody ends an abandoned tree nor guards the space, all else goes on.
+ * - polite stop of the group (SIGTERM, SIGHUP; SIGINT, SIGQUIT): the feeder ends, the watcher lets go of the agent's
+ *   stdin (so the agent sees its end) and watches on, the keeper waits for the agent and writes `exit`.
+ * - agent ended: `exit` is written, feeder and watcher are ended, the rest of the tree is left to the daemon.
+ *
+ * Watcher, every 30 s (`HOLDFAST_KEEPER_TICK`, seconds): ends the whole tree (SIGTERM and end of stdin, 5 s, SIGKILL;
+ * group and marker; keeper last, so that `exit` is written) when
+ * - the record is gone, seen twice in a row; only ENOENT counts: unreadable, empty or damaged is not gone;
+ * - the record's `"launch"` is another one;
+ * - `beat` had the same content for 5760 ticks (`HOLDFAST_KEEPER_TICKS`), unless the record says `"restarting":true`.
+ * The record is matched as text: keys in double quotes, the value after `:` or `: `.
+ * Where `fallocate` can, it keeps 256 KiB reserved ahead of the end of `out`; when the disk or quota is full it stops
+ * (SIGSTOP) all that carries the marker but keeper, feeder and watcher, and continues it when the space is there. A
+ * daemon that finds an agent stopped without a watcher continues it itself.
+ *
+ * Without /proc (macOS) only the group is ended, and pids are trusted.
+ */
+export const keeperText = `#!/bin/sh
+# usage: keeper.sh DIR RECORD LAUNCH -- COMMAND...     What its files mean and what it promises: see keeper.ts.
+# Runs an agent between the append-only files DIR/in and DIR/out and keeps its exit status. Names begin with hf_ where
+# the agent's environment might hold the same, because a shell passes on what it changes; PATH and umask are given back.
+set -u
+hf_dir=$1 hf_record=$2 hf_launch=$3 hf_path=$PATH hf_mask=$(umask)
+hf_tick=\${HOLDFAST_KEEPER_TICK:-30}    # seconds between two looks of the watcher
+hf_most=\${HOLDFAST_KEEPER_TICKS:-5760} # 48 h of own ticks: neither a changed clock nor suspend counts
+unset HOLDFAST_KEEPER_TICK HOLDFAST_KEEPER_TICKS
+shift 4 && umask 077
+PATH=/usr/bin:/bin:$PATH                      # the agent's may begin with a folder of the worktree
+trap : TERM HUP INT QUIT                      # outlives a polite stop, to write down the status; '' would leak
+mkfifo "$hf_dir/p" "$hf_dir/bell" || exit 125 # a directory that was used before
+printf '   \\n' >"$hf_dir/exit.tmp"            # takes its space now, while there is some
+exec 3<>"$hf_dir/bell"                        # from here on it can be rung
+
+ours() { # a pid alone may be somebody else's by now
+  [ ! -r /proc/self/environ ] || grep -qzxF "HOLDFAST_LAUNCH=$hf_launch" "/proc/$1/environ" 2>/dev/null
+}
+feed() { # descriptor 4 keeps the place in DIR/in: the kernel remembers it for us
+  exec >"$hf_dir/p" 4<"$hf_dir/in" # waits until the agent has opened it: what is written to nobody is lost
+  while cat <&4 3>&- 4<&-; do
+    read -r ring <&3 || exit 1
+    [ "$ring" = q ] || continue
+    # The watcher holds the agent's stdin open too, so that the death of a feeder is not taken for its end.
+    read -r _ _ watcher <"$hf_dir/pids" && ours "$watcher" && kill "$watcher"
+    exit 0
+  done
+}
+tell() { # signals all that carry the launch's marker, also what has a session of its own, but not the three of us
+  rest='' me=\${me:-$(exec sh -c 'echo "$PPID"')}
+  # With exec and unset neither this subshell nor grep finds itself.
+  for pid in $(unset HOLDFAST_LAUNCH && exec grep -lzxF "HOLDFAST_LAUNCH=$hf_launch" /proc/[0-9]*/environ); do
+    pid=\${pid#/proc/} && pid=\${pid%/environ}
+    case " $$ $hf_feeder $me " in *" $pid "*) ;; *) kill -s "$1" "$pid" && rest=$pid ;; esac
+  done
+}
+bound() { # caps DIR/err (the agent appends: it goes on at the start); renews the space ahead of the end of DIR/out
+  # shellcheck disable=SC2046
+  set -- $(stat -c %s "$hf_dir/out" "$hf_dir/err" || stat -f %z "$hf_dir/out" "$hf_dir/err")
+  [ "\${2:-0}" -le 1048576 ] || { tail -c 262144 "$hf_dir/err" >"$hf_dir/err.old"; : >"$hf_dir/err"; }
+  [ $# -eq 2 ] && [ "$1$held" != "$last" ] || return 0
+  last=$1
+  case $(LC_ALL=C fallocate -n -o "$1" -l 262144 "$hf_dir/out" 2>&1) in
+    *'No space left'* | *quota*) held=yes && tell STOP ;;
+    *) [ -z "$held" ] || { held='' && tell CONT; } ;; # also without fallocate, or a file system that has it
+  esac
+}
+watch() { # until the tree is abandoned: then it goes, first politely, then by force; DIR/out stays
+  exec 3>&- 9>"$hf_dir/p" 2>/dev/null
+  me='' nap='' held='' last='' beat='' still=0 missing=0 how=0 round=0
+  # From feeder or polite stop: let the agent's stdin end. From the keeper: it is over.
+  trap 'exec 9>&-; kill "$nap"; [ ! -e "$hf_dir/exit" ] || exit 0' TERM HUP INT QUIT
+  while [ "$missing" -lt 2 ] && [ "$still" -lt "$hf_most" ]; do
+    sleep "$hf_tick" 9>&- & nap=$!
+    wait "$nap"
+    text='' now='' nap='' still=$((still + 1))
+    kill -0 "$$" || { tell 0; [ -n "$rest" ]; } || { read -r pid <"$hf_dir/agent.pid" && kill -0 "$pid"; } || break
+    bound
+    [ ! -r "$hf_record" ] || while IFS= read -r line || [ -n "$line" ]; do text=$text$line; done <"$hf_record"
+    case $text in
+      *'"launch":"'"$hf_launch"'"'* | *'"launch": "'"$hf_launch"'"'*) missing=0 ;;
+      *'"launch":'*) break ;; # superseded
+      *) case $(LC_ALL=C ls -d "$hf_record" 2>&1) in *'No such file'*) missing=$((missing + 1)) ;; esac ;;
+    esac # what is unreadable or damaged is not gone
+    read -r now <"$hf_dir/beat"
+    [ "$now" = "$beat" ] || { beat=$now && still=0; }
+    case $text in *'"restarting":true'* | *'"restarting": true'*) still=0 ;; esac
+  done
+  trap : TERM HUP INT QUIT && exec 9>&-
+  # We belong to this group, so its number cannot be anybody else's. What is stopped sees no SIGTERM.
+  for polite in TERM CONT; do kill -s "$polite" -- "-$$" && tell "$polite"; done
+  while tell "$how"; [ -n "$rest" ] || kill -0 "$$"; do
+    round=$((round + 1))
+    [ "$round" -lt 25 ] || how=KILL
+    [ "$round" -lt 35 ] || kill -s KILL -- "-$$"
+    sleep 0.2 || sleep 1
+  done
+}
+feed & hf_feeder=$!
+watch & hf_watcher=$!
+exec 3>&-
+echo "$$ $hf_feeder $hf_watcher" >"$hf_dir/pids"
+# In the foreground: with & it would ignore SIGINT, and \`wait\` returns early on a trapped signal.
+(PATH=$hf_path && exec /bin/sh -c 'echo "$$" >"$1/agent.pid"; umask "$2"; shift 2; exec "$@"' holdfast "$hf_dir" \\
+  "$hf_mask" "$@" <"$hf_dir/p" >>"$hf_dir/out" 2>>"$hf_dir/err")
+hf_status=$?
+printf '%3d\\n' "$hf_status" 1<>"$hf_dir/exit.tmp" && mv "$hf_dir/exit.tmp" "$hf_dir/exit"
+for hf_pid in "$hf_feeder" "$hf_watcher"; do ours "$hf_pid" && kill "$hf_pid"; done
+exit "$hf_status"
+`;

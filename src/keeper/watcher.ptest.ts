@@ -1,0 +1,158 @@
+/** When the watcher ends an abandoned tree and when it must not, and the bounds it keeps; under each shell. */
+import { spawnSync } from "node:child_process";
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { isRunning } from "../../test/harness/marked.ts";
+import { until } from "../../test/harness/until.ts";
+import { echo, KeeperWorld, shells, stateOf } from "./keeper.fixture.ts";
+
+const tick = 0.03;
+/** What has a session of its own and is reparented: no group and no parent leads to it. */
+const withDaemon = ["sh", "-c", 'setsid sh -c \'trap "" TERM; (while :; do sleep 300; done) & exit 0\'; echo ready; exec sleep 300'];
+
+describe.each(shells)("$name", ({ shell }) => {
+  test("[KEEP-10] a record that is gone twice ends the whole tree, children with a session of their own too", async () => {
+    await using world = new KeeperWorld({ shell, command: withDaemon, tick });
+    await world.heard("ready\n");
+    await world.looks(2);
+    rmSync(world.record);
+    await world.gone();
+    expect(await world.exit()).toBe(143);
+    expect(world.read("out")).toBe("ready\n");
+  });
+
+  test("[KEEP-10] so does a home that was removed altogether", async () => {
+    await using world = new KeeperWorld({ shell, command: ["sleep", "300"], tick });
+    await world.agent();
+    rmSync(join(world.record, ".."), { recursive: true });
+    await world.gone();
+  });
+
+  test("[KEEP-10] an agent that ignores all that is polite is ended by force", async () => {
+    const stubborn = ["sh", "-c", 'trap "" TERM HUP INT QUIT; echo ready; while :; do sleep 300; done'];
+    await using world = new KeeperWorld({ shell, command: stubborn, tick });
+    await world.heard("ready\n");
+    process.kill(await world.agent(), "SIGSTOP");
+    rmSync(world.record);
+    await world.gone();
+    expect(await world.exit()).toBe(137);
+  });
+
+  test("[KEEP-11] a record that is away for one look, empty, cut or unreadable ends nothing", async () => {
+    await using world = new KeeperWorld({ shell, command: echo, tick: 0.2 });
+    await world.looks(0);
+    renameSync(world.record, `${world.record}.away`);
+    await world.looks(1);
+    renameSync(`${world.record}.away`, world.record);
+    await world.looks(1);
+    for (const text of ["", "\n", '{"version":1,"ses', "\0\0\0"]) {
+      writeFileSync(world.record, text);
+      await world.looks(3);
+    }
+    rmSync(world.record);
+    mkdirSync(world.record);
+    await world.looks(3);
+    await world.say("still here\n");
+    await world.heard("got still here\n");
+    rmSync(world.record, { recursive: true });
+    world.writeRecord();
+  });
+
+  test.runIf(process.getuid?.() !== 0)("[KEEP-11] a directory that cannot be searched says nothing", async () => {
+    await using world = new KeeperWorld({ shell, command: echo, tick });
+    await world.agent();
+    chmodSync(join(world.record, ".."), 0);
+    await world.looks(4);
+    chmodSync(join(world.record, ".."), 0o700);
+    await world.say("still here\n");
+    await world.heard("got still here\n");
+  });
+
+  test.each([undefined, 2])("[KEEP-12] a record that names another launch ends the tree (indent %s)", async (indent) => {
+    await using world = new KeeperWorld({ shell, command: withDaemon, tick });
+    await world.heard("ready\n");
+    writeFileSync(world.record, JSON.stringify({ version: 1, launch: world.launch, restarting: false }, null, indent));
+    await world.looks(3);
+    expect(isRunning(await world.agent())).toBe(true);
+    // The former one may be named elsewhere in it.
+    const other = { version: 1, launch: `${world.launch}-2`, marker: `HOLDFAST_LAUNCH=${world.launch}` };
+    writeFileSync(world.record, JSON.stringify(other, null, indent));
+    await world.gone();
+    expect(await world.exit()).toBe(143);
+  });
+
+  test("[KEEP-13] so many own ticks without another beat end the tree; each beat starts anew", async () => {
+    await using world = new KeeperWorld({ shell, command: echo, tick, ticks: 8 });
+    await world.agent();
+    for (let beat = 0; beat < 6; beat += 1) {
+      writeFileSync(world.path("beat"), `${beat}\n`);
+      await world.looks(3);
+    }
+    expect(isRunning(await world.agent())).toBe(true);
+    await world.gone();
+    expect(world.read("out")).toBe("end\n");
+  });
+
+  test("[KEEP-13] what stands still, a stopped watcher or a restart that is pending, does not count", async () => {
+    await using world = new KeeperWorld({ shell, command: echo, tick, ticks: 8 });
+    world.writeRecord({ restarting: true });
+    await world.looks(12);
+    const { watcher } = await world.pids();
+    process.kill(watcher, "SIGSTOP");
+    world.writeRecord();
+    // Ten times the ticks that are left, as time.
+    const stopped = performance.now();
+    await until("time to pass", () => performance.now() - stopped > 8 * tick * 1000 * 3);
+    expect(isRunning(await world.agent())).toBe(true);
+    process.kill(watcher, "SIGCONT");
+    await world.gone();
+  });
+
+  test("[KEEP-14] stderr is cut at one mebibyte, and its end is kept", async () => {
+    const noisy = ["sh", "-c", 'yes 0123456789abcde | head -c 2097152 >&2; echo last >&2; read -r go; echo more >&2; echo done; read -r go'];
+    await using world = new KeeperWorld({ shell, command: noisy, tick });
+    await until("err to be cut", () => statSync(world.path("err")).size < 1024);
+    expect(world.read("err.old")).toHaveLength(262_144);
+    await world.say("go\n");
+    await world.heard("done\n");
+    expect(`${world.read("err.old")}${world.read("err")}`.endsWith("last\nmore\n")).toBe(true);
+  });
+});
+
+/** Containers and some systems forbid it. */
+const canMount =
+  spawnSync("unshare", ["-rm", "mount", "-t", "tmpfs", "none", "/mnt"], { stdio: "ignore" }).status === 0;
+
+test.runIf(canMount)("[EVT-15] a full disk holds the agent before it can lose a line, and room lets it go on", async () => {
+  // Mounted over the launch's directory before the keeper starts, in a mount namespace that goes with it.
+  const mount = `mount -t tmpfs -o size=1m none "$2" && : >"$2/in" && : >"$2/out" && : >"$2/err" && exec dash "$@"`;
+  // Writes while the disk is full, then waits to be asked for the rest.
+  const agent = 'while read -r line; do head -c 100000 /dev/zero | tr "\\0" x; echo " $line"; done';
+  await using world = new KeeperWorld({
+    shell: ["unshare", "-rm", "sh", "-c", mount, "sh"],
+    command: ["sh", "-c", agent],
+    tick,
+  });
+  const inside = (name: string): string => `/proc/${world.process.pid}/root${world.path(name)}`;
+  const pid = Number(await until("agent.pid", () => readFileSync(inside("agent.pid"), "utf8")));
+  const answers = (): number => readFileSync(inside("out"), "utf8").split("\n").length - 1;
+  const ask = (line: string): void => {
+    writeFileSync(inside("in"), `${line}\n`, { flag: "a" });
+    writeFileSync(inside("bell"), "r\n");
+  };
+  await until("the reserve", () => statSync(inside("out")).blocks * 512 >= 262_144);
+  spawnSync("dd", ["if=/dev/zero", `of=${inside("filler")}`, "bs=4k"], { stdio: "ignore" });
+  // From the reserve: whole, although nothing else can be written.
+  ask("one");
+  await until("the first answer", () => answers() === 1);
+  expect(readFileSync(inside("out"), "utf8")).toMatch(/^x{100000} one\n$/);
+  await until("the agent to be held", () => stateOf(pid) === "T");
+  truncateSync(inside("filler"), 0);
+  await until("the agent to go on", () => stateOf(pid) === "S");
+  ask("two");
+  await until("the second answer", () => answers() === 2);
+  process.kill(pid, "SIGTERM");
+  // The mount goes with the keeper.
+  await world.gone();
+});

@@ -1,0 +1,72 @@
+/** What the daemon asks of a chat runtime beyond `Runtime`, and what that runtime needs of the daemon. */
+import type { ChatPick } from "../protocol/acp.ts";
+import type { LaunchId, SessionId } from "../protocol/ids.ts";
+import type { Actor, SessionState } from "../protocol/session.ts";
+import type { Runtime } from "./runtime.ts";
+import type { Store } from "./store.ts";
+
+/** The part of the store that a chat runtime writes: lines before they are sent, places as they move. */
+export type ChatStore = Pick<
+  Store,
+  "session" | "chat" | "launchPlaces" | "launchPlace" | "outboxRow" | "outboxAfter" | "forgetLaunch"
+>;
+
+/** Lines that an agent wrote, from byte `from` to byte `to` of its `out`. */
+export interface OutputBatch {
+  session: SessionId;
+  launch: LaunchId;
+  from: number;
+  to: number;
+  items: OutputBatchItem[];
+}
+
+export type OutputBatchItem =
+  | { item: "message"; message: Record<string, unknown> }
+  | { item: "damaged"; what: "oversized" | "unparsable" | "torn" | "shrunk"; bytes: number };
+
+export interface Ingested {
+  state: SessionState;
+  /** How far `out` is committed now; another place than the batch's end says that the batch was not taken. */
+  read: number;
+  /** Whether lines for the agent were written that now have to be appended to `in`. */
+  replies: boolean;
+  /** Keys of our requests that were answered in this batch. */
+  answered: string[];
+  /** Whether a decision may follow from it: a turn, a question or an answer. */
+  decisive: boolean;
+}
+
+/** Makes events of a batch and commits them with its place; a batch whose place is not the stored one writes nothing. */
+export type Ingest = (batch: OutputBatch) => Promise<Ingested>;
+
+export type Answered =
+  | { answered: true }
+  /** Somebody else was first, or the agent that asked is gone. */
+  | { answered: false; why: "not-open" | "no-such-option" };
+
+export type Told = { told: true } | { told: false; why: string };
+
+export type CancelResult =
+  /** The agent ended the turn; `stopReason` is its own word. */
+  { cancelled: "ended"; stopReason: string } | { cancelled: "no-turn" } | { cancelled: "not-yet" } | { cancelled: "not-told"; why: string };
+
+export type DeleteOutcome = "deleted" | "unsupported" | "failed" | "too-late" | "not-running";
+
+export interface Chat {
+  /** Answers one of the agent's questions, once, whoever asks and whenever it was asked. */
+  answer(session: SessionState, requestId: string, optionId: string, by: Actor): Promise<Answered>;
+  /** Answers open questions with `cancelled`, asks the agent to end its turn, and waits so long for it to do so. */
+  cancel(session: SessionState, options: { by: Actor; waitMs: number }): Promise<CancelResult>;
+  /** Ends the stored turn without the agent's word; false when there is none. */
+  endTurn(session: SessionState, by: Actor): Promise<boolean>;
+  /** Mode, model or another option; stored when the agent agreed, and applied again to its later launches. */
+  configure(session: SessionState, pick: ChatPick, by: Actor): Promise<Told>;
+  /** Asks the living agent to delete its own copy of the conversation. Only for a permanent removal. */
+  deleteConversation(session: SessionState): Promise<DeleteOutcome>;
+  /** Marks a pending restart, which abandoned keepers wait for. */
+  markRestarting(session: SessionState): void;
+  /** The newest lines of the agent's stderr. */
+  errorLines(session: SessionState, lines: number): string[];
+}
+
+export type ChatRuntime = Runtime & Chat;

@@ -1,0 +1,33 @@
+/**
+ * The record file of a chat worker, and the names in its directories. `<workers>/<session>/record.json` is written by the
+ * daemon before the launch and whenever something is learnt; the keeper only looks whether it is there and names its launch.
+ */
+import type { LaunchId, SessionId } from "./ids.ts";
+
+export interface RecordedProcess {
+  pid: number;
+  startTime: string;
+}
+
+export interface WorkerRecord {
+  version: 1;
+  session: SessionId;
+  launch: LaunchId;
+  bootId: string;
+  keeper: RecordedProcess | null;
+  feeder: RecordedProcess | null;
+  agent: RecordedProcess | null;
+  /** In the environment of everything that the launch starts. */
+  marker: string;
+  command: string[];
+  build: string;
+  agentSessionId: string | null;
+  restarting: boolean;
+}
+
+export const recordFile = "record.json";
+/** The last stderr of a session's agents, kept when a launch's directory goes. */
+export const keptErrors = "err.last";
+
+/** In the environment of the agent and of everything it starts; its value is the launch id. */
+export const launchMarker = "HOLDFAST_LAUNCH";

@@ -1,0 +1,116 @@
+/**
+ * Requests to an agent: a row with its line first, then the file, then the answer, which is a row again. A request that an
+ * earlier daemon made is not made twice: whoever asks for its answer finds it, or waits for it.
+ */
+import { isAlive } from "../../base/pid.ts";
+import type { ChatStep } from "../../ports/store.ts";
+import { requestLine } from "../../protocol/acp.ts";
+import type { AcpContext } from "./context.ts";
+import { appendRows, ring } from "./outbox.ts";
+import { identityOf, type Worker } from "./worker.ts";
+import { readExit } from "./worker-files.ts";
+
+export type Answer =
+  | { is: "result"; result: Record<string, unknown> }
+  | { is: "error"; code: number; message: string; data: unknown }
+  /** The agent ended before it answered. */
+  | { is: "gone" }
+  | { is: "late" };
+
+/** An agent's death is noticed at least this often while its answer is awaited. */
+const lookMs = 100;
+/** An append that failed (a full disk) is tried again after this. */
+const appendRetryMs = 1_000;
+
+export interface Request {
+  key: string;
+  method: string;
+  params: object;
+  deadlineMs: number;
+  step?: Omit<ChatStep, "lines">;
+}
+
+export async function ask(context: AcpContext, worker: Worker, request: Request): Promise<Answer> {
+  await writeRequest(context, worker, request);
+  return awaitAnswer(context, worker, request.key, request.deadlineMs);
+}
+
+/** The row alone, where the line is to be read by a feeder that is still to be started. */
+export async function writeRequest(context: AcpContext, worker: Worker, request: Request): Promise<void> {
+  const { key, method, params, step = {} } = request;
+  if (context.store.outboxRow(worker.launch, key) === null) {
+    const text = requestLine(worker.launch, key, method, params);
+    await context.store.chat(worker.session, worker.launch, () => ({ ...step, lines: [{ key, text }] }));
+  }
+  await flush(context, worker);
+}
+
+/** Appends whatever is not in `in` yet, and wakes the feeder. False when the file is not as the rows say. */
+export function flush(context: AcpContext, worker: Worker): Promise<boolean> {
+  const work = worker.appending.then(() => appendNow(context, worker));
+  worker.appending = work.catch(() => undefined);
+  return work;
+}
+
+async function appendNow(context: AcpContext, worker: Worker): Promise<boolean> {
+  const { store, log } = context;
+  try {
+    const result = await appendRows(worker.directory, (offset) => store.outboxAfter(worker.launch, offset), context.stillOurs);
+    if (!result.appended) {
+      log.error("nothing was sent to the agent", { session: worker.session, why: result.why });
+      worker.feederGone = true;
+      context.hint(worker.session);
+      return false;
+    }
+  } catch (error) {
+    // The row is on disk: what is missing of its line is appended as soon as there is room.
+    setTimeout(() => void flush(context, worker).catch(() => undefined), appendRetryMs).unref();
+    throw error;
+  }
+  context.inbox.expect(worker);
+  if (ring(worker.directory) === "no-feeder" && worker.record.agent !== null) {
+    worker.feederGone = true;
+    context.hint(worker.session);
+  }
+  return true;
+}
+
+export async function awaitAnswer(context: AcpContext, worker: Worker, key: string, ms: number): Promise<Answer> {
+  const until = performance.now() + ms;
+  worker.waiting++;
+  context.inbox.expect(worker);
+  try {
+    for (;;) {
+      const found = readAnswer(context, worker, key);
+      if (found !== null) return found;
+      if (isGone(worker)) {
+        await context.inbox.catchUp(worker);
+        return readAnswer(context, worker, key) ?? { is: "gone" };
+      }
+      const left = until - performance.now();
+      if (left <= 0) return { is: "late" };
+      await context.changes.next(worker.session, Math.min(left, lookMs));
+    }
+  } finally {
+    worker.waiting--;
+  }
+}
+
+export function readAnswer(context: AcpContext, worker: Worker, key: string): Answer | null {
+  const text = context.store.outboxRow(worker.launch, key)?.answer ?? null;
+  if (text === null) return null;
+  const { result, error } = JSON.parse(text) as { result?: Record<string, unknown>; error?: Record<string, unknown> };
+  if (error === undefined) return { is: "result", result: result ?? {} };
+  const { code, message, data } = error;
+  return {
+    is: "error",
+    code: typeof code === "number" ? code : 0,
+    message: typeof message === "string" ? message : "an error without a message",
+    data,
+  };
+}
+
+export function isGone(worker: Worker): boolean {
+  const { agent } = worker.record;
+  return agent === null ? readExit(worker.directory) !== null : !isAlive(identityOf(worker.record, agent));
+}

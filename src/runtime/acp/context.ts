@@ -1,0 +1,46 @@
+/** What the parts of the chat runtime share. */
+import type { Agents } from "../../ports/agents.ts";
+import type { ChatStore } from "../../ports/chat.ts";
+import type { Logger } from "../../ports/commands.ts";
+import type { AgentDefinition } from "../../ports/agents.ts";
+import type { SessionId } from "../../protocol/ids.ts";
+import type { Bounds } from "./bounds.ts";
+import type { Changes } from "./changes.ts";
+import type { Inbox } from "./inbox.ts";
+import type { WorkerFiles } from "./worker-files.ts";
+
+export interface Deadlines {
+  /** From the start to the answer to `initialize`; the slowest agent took 6 s on an idle machine. */
+  initializeMs: number;
+  /** For `session/new`, `session/resume` and each `session/load`, which may replay a long history. */
+  openMs: number;
+  /** For mode, model and options. */
+  configureMs: number;
+  /** How long a replay may go on after the load was answered. */
+  replayMs: number;
+}
+
+export const defaultDeadlines: Deadlines = {
+  initializeMs: 60_000,
+  openMs: 120_000,
+  configureMs: 10_000,
+  replayMs: 10_000,
+};
+
+export interface AcpContext {
+  files: WorkerFiles;
+  store: ChatStore;
+  inbox: Inbox;
+  bounds: Bounds;
+  changes: Changes;
+  agents: Agents;
+  bootId: string;
+  env: NodeJS.ProcessEnv;
+  keeperPath: string;
+  buildOf: (agent: AgentDefinition) => string;
+  stillOurs: () => boolean;
+  hint: (session: SessionId) => void;
+  log: Logger;
+  deadlines: Deadlines;
+  now: () => number;
+}

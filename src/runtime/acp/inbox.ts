@@ -1,0 +1,217 @@
+/**
+ * Reads what agents write. A sweep over the sizes of all `out` files is the truth; it runs often while an agent is at work
+ * and seldom otherwise. Whole lines of one look are one batch, and a batch is one transaction with its place: after a
+ * crash the next daemon reads on from the committed byte, and nothing is lost or doubled.
+ */
+import { closeSync, constants, openSync, readSync } from "node:fs";
+import { join } from "node:path";
+import { LineSplitter } from "../../base/lines.ts";
+import type { Ingest, Ingested, OutputBatchItem } from "../../ports/chat.ts";
+import type { Logger } from "../../ports/commands.ts";
+import type { SessionId } from "../../protocol/ids.ts";
+import type { Bounds } from "./bounds.ts";
+import type { Worker } from "./worker.ts";
+import { fileSize } from "./worker-files.ts";
+
+export const maxLineBytes = 32 * 1024 * 1024;
+const chunkBytes = 256 * 1024;
+/** One batch holds no more than this, so that neither memory nor a commit grows with what was written meanwhile. */
+const batchBytes = 4 * 1024 * 1024;
+/** While lines come, the next look follows so soon; between lines of an open turn it slows down to the second. */
+const streamingMs = 4;
+const quietTurnMs = 20;
+/** Agents without a turn may still say something, such as a new list of commands. */
+const idleMs = 500;
+const hotMs = 2_000;
+/** A commit that failed (a full disk) is tried again after this; what was read stays in the file. */
+const retryMs = 1_000;
+
+export interface InboxParts {
+  ingest: Ingest;
+  bounds: Bounds;
+  /** Called after each commit. */
+  ingested(worker: Worker, result: Ingested): void;
+  log: Logger;
+}
+
+export class Inbox {
+  readonly #parts: InboxParts;
+  readonly #workers = new Map<SessionId, Worker>();
+  readonly #buffer = Buffer.allocUnsafe(chunkBytes);
+  #timer: NodeJS.Timeout | undefined;
+  #dueAt = Infinity;
+  #pause = quietTurnMs;
+  #sweptAt = 0;
+  #closed = false;
+
+  constructor(parts: InboxParts) {
+    this.#parts = parts;
+  }
+
+  get(session: SessionId): Worker | undefined {
+    return this.#workers.get(session);
+  }
+
+  all(): Iterable<Worker> {
+    return this.#workers.values();
+  }
+
+  follow(worker: Worker): void {
+    this.#workers.set(worker.session, worker);
+    this.#schedule(0);
+  }
+
+  unfollow(worker: Worker): void {
+    if (this.#workers.get(worker.session) === worker) this.#workers.delete(worker.session);
+  }
+
+  /** Something was sent or is expected: look often for a while. */
+  expect(worker: Worker): void {
+    worker.hotUntil = performance.now() + hotMs;
+    this.#pause = streamingMs;
+    this.#schedule(streamingMs);
+  }
+
+  /** Reads to the end of the file as it is now. */
+  async catchUp(worker: Worker): Promise<void> {
+    for (;;) {
+      const before = worker.read;
+      await this.#pump(worker);
+      if (worker.read === before && (fileSize(outOf(worker)) ?? 0) <= worker.fed) return;
+      if (worker.notBefore > performance.now()) throw new Error(`the output of ${worker.session} could not be stored`);
+    }
+  }
+
+  /** The last read, once nothing can write any more: a line without an end is one that was cut off. */
+  async finish(worker: Worker): Promise<void> {
+    worker.notBefore = 0;
+    await this.catchUp(worker);
+    const bytes = worker.fed - worker.read;
+    if (bytes > 0) await this.#commit(worker, [{ item: "damaged", what: "torn", bytes }], worker.fed);
+    this.unfollow(worker);
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+  }
+
+  #schedule(ms: number): void {
+    if (this.#closed) return;
+    const at = performance.now() + ms;
+    if (at >= this.#dueAt) return;
+    clearTimeout(this.#timer);
+    this.#dueAt = at;
+    this.#timer = setTimeout(() => this.#tick(), ms);
+  }
+
+  #tick(): void {
+    this.#dueAt = Infinity;
+    const now = performance.now();
+    const everyone = now - this.#sweptAt >= idleMs;
+    if (everyone) this.#sweptAt = now;
+    let hot = false;
+    let found = false;
+    for (const worker of this.#workers.values()) {
+      const isHot = worker.turnOpen || worker.waiting > 0 || worker.hotUntil > now;
+      hot ||= isHot;
+      if (!isHot && !everyone) continue;
+      const size = fileSize(outOf(worker));
+      if (size === null || worker.pumping !== null || worker.notBefore > now) continue;
+      if (size !== worker.fed) {
+        found = true;
+        worker.hotUntil = now + hotMs;
+        void this.#pump(worker);
+      }
+      this.#parts.bounds.look(worker, size, isHot || found);
+    }
+    this.#pause = found ? streamingMs : Math.min(this.#pause * 2, quietTurnMs);
+    if (this.#workers.size > 0) this.#schedule(hot || found ? this.#pause : idleMs);
+  }
+
+  /** Reads and commits one batch. Never throws: what could not be stored is read again later. */
+  #pump(worker: Worker): Promise<void> {
+    worker.pumping ??= this.#readAndCommit(worker)
+      .catch((error: unknown) => {
+        this.#parts.log.warn("an agent's output could not be stored; it is read again", { session: worker.session, error });
+        this.#rewind(worker, worker.read);
+        worker.notBefore = performance.now() + retryMs;
+      })
+      .finally(() => {
+        worker.pumping = null;
+      });
+    return worker.pumping;
+  }
+
+  async #readAndCommit(worker: Worker): Promise<void> {
+    const batch = this.#read(worker);
+    if (batch.items.length === 0 && batch.to === worker.read) return;
+    await this.#commit(worker, batch.items, batch.to);
+    if (batch.more && !this.#closed) this.#schedule(0);
+  }
+
+  #read(worker: Worker): { items: OutputBatchItem[]; to: number; more: boolean } {
+    const items: OutputBatchItem[] = [];
+    const size = fileSize(outOf(worker)) ?? worker.fed;
+    if (size < worker.fed) {
+      // A child that writes to /dev/stdout truncates the file: what comes now starts at its beginning.
+      items.push({ item: "damaged", what: "shrunk", bytes: worker.fed - size });
+      return { items, to: 0, more: size > 0 };
+    }
+    let to = worker.read;
+    const until = Math.min(size, worker.fed + batchBytes);
+    if (worker.fed >= until) return { items, to, more: false };
+    worker.splitter ??= new LineSplitter(maxLineBytes, worker.fed);
+    const file = openSync(outOf(worker), constants.O_RDONLY | constants.O_NOFOLLOW);
+    try {
+      while (worker.fed < until) {
+        const wanted = Math.min(chunkBytes, until - worker.fed);
+        const read = readSync(file, this.#buffer, 0, wanted, worker.fed);
+        if (read === 0) break;
+        worker.fed += read;
+        for (const line of worker.splitter.push(this.#buffer.subarray(0, read))) {
+          const bytes = line.end - to;
+          to = line.end;
+          if (line.line === "oversized") items.push({ item: "damaged", what: "oversized", bytes });
+          else if (line.text.trim() !== "") items.push(parse(line.text, bytes));
+        }
+      }
+    } finally {
+      closeSync(file);
+    }
+    if (worker.splitter.pending === 0) worker.splitter = null;
+    return { items, to, more: size > worker.fed };
+  }
+
+  async #commit(worker: Worker, items: OutputBatchItem[], to: number): Promise<void> {
+    const { session, launch } = worker;
+    const from = worker.read;
+    const result = await this.#parts.ingest({ session, launch, from, to, items });
+    if (result.read !== to || to < from) this.#rewind(worker, result.read);
+    worker.read = result.read;
+    worker.turnOpen = result.state.turn.turn === "open";
+    this.#parts.ingested(worker, result);
+  }
+
+  #rewind(worker: Worker, to: number): void {
+    worker.read = to;
+    worker.fed = to;
+    worker.splitter = null;
+  }
+}
+
+export function outOf(worker: Worker): string {
+  return join(worker.directory, "out");
+}
+
+function parse(text: string, bytes: number): OutputBatchItem {
+  try {
+    const message: unknown = JSON.parse(text);
+    if (typeof message === "object" && message !== null && !Array.isArray(message)) {
+      return { item: "message", message: message as Record<string, unknown> };
+    }
+  } catch {
+    // Said below.
+  }
+  return { item: "damaged", what: "unparsable", bytes };
+}

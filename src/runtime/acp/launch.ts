@@ -1,0 +1,172 @@
+/**
+ * Starts an agent between its two files: directory and record first, then a keeper that has no pipe to anybody, then the
+ * conversation. Asked again for the same launch, by this daemon or the next, it takes up what is there.
+ */
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { identify, isAlive, type Identity } from "../../base/pid.ts";
+import { findTree } from "../../base/process-tree.ts";
+import { reach } from "../../base/test-points.ts";
+import type { ChatAgent } from "../../ports/agents.ts";
+import type { LaunchRequest, LaunchResult } from "../../ports/runtime.ts";
+import { launchMarker, type RecordedProcess, type WorkerRecord } from "../../protocol/worker-record.ts";
+import { writeRequest } from "./client.ts";
+import type { AcpContext } from "./context.ts";
+import { initializeRequest, openConversation } from "./handshake.ts";
+import { stop } from "./stop.ts";
+import { carriesMarker, placeOf } from "./workers.ts";
+import { identityOf, newWorker, type Worker } from "./worker.ts";
+import { readExit, readPids } from "./worker-files.ts";
+
+/** Within this the keeper has written down who the agent is; it takes some milliseconds. */
+const startedMs = 15_000;
+const pollMs = 3;
+const failedLines = 20;
+/** How long a failed launch's processes may take to go. */
+const giveUpMs = 5_000;
+
+export async function launch(context: AcpContext, request: LaunchRequest): Promise<LaunchResult> {
+  const { session } = request;
+  const agent = context.agents.get(session.agent);
+  const chat = agent?.chat ?? null;
+  if (agent === null || chat === null) return refusal(`The agent ${session.agent} has no chat mode.`);
+  if (!existsSync(session.workspacePath)) return refusal(`Workspace missing: ${session.workspacePath}`);
+  const worker = await startedWorker(context, request, chat);
+  if (worker.record.agent === null) return giveUp(context, request, worker, notStarted(worker), false);
+  const opened = await openConversation(context, worker, { session, how: request.how, chat });
+  if (!opened.opened) return giveUp(context, request, worker, opened.reason, opened.conversationGone);
+  const { agentSessionId } = opened;
+  await learn(context, worker, { agentSessionId });
+  return {
+    launched: true,
+    agent: identityOf(worker.record, worker.record.agent),
+    agentSessionId,
+    promptTaken: false,
+  };
+}
+
+async function startedWorker(context: AcpContext, request: LaunchRequest, chat: ChatAgent): Promise<Worker> {
+  const { session, launch } = request;
+  const known = context.inbox.get(session.id);
+  if (known !== undefined && known.launch === launch && known.record.agent !== null) return known;
+  const others = context.files.launches(session.id).filter((other) => other !== launch);
+  // Nothing of an earlier launch may live beside this one, or be read after it.
+  if (others.length > 0) await stop(context, { ...session, run: { run: "none" } }, { force: false, deadlineMs: giveUpMs }, launch);
+  const worker = await prepared(context, request, chat);
+  context.inbox.follow(worker);
+  if (!(await isStarted(worker))) await startKeeper(context, request, worker, chat);
+  await identifyProcesses(context, worker);
+  return worker;
+}
+
+/** Directory, record and first line are on disk before anything runs. */
+async function prepared(context: AcpContext, request: LaunchRequest, chat: ChatAgent): Promise<Worker> {
+  const { session, launch } = request;
+  const place = placeOf(context, launch);
+  const fresh: WorkerRecord = {
+    ...{ version: 1, session: session.id, launch, bootId: context.bootId, keeper: null, feeder: null, agent: null },
+    ...{ marker: `${launchMarker}=${launch}`, command: chat.command, agentSessionId: session.agentSessionId },
+    ...{ build: context.buildOf(context.agents.get(session.agent)!), restarting: false },
+  };
+  const record = place?.record ?? fresh;
+  const directory = context.files.has(session.id, launch)
+    ? context.files.directory(session.id, launch)
+    : context.files.make(session.id, launch);
+  const worker = newWorker(record, directory, place?.outRead ?? 0);
+  context.files.writeRecord(record);
+  await reach("chat.recorded");
+  await writeRequest(context, worker, { ...initializeRequest(context), step: { info: JSON.stringify(record) } });
+  return worker;
+}
+
+/** An earlier daemon may have died right behind the start: then its keeper carries our marker. */
+async function isStarted(worker: Worker): Promise<boolean> {
+  if (!existsSync(join(worker.directory, "bell"))) return false;
+  if (existsSync(join(worker.directory, "pids"))) return true;
+  return (await findTree({ roots: [], marker: { name: launchMarker, values: [worker.launch] } })).length > 0;
+}
+
+async function startKeeper(context: AcpContext, request: LaunchRequest, worker: Worker, chat: ChatAgent): Promise<void> {
+  const { session, launch, env } = request;
+  const keeper = [context.keeperPath, worker.directory, context.files.recordPath(session.id), launch, "--"];
+  const child = spawn("sh", [...keeper, ...chat.command], {
+    cwd: session.workspacePath,
+    env: { ...context.env, ...chat.env, ...env, [launchMarker]: launch },
+    // No pipe to anybody: a pipe would break when we go.
+    stdio: "ignore",
+    detached: true,
+  });
+  await new Promise<void>((resolve, reject) => {
+    child.once("spawn", resolve);
+    child.once("error", reject);
+  });
+  child.unref();
+  await reach("chat.spawned");
+}
+
+/** Fills in who keeper, feeder and agent are; the agent stays null when it did not come to be. */
+async function identifyProcesses(context: AcpContext, worker: Worker): Promise<void> {
+  const until = performance.now() + startedMs;
+  for (;;) {
+    const pids = readPids(worker.directory);
+    const agent = ours(worker, pids.agent);
+    if (agent !== null) {
+      const [keeper, feeder] = [ours(worker, pids.keeper), ours(worker, pids.feeder)];
+      return learn(context, worker, { agent, keeper, feeder });
+    }
+    if (readExit(worker.directory) !== null || performance.now() >= until) return;
+    await delay(pollMs);
+  }
+}
+
+/** A pid alone may be somebody else's by now: it is believed with our marker in its environment. */
+function ours(worker: Worker, pid: number | null): RecordedProcess | null {
+  const identity: Identity | null = pid === null ? null : identify(pid);
+  if (identity === null || !carriesMarker(identity.pid, worker.launch)) return null;
+  return { pid: identity.pid, startTime: identity.startTime };
+}
+
+export async function learn(context: AcpContext, worker: Worker, news: Partial<WorkerRecord>): Promise<void> {
+  worker.record = { ...worker.record, ...news };
+  context.files.writeRecord(worker.record);
+  const info = JSON.stringify(worker.record);
+  await context.store.chat(worker.session, worker.launch, (_state, place) => (place === null ? null : { info }));
+}
+
+async function giveUp(
+  context: AcpContext,
+  request: LaunchRequest,
+  worker: Worker,
+  reason: string,
+  conversationGone: boolean,
+): Promise<LaunchResult> {
+  // When the agent has ended by itself, its keeper is about to write how: that must not be cut short.
+  await awaitExit(worker);
+  const { exit, lastLines } = await stop(context, request.session, { force: false, deadlineMs: giveUpMs });
+  return { launched: false, reason: withLastWords(reason, lastLines), exit, lastLines, conversationGone };
+}
+
+async function awaitExit(worker: Worker): Promise<void> {
+  const { agent, keeper } = worker.record;
+  if (agent !== null && isAlive(identityOf(worker.record, agent))) return;
+  const until = performance.now() + 500;
+  const keeperLives = (): boolean => keeper === null || isAlive(identityOf(worker.record, keeper));
+  while (readExit(worker.directory) === null && keeperLives() && performance.now() < until) await delay(pollMs);
+}
+
+function notStarted(worker: Worker): string {
+  return readExit(worker.directory) === null
+    ? "The agent did not start in time."
+    : "The agent ended before it could be seen.";
+}
+
+function withLastWords(reason: string, lines: string[]): string {
+  const last = lines.slice(-failedLines).findLast((line) => line.trim() !== "");
+  return last === undefined ? reason : `${reason} Its last words: ${last.trim()}`;
+}
+
+function refusal(reason: string): LaunchResult {
+  return { launched: false, reason, exit: null, lastLines: [], conversationGone: false };
+}

@@ -1,0 +1,162 @@
+/**
+ * What is there of chat sessions, by the identity of agent and feeder. A killed keeper harms nothing. For an idle session
+ * this is three looks into /proc; nothing is opened and nothing kept.
+ */
+import { existsSync } from "node:fs";
+import { identify, isAlive, readStat, signalIdentity, startedAt, type Identity, type ProcessStat } from "../../base/pid.ts";
+import { findTree } from "../../base/process-tree.ts";
+import type { Observation, RuntimeSeen } from "../../ports/runtime.ts";
+import type { LaunchPlace } from "../../ports/store.ts";
+import type { LaunchId, SessionId } from "../../protocol/ids.ts";
+import type { SessionState } from "../../protocol/session.ts";
+import { launchMarker } from "../../protocol/worker-record.ts";
+import { flush } from "./client.ts";
+import type { AcpContext } from "./context.ts";
+import { learn } from "./launch.ts";
+import { clearAway } from "./stop.ts";
+import { carriesMarker, findWorker } from "./workers.ts";
+import { identityOf, type Worker } from "./worker.ts";
+import { readExit, readPids } from "./worker-files.ts";
+
+const deathLines = 20;
+const gone: Observation = { seen: { is: "absent" }, cause: "identity-gone" };
+
+export async function observeAll(
+  context: AcpContext,
+  sessions: readonly SessionState[],
+): Promise<Map<SessionId, Observation>> {
+  const unknown = sessions.filter((session) => followed(context, session) === null);
+  // One query for a start with hundreds of them.
+  const places =
+    unknown.length < 10 ? null : new Map(context.store.launchPlaces().map((place) => [place.launch, place]));
+  const found = new Map<SessionId, Observation>();
+  for (const session of sessions) found.set(session.id, await observeOne(context, session, places));
+  return found;
+}
+
+function followed(context: AcpContext, session: SessionState): Worker | null {
+  const worker = context.inbox.get(session.id);
+  const expected = session.run.run === "none" ? null : session.run.launch;
+  return worker !== undefined && (expected === null || worker.launch === expected) ? worker : null;
+}
+
+async function observeOne(
+  context: AcpContext,
+  session: SessionState,
+  places: ReadonlyMap<LaunchId, LaunchPlace> | null,
+): Promise<Observation> {
+  const known = followed(context, session);
+  const found = known === null ? findWorker(context, session, places) : { worker: known, settled: true };
+  if (found === null) return gone;
+  const { worker } = found;
+  if (worker.record.bootId !== context.bootId) {
+    // Nothing of another boot lives: what its agent left is read and cleared away at once.
+    await clearAway(context, session, worker);
+    return { seen: { is: "absent" }, cause: "other-boot" };
+  }
+  if (worker.record.agent === null) {
+    const started = await lookForAgent(context, worker);
+    if (started !== "found") return started === "starting" ? { seen: { is: "unknown", why: "it is being started" }, cause: null } : dead(context, worker);
+  }
+  const agent = identityOf(worker.record, worker.record.agent!);
+  const stat = readStat(agent.pid);
+  if (!lives(stat, agent)) return existsSync(worker.directory) ? dead(context, worker) : gone;
+  if (known === null) attach(context, session, worker, found.settled);
+  if (stat.state === "T") wakeUnlessHeld(context, worker, agent);
+  return { seen: { is: "known", value: seenAlive(worker, session, agent) }, cause: null };
+}
+
+/** Read on from the committed byte; complete what a crash cut off. No word is sent: the agent never died. */
+function attach(context: AcpContext, session: SessionState, worker: Worker, settled: boolean): void {
+  worker.turnOpen = session.turn.turn === "open";
+  context.inbox.follow(worker);
+  // An agent that answered the last line has read everything before it; only others are rung for again.
+  if (!settled) flush(context, worker).catch((error: unknown) => context.log.warn("an append is still to be completed", { session: session.id, error }));
+}
+
+/** A crash may have come between the start and the note of who was started. */
+async function lookForAgent(context: AcpContext, worker: Worker): Promise<"found" | "starting" | "none"> {
+  const pids = readPids(worker.directory);
+  const named = (pid: number | null): { pid: number; startTime: string } | null => {
+    const identity = pid === null || !carriesMarker(pid, worker.launch) ? null : identify(pid);
+    return identity === null ? null : { pid: identity.pid, startTime: identity.startTime };
+  };
+  const agent = named(pids.agent);
+  if (agent !== null) {
+    await learn(context, worker, { agent, keeper: named(pids.keeper), feeder: named(pids.feeder) });
+    return "found";
+  }
+  if (worker.waiting > 0) return "starting";
+  if (readExit(worker.directory) !== null) return "none";
+  const tree = await findTree({ roots: [], marker: { name: launchMarker, values: [worker.launch] } });
+  return tree.length > 0 ? "starting" : "none";
+}
+
+function dead(context: AcpContext, worker: Worker): Observation {
+  const value: RuntimeSeen = {
+    launch: worker.launch,
+    agent: { alive: false, exit: readExit(worker.directory) },
+    processes: [],
+    activity: null,
+    agentSessionId: null,
+    lastLines: context.files.errorLines(worker.session, worker.launch, deathLines),
+    build: worker.record.build,
+  };
+  return { seen: { is: "known", value }, cause: null };
+}
+
+function seenAlive(worker: Worker, session: SessionState, agent: Identity): RuntimeSeen {
+  const { keeper, feeder, build } = worker.record;
+  const processes = [processOf(agent, "agent")];
+  if (keeper !== null && isAlive(identityOf(worker.record, keeper))) {
+    processes.push(processOf(identityOf(worker.record, keeper), "keeper"));
+  }
+  const hears = feeder !== null && feederHears(identityOf(worker.record, feeder)) && !worker.feederGone;
+  if (feeder !== null && isAlive(identityOf(worker.record, feeder))) {
+    processes.push(processOf(identityOf(worker.record, feeder), "feeder"));
+  }
+  return {
+    launch: worker.launch,
+    agent: { alive: true, identity: agent },
+    processes,
+    activity: activityOf(session),
+    // The store follows what the agent reports; nothing newer is known here.
+    agentSessionId: null,
+    lastLines: [],
+    deaf: !hears,
+    build,
+  };
+}
+
+/** A stopped feeder is continued; one that is gone cannot be replaced under a living agent. */
+function feederHears(feeder: Identity): boolean {
+  const stat = readStat(feeder.pid);
+  if (!lives(stat, feeder)) return false;
+  if (stat.state === "T") signalIdentity(feeder, "SIGCONT");
+  return true;
+}
+
+/** The watcher and we stop an agent for want of room; a watcher that died cannot let it go on. */
+function wakeUnlessHeld(context: AcpContext, worker: Worker, agent: Identity): void {
+  if (worker.bounds.paused) return;
+  context.bounds.adopt(worker);
+  if (worker.bounds.paused) return;
+  const { watcher } = readPids(worker.directory);
+  if (watcher === null || !carriesMarker(watcher, worker.launch)) signalIdentity(agent, "SIGCONT");
+}
+
+function activityOf(session: SessionState): RuntimeSeen["activity"] {
+  const since = session.lastActivityAt;
+  const [asked] = session.permissions;
+  if (asked !== undefined) return { activity: "needs_input", source: "chat", since, reason: asked.title };
+  const activity = session.turn.turn === "open" ? "working" : "idle";
+  return { activity, source: "chat", since, reason: null };
+}
+
+function lives(stat: ProcessStat | null, identity: Identity): stat is ProcessStat {
+  return stat !== null && stat.startTime === identity.startTime && stat.state !== "Z" && stat.state !== "X";
+}
+
+function processOf(identity: Identity, what: string): RuntimeSeen["processes"][number] {
+  return { identity, what, startedAt: startedAt(identity) ?? 0 };
+}

@@ -1,0 +1,146 @@
+/** The chat runtime: agents that speak ACP, each between two files that outlive us. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { AgentDefinition, Agents } from "../../ports/agents.ts";
+import type { ChatRuntime, ChatStore, Ingest } from "../../ports/chat.ts";
+import type { Logger } from "../../ports/commands.ts";
+import type { SessionId } from "../../protocol/ids.ts";
+import type { SessionState } from "../../protocol/session.ts";
+import { Bounds, defaultLimits, type Limits } from "./bounds.ts";
+import { Changes } from "./changes.ts";
+import { flush } from "./client.ts";
+import { defaultDeadlines, type AcpContext, type Deadlines } from "./context.ts";
+import { Inbox } from "./inbox.ts";
+import { launch, learn } from "./launch.ts";
+import { observeAll } from "./observe.ts";
+import { stop } from "./stop.ts";
+import { answerPermission, cancelTurn, configure, deleteConversation, endTurn, sendPrompt } from "./turns.ts";
+import type { Worker } from "./worker.ts";
+import { WorkerFiles } from "./worker-files.ts";
+
+export interface AcpRuntimeOptions {
+  workersDirectory: string;
+  /** The keeper script, where nothing that is installed or updated can pull it away. */
+  keeperPath: string;
+  agents: Agents;
+  bootId: string;
+  /** What agents start from, `HOLDFAST_HOME` included; secrets of the daemon must not be in it. */
+  env: NodeJS.ProcessEnv;
+  /** What would be launched now for this agent: keeper script, adapter and its version. */
+  buildOf: (agent: AgentDefinition) => string;
+  store: ChatStore;
+  ingest: Ingest;
+  /** Whether the lock of our home is still ours; asked before each write to an agent. */
+  stillOurs: () => boolean;
+  log?: Logger;
+  deadlines?: Partial<Deadlines>;
+  limits?: Partial<Limits>;
+  now?: () => number;
+}
+
+/** A keeper counts 48 h without a beat; ten minutes keep that far away at no cost. */
+const beatEveryMs = 10 * 60_000;
+const firstBeatMs = 30_000;
+const silent: Logger = { debug() {}, info() {}, warn() {}, error() {} };
+
+export function openAcpRuntime(options: AcpRuntimeOptions): ChatRuntime {
+  const { store, agents, log = silent } = options;
+  const listeners: ((session: SessionId | null) => void)[] = [];
+  const hint = (session: SessionId): void => listeners.forEach((listener) => listener(session));
+  const changes = new Changes();
+  const bounds = new Bounds({ ...defaultLimits, ...options.limits }, log);
+  const inbox = new Inbox({
+    ingest: options.ingest,
+    bounds,
+    log,
+    ingested(worker, result) {
+      if (result.replies) void flush(context, worker).catch((error: unknown) => log.warn("an answer is still to be sent", { session: worker.session, error }));
+      changes.tell(worker.session);
+      if (result.decisive) hint(worker.session);
+    },
+  });
+  const context: AcpContext = {
+    ...{ store, inbox, bounds, changes, agents, hint, log, bootId: options.bootId, env: options.env },
+    ...{ keeperPath: options.keeperPath, buildOf: options.buildOf, stillOurs: options.stillOurs },
+    files: new WorkerFiles(options.workersDirectory),
+    deadlines: { ...defaultDeadlines, ...options.deadlines },
+    now: options.now ?? Date.now,
+  };
+  const beat = startBeat(inbox, log);
+
+  /** The worker of a session's expected launch, adopted now if it was not yet. */
+  const workerOf = async (session: SessionState): Promise<Worker | null> => {
+    if (inbox.get(session.id) === undefined) await observeAll(context, [session]);
+    const worker = inbox.get(session.id);
+    return worker !== undefined && session.run.run !== "none" && worker.launch === session.run.launch ? worker : null;
+  };
+
+  return {
+    observe: (sessions) => observeAll(context, sessions),
+    mayHaveLeft: (session) => context.files.mayHaveLeft(session.id),
+    launch: (request) => launch(context, request),
+    async send(session, prompt) {
+      const worker = await workerOf(session);
+      return worker === null ? { sent: "not-now", why: "the agent is not running" } : sendPrompt(context, worker, prompt);
+    },
+    stop: (session, how) => stop(context, session, how),
+    async capture(session, lines) {
+      return context.files.errorLines(session.id, launchOf(session), lines).join("\n");
+    },
+    attachCommand: (session) => ["holdfast", "attach", session.id],
+    onHint: (listener) => void listeners.push(listener),
+    async answer(session, requestId, optionId, by) {
+      const worker = await workerOf(session);
+      if (worker === null) return { answered: false, why: "not-open" };
+      return answerPermission(context, worker, requestId, optionId, by);
+    },
+    async cancel(session, how) {
+      const worker = await workerOf(session);
+      return worker === null ? { cancelled: "no-turn" } : cancelTurn(context, worker, how);
+    },
+    async endTurn(session, by) {
+      const worker = await workerOf(session);
+      return worker === null ? false : endTurn(context, worker, by);
+    },
+    async configure(session, pick, by) {
+      const worker = await workerOf(session);
+      return worker === null ? { told: false, why: "the agent is not running" } : configure(context, worker, pick, by);
+    },
+    async deleteConversation(session) {
+      const worker = await workerOf(session);
+      return worker === null ? "not-running" : deleteConversation(context, worker);
+    },
+    markRestarting(session) {
+      const worker = inbox.get(session.id);
+      if (worker !== undefined) void learn(context, worker, { restarting: true });
+    },
+    errorLines: (session, lines) => context.files.errorLines(session.id, launchOf(session), lines),
+    async close() {
+      clearInterval(beat);
+      inbox.close();
+      await Promise.allSettled([...inbox.all()].flatMap((worker) => [worker.appending, worker.pumping]));
+    },
+  };
+}
+
+function launchOf(session: SessionState): Worker["launch"] | null {
+  return session.run.run === "none" ? null : session.run.launch;
+}
+
+/** Tells every keeper that a daemon is there. Its content must change; the clock is only where the number comes from. */
+function startBeat(inbox: Inbox, log: Logger): NodeJS.Timeout {
+  let last = 0;
+  const timer = setInterval(() => {
+    const now = performance.now();
+    if (last !== 0 && now - last < beatEveryMs) return;
+    last = now;
+    for (const worker of inbox.all()) {
+      try {
+        writeFileSync(join(worker.directory, "beat"), `${process.pid} ${Math.round(now)}\n`, { mode: 0o600 });
+      } catch (error) {
+        log.debug("a keeper could not be told that we are here", { session: worker.session, error });
+      }
+    }
+  }, firstBeatMs);
+  return timer.unref();
+}

@@ -1,0 +1,217 @@
+/** What is said to a living agent on a person's behalf: prompts, answers, cancels, options. Each is a row before it is sent. */
+import { randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Answered, CancelResult, DeleteOutcome, Told } from "../../ports/chat.ts";
+import type { SendResult } from "../../ports/runtime.ts";
+import type { ChatStep, LaunchPlace } from "../../ports/store.ts";
+import {
+  agentRequestOf,
+  answerKey,
+  methodNotFound,
+  notificationLine,
+  pickKey,
+  promptKey,
+  requestLine,
+  resultLine,
+  type ChatPick,
+} from "../../protocol/acp.ts";
+import type { LaunchId, PromptId } from "../../protocol/ids.ts";
+import type { Actor, SessionState } from "../../protocol/session.ts";
+import { ask, flush, isGone } from "./client.ts";
+import type { AcpContext } from "./context.ts";
+import { pickRequest } from "./picks.ts";
+import type { Worker } from "./worker.ts";
+
+/** Claude writes its transcript late: a delete within 10 ms of a turn's end leaves the conversation behind. */
+const settleMs = 500;
+const deleteMs = 2_000;
+
+export async function sendPrompt(
+  context: AcpContext,
+  worker: Worker,
+  prompt: { promptId: PromptId; text: string },
+): Promise<SendResult> {
+  const { store } = context;
+  const { launch, session } = worker;
+  const key = promptKey(prompt.promptId);
+  if (store.outboxRow(launch, key) === null) {
+    let why: string | null = null;
+    await store.chat(session, launch, (state, place) => {
+      why = reasonNotToSend(state, place, launch);
+      return why === null ? promptStep(state, launch, key, prompt) : null;
+    });
+    if (why !== null) return { sent: "not-now", why };
+  }
+  worker.turnOpen = true;
+  // From here on it is the agent's: whatever dies now, the row is completed and never repeated.
+  if (await flush(context, worker)) return { sent: "seen", by: "in" };
+  return { sent: "doubtful", why: "the agent's input is not as it was left; nothing was written" };
+}
+
+function reasonNotToSend(state: SessionState, place: LaunchPlace | null, launch: LaunchId): string | null {
+  if (place === null || !isCurrent(state, launch)) return "the agent was replaced";
+  if (state.agentSessionId === null) return "the conversation is not open yet";
+  return state.turn.turn === "open" && state.turn.prompt !== null ? "a turn is in progress" : null;
+}
+
+function promptStep(
+  state: SessionState,
+  launch: LaunchId,
+  key: string,
+  { promptId, text }: { promptId: PromptId; text: string },
+): ChatStep {
+  const params = { sessionId: state.agentSessionId, prompt: [{ type: "text", text }] };
+  return {
+    events: [
+      // What the agent began by itself has no answer of its own that could end it.
+      ...(state.turn.turn === "open" ? [{ type: "turn.ended" as const, stopReason: "quiet", promptId: null }] : []),
+      { type: "prompt.sent", promptId, seenBy: "in" },
+      { type: "turn.started", promptId },
+    ],
+    lines: [{ key, text: requestLine(launch, key, "session/prompt", params) }],
+  };
+}
+
+export async function answerPermission(
+  context: AcpContext,
+  worker: Worker,
+  requestId: string,
+  optionId: string,
+  by: Actor,
+): Promise<Answered> {
+  const { launch, session } = worker;
+  let outcome: Answered = { answered: false, why: "not-open" };
+  await context.store.chat(session, launch, (state) => {
+    const open = state.permissions.find((one) => one.requestId === requestId);
+    const agentRequest = agentRequestOf(launch, requestId);
+    if (open === undefined || agentRequest === undefined || !isCurrent(state, launch)) {
+      outcome = { answered: false, why: "not-open" };
+      return null;
+    }
+    if (!open.options.some((option) => option.optionId === optionId)) {
+      outcome = { answered: false, why: "no-such-option" };
+      return null;
+    }
+    outcome = { answered: true };
+    return {
+      events: [{ type: "permission.answered", requestId, optionId, outcome: "selected", by }],
+      lines: [
+        {
+          key: answerKey(agentRequest),
+          text: resultLine(agentRequest, { outcome: { outcome: "selected", optionId } }),
+        },
+      ],
+    };
+  });
+  if (outcome.answered) await flush(context, worker);
+  return outcome;
+}
+
+/** Some agents end a cancelled turn only once their open question was answered with `cancelled`; the protocol wants it so. */
+export async function cancelTurn(
+  context: AcpContext,
+  worker: Worker,
+  { by, waitMs }: { by: Actor; waitMs: number },
+): Promise<CancelResult> {
+  const { launch, session } = worker;
+  let startedAt: number | null = null;
+  await context.store.chat(session, launch, (state, place) => {
+    startedAt = state.turn.turn === "open" && isCurrent(state, launch) ? state.turn.startedAt : null;
+    return startedAt === null || place === null ? null : cancelStep(state, launch, by);
+  });
+  if (startedAt === null) return { cancelled: "no-turn" };
+  if (!(await flush(context, worker))) return { cancelled: "not-told", why: "the agent's input could not be written" };
+  const ended = (): string | null => {
+    const turn = context.store.session(session)?.turn;
+    if (turn === undefined || turn.turn === "none") return "";
+    if (turn.turn === "ended") return turn.stopReason;
+    return turn.startedAt === startedAt ? null : "";
+  };
+  const until = performance.now() + waitMs;
+  worker.waiting++;
+  try {
+    for (;;) {
+      const stopReason = ended();
+      if (stopReason !== null) return { cancelled: "ended", stopReason };
+      const left = until - performance.now();
+      if (left <= 0 || isGone(worker)) return { cancelled: "not-yet" };
+      await context.changes.next(session, Math.min(left, 100));
+    }
+  } finally {
+    worker.waiting--;
+  }
+}
+
+function cancelStep(state: SessionState, launch: LaunchId, by: Actor): ChatStep {
+  const answers = state.permissions.flatMap(({ requestId }) => {
+    const agentRequest = agentRequestOf(launch, requestId);
+    return agentRequest === undefined ? [] : [{ requestId, agentRequest }];
+  });
+  return {
+    events: [
+      { type: "turn.cancelling", by },
+      ...answers.map(({ requestId }) => ({
+        ...{ type: "permission.answered" as const, requestId, optionId: null, outcome: "cancelled" as const, by },
+      })),
+    ],
+    lines: [
+      {
+        key: `cancel:${randomUUID()}`,
+        text: notificationLine("session/cancel", { sessionId: state.agentSessionId }),
+      },
+      ...answers.map(({ agentRequest }) => ({
+        key: answerKey(agentRequest),
+        text: resultLine(agentRequest, { outcome: { outcome: "cancelled" } }),
+      })),
+    ],
+  };
+}
+
+export async function endTurn(context: AcpContext, worker: Worker, by: Actor): Promise<boolean> {
+  let ended = false;
+  await context.store.chat(worker.session, worker.launch, (state) => {
+    ended = state.turn.turn === "open";
+    if (state.turn.turn !== "open") return null;
+    return { events: [{ type: "turn.ended", stopReason: "forced", promptId: state.turn.prompt, message: `ended by ${by}` }] };
+  });
+  return ended;
+}
+
+export async function configure(context: AcpContext, worker: Worker, pick: ChatPick, by: Actor): Promise<Told> {
+  const agentSessionId = context.store.session(worker.session)?.agentSessionId ?? null;
+  if (agentSessionId === null) return { told: false, why: "the conversation is not open yet" };
+  const request = pickRequest(agentSessionId, pick, pickKey(pick, by, randomUUID()));
+  const answer = await ask(context, worker, { ...request, deadlineMs: context.deadlines.configureMs });
+  if (answer.is === "result") return { told: true };
+  if (answer.is === "error") return { told: false, why: answer.message };
+  return { told: false, why: answer.is === "late" ? "the agent did not answer in time" : "the agent has ended" };
+}
+
+/** Cancel, settle, delete: in that order, or the agent writes the conversation again. */
+export async function deleteConversation(context: AcpContext, worker: Worker): Promise<DeleteOutcome> {
+  const until = performance.now() + deleteMs;
+  const cancelled = await cancelTurn(context, worker, { by: "delete", waitMs: deleteMs / 2 });
+  const state = context.store.session(worker.session);
+  const sessionId = state?.agentSessionId ?? null;
+  if (sessionId === null || state === null) return "not-running";
+  const endedAt = state.turn.turn === "ended" ? state.turn.at : 0;
+  if (cancelled.cancelled !== "no-turn" || context.now() - endedAt < settleMs) await delay(settleMs);
+  const deadlineMs = Math.max(until - performance.now(), settleMs);
+  const answer = await ask(context, worker, { key: "delete", method: "session/delete", params: { sessionId }, deadlineMs });
+  const fields = { part: "acp.protocol", session: worker.session, adapter: worker.record.command[0], method: "session/delete" };
+  if (answer.is === "result") {
+    context.log.debug("the agent deleted its conversation", fields);
+    return "deleted";
+  }
+  if (answer.is === "error" && answer.code === methodNotFound) {
+    context.log.debug("the agent keeps its own copy of the conversation", { ...fields, code: answer.code });
+    return "unsupported";
+  }
+  const why = answer.is === "error" ? { code: answer.code, message: answer.message } : { outcome: answer.is };
+  context.log.warn("the agent did not delete its conversation", { ...fields, ...why });
+  return answer.is === "late" ? "too-late" : "failed";
+}
+
+function isCurrent(state: SessionState, launch: LaunchId): boolean {
+  return (state.run.run === "up" || state.run.run === "launching") && state.run.launch === launch;
+}

@@ -1,0 +1,50 @@
+/** One living launch as this daemon knows it. Holds no descriptor: an idle session costs this object and nothing else. */
+import type { LineSplitter } from "../../base/lines.ts";
+import type { Identity } from "../../base/pid.ts";
+import type { LaunchId, SessionId } from "../../protocol/ids.ts";
+import type { RecordedProcess, WorkerRecord } from "../../protocol/worker-record.ts";
+
+export interface Worker {
+  readonly session: SessionId;
+  readonly launch: LaunchId;
+  readonly directory: string;
+  record: WorkerRecord;
+  /** Everything of `out` before this byte is committed. */
+  read: number;
+  /** Everything before this byte was given to the splitter. */
+  fed: number;
+  /** Only while it holds part of a line. */
+  splitter: LineSplitter | null;
+  /** A read that is going on; there is one at a time. */
+  pumping: Promise<void> | null;
+  /** Appends that are going on, one after the other. */
+  appending: Promise<unknown>;
+  /** Whether a turn is open or an answer is waited for: then `out` is looked at often. */
+  turnOpen: boolean;
+  waiting: number;
+  /** Looked at often until then, because something was just written or sent. */
+  hotUntil: number;
+  /** After a failed commit nothing is read before this. */
+  notBefore: number;
+  /** The bell found nobody: the agent can no longer be told anything. */
+  feederGone: boolean;
+  bounds: { reservedTo: number; punchedTo: number; busy: boolean; paused: boolean; renewedAt: number; errorsAt: number };
+}
+
+export function newWorker(record: WorkerRecord, directory: string, read: number): Worker {
+  return {
+    ...{ session: record.session, launch: record.launch, directory, record, read, fed: read, splitter: null },
+    ...{ pumping: null, appending: Promise.resolve(), turnOpen: false, waiting: 0, hotUntil: 0, notBefore: 0 },
+    feederGone: false,
+    bounds: { reservedTo: 0, punchedTo: 0, busy: false, paused: false, renewedAt: 0, errorsAt: 0 },
+  };
+}
+
+export function identityOf(record: WorkerRecord, recorded: RecordedProcess): Identity {
+  return { bootId: record.bootId, ...recorded };
+}
+
+/** Identities of all that is recorded of a launch. */
+export function recordedIdentities(record: WorkerRecord): Identity[] {
+  return [record.keeper, record.feeder, record.agent].flatMap((one) => (one === null ? [] : [identityOf(record, one)]));
+}

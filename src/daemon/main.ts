@@ -6,6 +6,8 @@ import { chmodSync, rmSync, writeSync, closeSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { openAgents, readAgentFacts } from "../agents/registry.ts";
 import { build, version } from "../base/build.ts";
+import { readCgroupFacts, scopePrefix } from "../base/cgroup-facts.ts";
+import { judgeCgroup } from "../base/cgroup-risk.ts";
 import { makePrivateDirectory, readJson, writeAtomically } from "../base/durable-file.ts";
 import {
   defaultLaunchOptions,
@@ -84,6 +86,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile): Prom
     agents,
     bootId: bootId(),
     env: baseEnvironment(),
+    serverPrefix: scopeOfItsOwn(),
     log,
   });
   owner.owns("tmux", () => tmux.close());
@@ -206,6 +209,11 @@ function baseEnvironment(): Record<string, string> {
   return Object.fromEntries(
     Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined && !ours.test(entry[0])),
   );
+}
+
+/** A unit that ends all of its processes when it is stopped must not hold the agents' tmux server. */
+function scopeOfItsOwn(): string[] {
+  return judgeCgroup(readCgroupFacts()).risk === "none" ? [] : (scopePrefix() ?? []);
 }
 
 function managedBy(): string | null {

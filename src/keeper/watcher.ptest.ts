@@ -1,6 +1,6 @@
 /** When the watcher ends an abandoned tree and when it must not, and the bounds it keeps; under each shell. */
 import { spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { isRunning } from "../../test/harness/marked.ts";
@@ -91,7 +91,7 @@ describe.each(shells)("$name", ({ shell }) => {
     }
     expect(isRunning(await world.agent())).toBe(true);
     await world.gone();
-    expect(world.read("out")).toBe("end\n");
+    expect(await world.exit()).toBe(143);
   });
 
   test("[KEEP-13] what stands still, a stopped watcher or a restart that is pending, does not count", async () => {
@@ -110,13 +110,17 @@ describe.each(shells)("$name", ({ shell }) => {
   });
 
   test("[KEEP-14] stderr is cut at one mebibyte, and its end is kept", async () => {
-    const noisy = ["sh", "-c", 'yes 0123456789abcde | head -c 2097152 >&2; echo last >&2; read -r go; echo more >&2; echo done; read -r go'];
+    const noise = "yes 0123456789abcde | head -c 2097152 >&2; echo noisy";
+    const noisy = ["sh", "-c", `${noise}; read -r go; echo more >&2; echo done; read -r go`];
     await using world = new KeeperWorld({ shell, command: noisy, tick });
-    await until("err to be cut", () => statSync(world.path("err")).size < 1024);
-    expect(world.read("err.old")).toHaveLength(262_144);
+    await world.heard("noisy\n");
+    await until("err to be cut", () => statSync(world.path("err")).size <= 1_048_576);
+    await world.looks(1);
+    expect(world.read("err.old")).toMatch(/^(0123456789abcde\n){16384}$/);
     await world.say("go\n");
-    await world.heard("done\n");
-    expect(`${world.read("err.old")}${world.read("err")}`.endsWith("last\nmore\n")).toBe(true);
+    await world.heard("noisy\ndone\n");
+    expect(world.read("err").endsWith("more\n")).toBe(true);
+    expect(world.read("err")).not.toContain("\0");
   });
 });
 
@@ -138,6 +142,8 @@ test.runIf(canMount)("[EVT-15] a full disk holds the agent before it can lose a 
   const pid = Number(await until("agent.pid", () => readFileSync(inside("agent.pid"), "utf8")));
   const answers = (): number => readFileSync(inside("out"), "utf8").split("\n").length - 1;
   const ask = (line: string): void => {
+    // The daemon finds this refused; here the test takes a page of the filler for it.
+    if (existsSync(inside("filler"))) truncateSync(inside("filler"), statSync(inside("filler")).size - 4096);
     writeFileSync(inside("in"), `${line}\n`, { flag: "a" });
     writeFileSync(inside("bell"), "r\n");
   };
@@ -148,7 +154,7 @@ test.runIf(canMount)("[EVT-15] a full disk holds the agent before it can lose a 
   await until("the first answer", () => answers() === 1);
   expect(readFileSync(inside("out"), "utf8")).toMatch(/^x{100000} one\n$/);
   await until("the agent to be held", () => stateOf(pid) === "T");
-  truncateSync(inside("filler"), 0);
+  rmSync(inside("filler"));
   await until("the agent to go on", () => stateOf(pid) === "S");
   ask("two");
   await until("the second answer", () => answers() === 2);

@@ -21,7 +21,7 @@ import { endMarked, markedProcesses } from "../harness/marked.ts";
 const here = import.meta.dirname;
 
 export class TmuxWorld implements RuntimeWorld, AsyncDisposable {
-  readonly directory = mkdtempSync(join(homesDirectory, homePrefix));
+  readonly directory = mkdtempSync(join(homesDirectory, homePrefix(process.env["HOLDFAST_TEST_RUN"] ?? "alone")));
   readonly workspace = join(this.directory, "work");
   readonly socketName = `hf-test-${randomBytes(6).toString("hex")}`;
   readonly #agents = new Map<string, AgentDefinition>();

@@ -1,8 +1,8 @@
 /** What surrounds the daemon: would something end its agents, and what it says of itself. */
 import { existsSync } from "node:fs";
 import { messageOf } from "../../protocol/error.ts";
-import { readCgroupFacts, scopePrefix } from "../cgroup-facts.ts";
-import { judgeCgroup } from "../cgroup-risk.ts";
+import { readCgroupFacts, scopePrefix } from "../../base/cgroup-facts.ts";
+import { judgeCgroup } from "../../base/cgroup-risk.ts";
 import type { Context } from "../context.ts";
 import { findDaemon } from "../find-daemon.ts";
 import { type Finding, finding } from "./finding.ts";

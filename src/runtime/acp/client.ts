@@ -40,7 +40,11 @@ export async function writeRequest(context: AcpContext, worker: Worker, request:
   const { key, method, params, step = {} } = request;
   if (context.store.outboxRow(worker.launch, key) === null) {
     const text = requestLine(worker.launch, key, method, params);
-    await context.store.chat(worker.session, worker.launch, () => ({ ...step, lines: [{ key, text }] }));
+    await context.store.chat(worker.session, worker.launch, () => ({
+      ...step,
+      lines: [{ key, text }],
+      appendedTo: worker.appendedTo,
+    }));
   }
   await flush(context, worker);
 }
@@ -62,6 +66,7 @@ async function appendNow(context: AcpContext, worker: Worker): Promise<boolean> 
       context.hint(worker.session);
       return false;
     }
+    worker.appendedTo = result.size;
   } catch (error) {
     // The row is on disk: what is missing of its line is appended as soon as there is room.
     setTimeout(() => void flush(context, worker).catch(() => undefined), appendRetryMs).unref();

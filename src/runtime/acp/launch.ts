@@ -55,9 +55,15 @@ async function startedWorker(context: AcpContext, request: LaunchRequest, chat: 
   // Nothing of an earlier launch may live beside this one, or be read after it.
   if (others.length > 0) await stop(context, { ...session, run: { run: "none" } }, { force: false, deadlineMs: giveUpMs }, launch);
   const worker = await prepared(context, request, chat);
+  // Whoever looks meanwhile sees a start, not a death.
+  worker.waiting++;
   context.inbox.follow(worker);
-  if (!(await isStarted(worker))) await startKeeper(context, request, worker, chat);
-  await identifyProcesses(context, worker);
+  try {
+    if (!(await isStarted(worker))) await startKeeper(context, request, worker, chat);
+    await identifyProcesses(context, worker);
+  } finally {
+    worker.waiting--;
+  }
   return worker;
 }
 

@@ -111,7 +111,7 @@ function seenAlive(worker: Worker, session: SessionState, agent: Identity): Runt
   if (keeper !== null && isAlive(identityOf(worker.record, keeper))) {
     processes.push(processOf(identityOf(worker.record, keeper), "keeper"));
   }
-  const hears = feeder !== null && feederHears(identityOf(worker.record, feeder)) && !worker.feederGone;
+  const hears = (feeder === null || feederHears(identityOf(worker.record, feeder))) && !worker.feederGone;
   if (feeder !== null && isAlive(identityOf(worker.record, feeder))) {
     processes.push(processOf(identityOf(worker.record, feeder), "feeder"));
   }

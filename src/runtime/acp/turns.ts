@@ -38,7 +38,7 @@ export async function sendPrompt(
     let why: string | null = null;
     await store.chat(session, launch, (state, place) => {
       why = reasonNotToSend(state, place, launch);
-      return why === null ? promptStep(state, launch, key, prompt) : null;
+      return why === null ? { ...promptStep(state, launch, key, prompt), appendedTo: worker.appendedTo } : null;
     });
     if (why !== null) return { sent: "not-now", why };
   }
@@ -174,6 +174,7 @@ export async function endTurn(context: AcpContext, worker: Worker, by: Actor): P
     if (state.turn.turn !== "open") return null;
     return { events: [{ type: "turn.ended", stopReason: "forced", promptId: state.turn.prompt, message: `ended by ${by}` }] };
   });
+  if (ended) worker.turnOpen = false;
   return ended;
 }
 

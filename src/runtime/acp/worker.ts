@@ -26,6 +26,8 @@ export interface Worker {
   hotUntil: number;
   /** After a failed commit nothing is read before this. */
   notBefore: number;
+  /** `in` is known to be whole up to here. */
+  appendedTo: number;
   /** The bell found nobody: the agent can no longer be told anything. */
   feederGone: boolean;
   bounds: { reservedTo: number; punchedTo: number; busy: boolean; paused: boolean; renewedAt: number; errorsAt: number };
@@ -35,7 +37,7 @@ export function newWorker(record: WorkerRecord, directory: string, read: number)
   return {
     ...{ session: record.session, launch: record.launch, directory, record, read, fed: read, splitter: null },
     ...{ pumping: null, appending: Promise.resolve(), turnOpen: false, waiting: 0, hotUntil: 0, notBefore: 0 },
-    feederGone: false,
+    ...{ appendedTo: 0, feederGone: false },
     bounds: { reservedTo: 0, punchedTo: 0, busy: false, paused: false, renewedAt: 0, errorsAt: 0 },
   };
 }

@@ -101,7 +101,11 @@ export function openTmuxRuntime(options: TmuxRuntimeOptions): Runtime {
     capture: (session, lines) => capture(context, session, lines),
     attachCommand: (session) => tmux.attachArguments(watches.known(session.id)?.sessionName ?? tmuxName(session)),
     onHint: (listener) => hints.add(listener),
-    close: () => hints.close(),
+    close: async () => {
+      await hints.close();
+      // A server that died by itself left its socket.
+      await tmux.tidy();
+    },
   };
 }
 

@@ -15,8 +15,9 @@ import type {
 import { conversationsDirectory, DemoConversation } from "../conversation.ts";
 import { invalidParams, JsonRpcPeer, RpcError } from "./json-rpc.ts";
 import type { Params } from "./json-rpc.ts";
+import { titleOf } from "./prompt.ts";
 import { DemoSession, replayOf } from "./session.ts";
-import { DemoTurn, titleOf } from "./turn.ts";
+import { DemoTurn } from "./turn.ts";
 
 /** Of the agent's own behaviour, not of Holdfast. */
 const version = "1";

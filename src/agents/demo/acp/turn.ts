@@ -3,17 +3,12 @@ import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type {
-  ContentBlock,
-  PermissionOption,
-  PlanEntry,
-  SessionUpdate,
-  StopReason,
-  ToolCall,
-} from "@agentclientprotocol/sdk";
+import type { ContentBlock, PlanEntry, SessionUpdate, StopReason, ToolCall } from "@agentclientprotocol/sdk";
 import { editFile } from "./edit.ts";
 import { internalError, RpcError } from "./json-rpc.ts";
 import type { JsonRpcPeer } from "./json-rpc.ts";
+import { permissionOptions, pickedOption, unlessAborted } from "./permission.ts";
+import { describeAttachment, textOf, titleOf } from "./prompt.ts";
 import { parseChatPrompt } from "./script.ts";
 import type { ChatStep } from "./script.ts";
 import { textUpdate } from "./session.ts";
@@ -27,12 +22,6 @@ const laterMs = 50;
 const floodLine = `${"x".repeat(99)}\n`;
 /** What the demo claims as the size of its context. */
 const contextSize = 200_000;
-
-const permissionOptions: PermissionOption[] = [
-  { optionId: "allow", name: "Allow", kind: "allow_once" },
-  { optionId: "allow-always", name: "Always allow", kind: "allow_always" },
-  { optionId: "reject", name: "Reject", kind: "reject_once" },
-];
 
 export interface TurnParts {
   session: DemoSession;
@@ -59,7 +48,7 @@ export class DemoTurn {
 
   async run(prompt: ContentBlock[]): Promise<StopReason> {
     const { conversation } = this.#parts.session;
-    const text = prompt.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
+    const text = textOf(prompt);
     this.#history = conversation.describe();
     conversation.begin(text);
     if (conversation.turns.length === 1) this.#tell({ sessionUpdate: "session_info_update", title: titleOf(text) });
@@ -251,42 +240,4 @@ export class DemoTurn {
   #tell(update: SessionUpdate): void {
     this.#parts.client.notify("session/update", { sessionId: this.#parts.session.conversation.id, update });
   }
-}
-
-export function titleOf(prompt: string): string {
-  return (prompt.trim().split("\n")[0] ?? "").slice(0, 60) || "Untitled";
-}
-
-/** Proof that what was attached arrived. */
-function describeAttachment(block: ContentBlock): string[] {
-  switch (block.type) {
-    case "text":
-      return [];
-    case "image":
-    case "audio":
-      return [`${block.type}: ${block.mimeType}, ${Buffer.from(block.data, "base64").length} bytes`];
-    case "resource_link":
-      return [`link: ${block.uri}`];
-    case "resource":
-      return [
-        `file: ${block.resource.uri}, ${("text" in block.resource ? block.resource.text : block.resource.blob).length} characters`,
-      ];
-    default:
-      return block satisfies never;
-  }
-}
-
-function pickedOption(answer: unknown): PermissionOption | undefined {
-  const { outcome } = (answer ?? {}) as { outcome?: { outcome?: string; optionId?: string } };
-  if (outcome?.outcome !== "selected") return undefined;
-  return permissionOptions.find(({ optionId }) => optionId === outcome.optionId);
-}
-
-/** A cancelled turn waits for no answer; one that comes later is nothing. */
-function unlessAborted(answer: Promise<unknown>, signal: AbortSignal): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => reject(new Error("cancelled"));
-    signal.addEventListener("abort", stop, { once: true });
-    answer.then(resolve, () => resolve(undefined)).finally(() => signal.removeEventListener("abort", stop));
-  });
 }

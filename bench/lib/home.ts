@@ -16,8 +16,11 @@ export interface BenchHome {
   remove(): void;
 }
 
-/** Short, because the path of the daemon's socket may have 107 bytes. */
-const parent = "/tmp";
+/**
+ * Short, because the path of the daemon's socket may have 107 bytes. Another one, such as /dev/shm, where the disk itself
+ * is what makes figures differ.
+ */
+const parent = process.env["HOLDFAST_BENCH_DIR"] ?? "/tmp";
 
 export async function makeHome(sessions: number): Promise<BenchHome> {
   const directory = realpathSync(mkdtempSync(join(parent, "hf-bench-")));

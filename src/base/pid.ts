@@ -2,7 +2,7 @@
  * Who a process is: boot id + pid + kernel start time. A pid alone may belong to somebody else a second later,
  * and a zombie is dead although kill(pid, 0) says otherwise.
  */
-import { readFileSync, readdirSync } from "node:fs";
+import { closeSync, openSync, readFileSync, readSync, readdirSync } from "node:fs";
 
 /** Needed on macOS only, and 4 ms to load: so not by import. */
 const childProcess = () => process.getBuiltinModule("node:child_process");
@@ -39,14 +39,20 @@ function readBootId(): string {
 /** Null when there is no such process. A process that exists but may not be read still has a stat. */
 export function readStat(pid: number): ProcessStat | null {
   if (process.platform !== "linux") return readStatWithPs(pid);
-  let text: string;
+  let file: number | undefined;
   try {
-    text = readFileSync(`/proc/${pid}/stat`, "latin1");
+    // A third faster than readFileSync, which asks for a size that /proc does not tell: 500 agents are adopted by this.
+    file = openSync(`/proc/${pid}/stat`, "r");
+    return parseStat(pid, statBuffer.latin1Slice(0, readSync(file, statBuffer, 0, statBuffer.length, null)));
   } catch {
     return null;
+  } finally {
+    if (file !== undefined) closeSync(file);
   }
-  return parseStat(pid, text);
 }
+
+/** The longest line has some 400 bytes. */
+const statBuffer = Buffer.allocUnsafe(1024);
 
 /** The command's name stands in parentheses and may itself hold spaces and parentheses. */
 export function parseStat(pid: number, text: string): ProcessStat | null {

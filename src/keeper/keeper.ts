@@ -31,7 +31,8 @@
  *   of a `cat` is still passed on. The bell says ENXIO (deaf): stop and resume the session.
  * - watcher killed: nobody ends an abandoned tree nor guards the space, all else goes on.
  * - polite stop of the group (SIGTERM, SIGHUP; SIGINT, SIGQUIT): the feeder ends, the watcher lets go of the agent's
- *   stdin (so the agent sees its end) and watches on, the keeper waits for the agent and writes `exit`.
+ *   stdin (so the agent sees its end) and watches on, the keeper waits for the agent and writes `exit`. In the first
+ *   milliseconds it may end the watcher, or come before there is an agent: whoever stops looks again.
  * - agent ended: `exit` is written, feeder and watcher are ended, the rest of the tree is left to the daemon.
  *
  * Watcher, every 30 s (`HOLDFAST_KEEPER_TICK`, seconds): ends the whole tree (SIGTERM and end of stdin, 5 s, SIGKILL;
@@ -49,7 +50,7 @@
 export const keeperText = `#!/bin/sh
 # usage: keeper.sh DIR RECORD LAUNCH -- COMMAND...     What its files mean and what it promises: see keeper.ts.
 # Runs an agent between the append-only files DIR/in and DIR/out and keeps its exit status. Names begin with hf_ where
-# the agent's environment might hold the same, because a shell passes on what it changes; PATH and umask are given back.
+# the agent's environment might hold them: a shell passes on what it changes. PATH and umask are given back.
 set -u
 hf_dir=$1 hf_record=$2 hf_launch=$3 hf_path=$PATH hf_mask=$(umask)
 hf_tick=\${HOLDFAST_KEEPER_TICK:-30}    # seconds between two looks of the watcher
@@ -95,14 +96,14 @@ bound() { # caps DIR/err (the agent appends: it goes on at the start); renews th
   esac
 }
 watch() { # until the tree is abandoned: then it goes, first politely, then by force; DIR/out stays
-  exec 3>&- 9>"$hf_dir/p" 2>/dev/null
-  me='' nap='' held='' last='' beat='' still=0 missing=0 how=0 round=0
+  exec 3>&- 9>"$hf_dir/p" 2>/dev/null # before the trap: bash never comes back from an open that a trap interrupts
   # From feeder or polite stop: let the agent's stdin end. From the keeper: it is over.
-  trap 'exec 9>&-; kill "$nap"; [ ! -e "$hf_dir/exit" ] || exit 0' TERM HUP INT QUIT
+  trap 'exec 9>&-; ours "$!" && kill "$!"; [ ! -e "$hf_dir/exit" ] || exit 0' TERM HUP INT QUIT
+  me='' held='' last='' beat='' still=0 missing=0 how=0 round=0
   while [ "$missing" -lt 2 ] && [ "$still" -lt "$hf_most" ]; do
-    sleep "$hf_tick" 9>&- & nap=$!
-    wait "$nap"
-    text='' now='' nap='' still=$((still + 1))
+    sleep "$hf_tick" 9>&- &
+    wait "$!"
+    text='' now='' still=$((still + 1))
     kill -0 "$$" || { tell 0; [ -n "$rest" ]; } || { read -r pid <"$hf_dir/agent.pid" && kill -0 "$pid"; } || break
     bound
     [ ! -r "$hf_record" ] || while IFS= read -r line || [ -n "$line" ]; do text=$text$line; done <"$hf_record"
@@ -117,10 +118,10 @@ watch() { # until the tree is abandoned: then it goes, first politely, then by f
   done
   trap : TERM HUP INT QUIT && exec 9>&-
   # We belong to this group, so its number cannot be anybody else's. What is stopped sees no SIGTERM.
-  for polite in TERM CONT; do kill -s "$polite" -- "-$$" && tell "$polite"; done
+  for polite in TERM CONT; do kill -s "$polite" -- "-$$"; tell "$polite"; done
   while tell "$how"; [ -n "$rest" ] || kill -0 "$$"; do
     round=$((round + 1))
-    [ "$round" -lt 25 ] || how=KILL
+    [ "$round" -lt 25 ] || how=KILL # 5 s
     [ "$round" -lt 35 ] || kill -s KILL -- "-$$"
     sleep 0.2 || sleep 1
   done

@@ -1,6 +1,16 @@
 /** When the watcher ends an abandoned tree and when it must not, and the bounds it keeps; under each shell. */
 import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { isRunning } from "../../test/harness/marked.ts";
@@ -9,9 +19,12 @@ import { echo, KeeperWorld, shells, stateOf } from "./keeper.fixture.ts";
 
 const tick = 0.03;
 /** What has a session of its own and is reparented: no group and no parent leads to it. */
-const withDaemon = ["sh", "-c", 'setsid sh -c \'trap "" TERM; (while :; do sleep 300; done) & exit 0\'; echo ready; exec sleep 300'];
+const withDaemon = ["sh", "-c", "setsid sh -c '(exec sleep 300) & exit 0'; echo ready; exec sleep 300"];
+const forever = 'trap "" TERM HUP INT QUIT; while :; do sleep 300; done';
+const stubborn = ["sh", "-c", `setsid sh -c '(${forever}) & exit 0'; echo ready; ${forever}`];
 
-describe.each(shells)("$name", ({ shell }) => {
+// Side by side: they mostly wait for the watcher.
+describe.concurrent.each(shells)("$name", ({ shell }) => {
   test("[KEEP-10] a record that is gone twice ends the whole tree, children with a session of their own too", async () => {
     await using world = new KeeperWorld({ shell, command: withDaemon, tick });
     await world.heard("ready\n");
@@ -27,10 +40,10 @@ describe.each(shells)("$name", ({ shell }) => {
     await world.agent();
     rmSync(join(world.record, ".."), { recursive: true });
     await world.gone();
+    expect(isRunning(world.process.pid!)).toBe(false);
   });
 
   test("[KEEP-10] an agent that ignores all that is polite is ended by force", async () => {
-    const stubborn = ["sh", "-c", 'trap "" TERM HUP INT QUIT; echo ready; while :; do sleep 300; done'];
     await using world = new KeeperWorld({ shell, command: stubborn, tick });
     await world.heard("ready\n");
     process.kill(await world.agent(), "SIGSTOP");
@@ -55,6 +68,7 @@ describe.each(shells)("$name", ({ shell }) => {
     await world.looks(3);
     await world.say("still here\n");
     await world.heard("got still here\n");
+    expect(world.ring("r")).toBe("rung");
     rmSync(world.record, { recursive: true });
     world.writeRecord();
   });
@@ -67,20 +81,27 @@ describe.each(shells)("$name", ({ shell }) => {
     chmodSync(join(world.record, ".."), 0o700);
     await world.say("still here\n");
     await world.heard("got still here\n");
+    expect(world.ring("r")).toBe("rung");
   });
 
-  test.each([undefined, 2])("[KEEP-12] a record that names another launch ends the tree (indent %s)", async (indent) => {
-    await using world = new KeeperWorld({ shell, command: withDaemon, tick });
-    await world.heard("ready\n");
-    writeFileSync(world.record, JSON.stringify({ version: 1, launch: world.launch, restarting: false }, null, indent));
-    await world.looks(3);
-    expect(isRunning(await world.agent())).toBe(true);
-    // The former one may be named elsewhere in it.
-    const other = { version: 1, launch: `${world.launch}-2`, marker: `HOLDFAST_LAUNCH=${world.launch}` };
-    writeFileSync(world.record, JSON.stringify(other, null, indent));
-    await world.gone();
-    expect(await world.exit()).toBe(143);
-  });
+  test.each([undefined, 2])(
+    "[KEEP-12] a record that names another launch ends the tree (indent %s)",
+    async (indent) => {
+      await using world = new KeeperWorld({ shell, command: withDaemon, tick });
+      await world.heard("ready\n");
+      writeFileSync(
+        world.record,
+        JSON.stringify({ version: 1, launch: world.launch, restarting: false }, null, indent),
+      );
+      await world.looks(3);
+      expect(isRunning(await world.agent())).toBe(true);
+      // The former one may be named elsewhere in it.
+      const other = { version: 1, launch: `${world.launch}-2`, marker: `HOLDFAST_LAUNCH=${world.launch}` };
+      writeFileSync(world.record, JSON.stringify(other, null, indent));
+      await world.gone();
+      expect(await world.exit()).toBe(143);
+    },
+  );
 
   test("[KEEP-13] so many own ticks without another beat end the tree; each beat starts anew", async () => {
     await using world = new KeeperWorld({ shell, command: echo, tick, ticks: 8 });
@@ -101,12 +122,13 @@ describe.each(shells)("$name", ({ shell }) => {
     const { watcher } = await world.pids();
     process.kill(watcher, "SIGSTOP");
     world.writeRecord();
-    // Ten times the ticks that are left, as time.
+    // Three times the ticks that are left, as time.
     const stopped = performance.now();
     await until("time to pass", () => performance.now() - stopped > 8 * tick * 1000 * 3);
     expect(isRunning(await world.agent())).toBe(true);
     process.kill(watcher, "SIGCONT");
     await world.gone();
+    expect(await world.exit()).toBe(143);
   });
 
   test("[KEEP-14] stderr is cut at one mebibyte, and its end is kept", async () => {
@@ -128,37 +150,40 @@ describe.each(shells)("$name", ({ shell }) => {
 const canMount =
   spawnSync("unshare", ["-rm", "mount", "-t", "tmpfs", "none", "/mnt"], { stdio: "ignore" }).status === 0;
 
-test.runIf(canMount)("[EVT-15] a full disk holds the agent before it can lose a line, and room lets it go on", async () => {
-  // Mounted over the launch's directory before the keeper starts, in a mount namespace that goes with it.
-  const mount = `mount -t tmpfs -o size=1m none "$2" && : >"$2/in" && : >"$2/out" && : >"$2/err" && exec dash "$@"`;
-  // Writes while the disk is full, then waits to be asked for the rest.
-  const agent = 'while read -r line; do head -c 100000 /dev/zero | tr "\\0" x; echo " $line"; done';
-  await using world = new KeeperWorld({
-    shell: ["unshare", "-rm", "sh", "-c", mount, "sh"],
-    command: ["sh", "-c", agent],
-    tick,
-  });
-  const inside = (name: string): string => `/proc/${world.process.pid}/root${world.path(name)}`;
-  const pid = Number(await until("agent.pid", () => readFileSync(inside("agent.pid"), "utf8")));
-  const answers = (): number => readFileSync(inside("out"), "utf8").split("\n").length - 1;
-  const ask = (line: string): void => {
-    // The daemon finds this refused; here the test takes a page of the filler for it.
-    if (existsSync(inside("filler"))) truncateSync(inside("filler"), statSync(inside("filler")).size - 4096);
-    writeFileSync(inside("in"), `${line}\n`, { flag: "a" });
-    writeFileSync(inside("bell"), "r\n");
-  };
-  await until("the reserve", () => statSync(inside("out")).blocks * 512 >= 262_144);
-  spawnSync("dd", ["if=/dev/zero", `of=${inside("filler")}`, "bs=4k"], { stdio: "ignore" });
-  // From the reserve: whole, although nothing else can be written.
-  ask("one");
-  await until("the first answer", () => answers() === 1);
-  expect(readFileSync(inside("out"), "utf8")).toMatch(/^x{100000} one\n$/);
-  await until("the agent to be held", () => stateOf(pid) === "T");
-  rmSync(inside("filler"));
-  await until("the agent to go on", () => stateOf(pid) === "S");
-  ask("two");
-  await until("the second answer", () => answers() === 2);
-  process.kill(pid, "SIGTERM");
-  // The mount goes with the keeper.
-  await world.gone();
-});
+test.runIf(canMount)(
+  "[EVT-15] a full disk holds the agent before it can lose a line, and room lets it go on",
+  async () => {
+    // Mounted over the launch's directory before the keeper starts, in a mount namespace that goes with it.
+    const mount = `mount -t tmpfs -o size=1m none "$2" && : >"$2/in" && : >"$2/out" && : >"$2/err" && exec dash "$@"`;
+    // Writes while the disk is full, then waits to be asked for the rest.
+    const agent = 'while read -r line; do head -c 100000 /dev/zero | tr "\\0" x; echo " $line"; done';
+    await using world = new KeeperWorld({
+      shell: ["unshare", "-rm", "sh", "-c", mount, "sh"],
+      command: ["sh", "-c", agent],
+      tick,
+    });
+    const inside = (name: string): string => `/proc/${world.process.pid}/root${world.path(name)}`;
+    const pid = Number(await until("agent.pid", () => readFileSync(inside("agent.pid"), "utf8")));
+    const answers = (): number => readFileSync(inside("out"), "utf8").split("\n").length - 1;
+    const ask = (line: string): void => {
+      // The daemon finds this refused; here the test takes a page of the filler for it.
+      if (existsSync(inside("filler"))) truncateSync(inside("filler"), statSync(inside("filler")).size - 4096);
+      writeFileSync(inside("in"), `${line}\n`, { flag: "a" });
+      writeFileSync(inside("bell"), "r\n");
+    };
+    await until("the reserve", () => statSync(inside("out")).blocks * 512 >= 262_144);
+    spawnSync("dd", ["if=/dev/zero", `of=${inside("filler")}`, "bs=4k"], { stdio: "ignore" });
+    // From the reserve: whole, although nothing else can be written.
+    ask("one");
+    await until("the first answer", () => answers() === 1);
+    expect(readFileSync(inside("out"), "utf8")).toMatch(/^x{100000} one\n$/);
+    await until("the agent to be held", () => stateOf(pid) === "T");
+    rmSync(inside("filler"));
+    await until("the agent to go on", () => stateOf(pid) === "S");
+    ask("two");
+    await until("the second answer", () => answers() === 2);
+    process.kill(pid, "SIGTERM");
+    // The mount goes with the keeper.
+    await world.gone();
+  },
+);

@@ -40,8 +40,9 @@ export const runtimeContract: ContractCase[] = [
       const seen = known(await look(runtime, session));
       assert.equal(seen.launch, request.launch);
       assert.deepEqual(seen.agent, { alive: true, identity: agent });
+      // A chat agent's keeper and feeder are listed beside it.
       assert.deepEqual(
-        seen.processes.map((one) => one.identity),
+        seen.processes.filter((one) => one.what === "agent").map((one) => one.identity),
         [agent],
       );
     },

@@ -32,7 +32,7 @@ const behaviours: Record<Behaviour, string> = {
 };
 
 export class AcpWorld implements RuntimeWorld, AsyncDisposable {
-  readonly directory = mkdtempSync(join(homesDirectory, homePrefix));
+  readonly directory = mkdtempSync(join(homesDirectory, homePrefix(process.env["HOLDFAST_TEST_RUN"] ?? "alone")));
   readonly workers = join(this.directory, "acp-workers");
   readonly gates = join(this.directory, "gates");
   readonly #work = join(this.directory, "work");
@@ -175,6 +175,11 @@ export class AcpWorld implements RuntimeWorld, AsyncDisposable {
     return (await this.runtime.observe([this.state(id)])).get(id)!;
   }
 
+  /** As a reboot would. */
+  async killEverything(): Promise<void> {
+    await endMarked(markedProcesses(`HOLDFAST_HOME=${this.directory}`));
+  }
+
   openGate(name: string): void {
     writeFileSync(join(this.gates, name), "");
   }
@@ -186,17 +191,17 @@ export class AcpWorld implements RuntimeWorld, AsyncDisposable {
   }
 
   processes(session: Pick<SessionState, "id">): number[] {
-    const ofHome = new Set(markedProcesses(`HOLDFAST_HOME=${this.directory}`).map(({ pid }) => pid));
     const keepers = new Set(
       markedProcesses(`HOLDFAST_HOME=${this.directory}`)
         .filter(({ what }) => what.includes("keeper.sh") || /^(sleep|cat)\b/.test(what))
         .map(({ pid }) => pid),
     );
-    return this.everything(session).filter((pid) => ofHome.has(pid) && !keepers.has(pid));
+    return this.everything(session).filter((pid) => !keepers.has(pid));
   }
 
   everything({ id }: Pick<SessionState, "id">): number[] {
-    return markedProcesses(`HOLDFAST_SESSION=${id}`).map(({ pid }) => pid);
+    const ofHome = new Set(markedProcesses(`HOLDFAST_HOME=${this.directory}`).map(({ pid }) => pid));
+    return markedProcesses(`HOLDFAST_SESSION=${id}`).flatMap(({ pid }) => (ofHome.has(pid) ? [pid] : []));
   }
 
   #register(program: string, agent: Partial<ChatAgent>): string {
@@ -242,7 +247,7 @@ export class AcpWorld implements RuntimeWorld, AsyncDisposable {
       close();
       store.close();
     }
-    await endMarked(markedProcesses(`HOLDFAST_HOME=${this.directory}`));
+    await this.killEverything();
     rmSync(this.directory, { recursive: true, force: true });
   }
 }

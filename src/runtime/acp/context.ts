@@ -18,6 +18,8 @@ export interface Deadlines {
   configureMs: number;
   /** How long a replay may go on after the load was answered. */
   replayMs: number;
+  /** Between two attempts at a load. */
+  retryMs: number;
 }
 
 export const defaultDeadlines: Deadlines = {
@@ -25,6 +27,7 @@ export const defaultDeadlines: Deadlines = {
   openMs: 120_000,
   configureMs: 10_000,
   replayMs: 10_000,
+  retryMs: 1_000,
 };
 
 export interface AcpContext {

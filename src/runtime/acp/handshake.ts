@@ -24,7 +24,6 @@ export type Opened =
 
 /** A load that failed for a reason that may pass is tried so often before the launch is given up. */
 const loadAttempts = 3;
-const loadRetryMs = 1_000;
 const minuteMs = 60_000;
 
 /** `fs` and `terminal` are not offered: agents that use them would block while no daemon is there to answer. */
@@ -82,7 +81,7 @@ async function takeUp(
   let last: Opened | null = null;
   for (const way of ways) {
     for (let attempt = 1; attempt <= loadAttempts; attempt++) {
-      if (attempt > 1) await delay(loadRetryMs);
+      if (attempt > 1) await delay(context.deadlines.retryMs);
       if (way === "load" && chat.noLoadInBirthMinute === true) await waitOutMinute(context, session);
       const answer = await askBack(context, worker, session, way, attempt);
       if (answer.is === "result") {

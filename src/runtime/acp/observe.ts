@@ -106,34 +106,55 @@ function dead(context: AcpContext, worker: Worker): Observation {
 }
 
 function seenAlive(worker: Worker, session: SessionState, agent: Identity): RuntimeSeen {
-  const { keeper, feeder, build } = worker.record;
-  const processes = [processOf(agent, "agent")];
-  if (keeper !== null && isAlive(identityOf(worker.record, keeper))) {
-    processes.push(processOf(identityOf(worker.record, keeper), "keeper"));
-  }
-  const hears = (feeder === null || feederHears(identityOf(worker.record, feeder))) && !worker.feederGone;
-  if (feeder !== null && isAlive(identityOf(worker.record, feeder))) {
-    processes.push(processOf(identityOf(worker.record, feeder), "feeder"));
-  }
   return {
     launch: worker.launch,
     agent: { alive: true, identity: agent },
-    processes,
+    // Looked up when somebody wants to see them: no decision needs the keeper.
+    get processes() {
+      return processesOf(worker, agent);
+    },
     activity: activityOf(session),
     // The store follows what the agent reports; nothing newer is known here.
     agentSessionId: null,
     lastLines: [],
-    deaf: !hears,
-    build,
+    deaf: worker.feederGone || !feederHears(worker, session),
+    build: worker.record.build,
   };
 }
 
-/** A stopped feeder is continued; one that is gone cannot be replaced under a living agent. */
-function feederHears(feeder: Identity): boolean {
+function processesOf(worker: Worker, agent: Identity): RuntimeSeen["processes"] {
+  const { keeper, feeder } = worker.record;
+  const others = [
+    { what: "keeper", recorded: keeper },
+    { what: "feeder", recorded: feeder },
+  ].flatMap(({ what, recorded }) => {
+    const identity = recorded === null ? null : identityOf(worker.record, recorded);
+    return identity === null || !isAlive(identity) ? [] : [processOf(identity, what)];
+  });
+  return [processOf(agent, "agent"), ...others];
+}
+
+/**
+ * A stopped feeder is continued; one that is gone cannot be replaced under a living agent. While nothing is to be said
+ * the cheapest question is enough: should another process have its pid by then, the bell tells.
+ */
+function feederHears(worker: Worker, session: SessionState): boolean {
+  const { feeder } = worker.record;
+  if (feeder === null) return true;
+  if (session.turn.turn !== "open" && worker.waiting === 0 && session.queue.length === 0) return exists(feeder.pid);
+  const identity = identityOf(worker.record, feeder);
   const stat = readStat(feeder.pid);
-  if (!lives(stat, feeder)) return false;
-  if (stat.state === "T") signalIdentity(feeder, "SIGCONT");
+  if (!lives(stat, identity)) return false;
+  if (stat.state === "T") signalIdentity(identity, "SIGCONT");
   return true;
+}
+
+function exists(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== "ESRCH";
+  }
 }
 
 /** The watcher and we stop an agent for want of room; a watcher that died cannot let it go on. */

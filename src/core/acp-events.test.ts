@@ -1,0 +1,158 @@
+import { describe, expect, test } from "vitest";
+import { permissionId, pickKey } from "../protocol/acp.ts";
+import type { SessionEvent } from "../protocol/event.ts";
+import { asLaunchId, asPromptId } from "../protocol/ids.ts";
+import type { SessionState } from "../protocol/session.ts";
+import { mapOutput, type OutputContext, type OutputItem } from "./acp-events.ts";
+import { created, fold, ready } from "./test-facts.ts";
+
+const launch = asLaunchId("l-1");
+const prompt = asPromptId("p-1");
+const start: SessionEvent[] = [
+  { ...created, kind: "chat" },
+  ready,
+  { type: "launch.started", launch, how: "fresh", attempt: 1 },
+  { type: "launch.up", launch, agent: null },
+  { type: "conversation.pinned", agentSessionId: "s-1" },
+];
+const turn: SessionEvent = { type: "turn.started", promptId: prompt };
+const idle = fold(start);
+const working = fold([...start, turn]);
+
+function map(items: OutputItem[], state: SessionState = working, over: Partial<OutputContext> = {}) {
+  return mapOutput(items, { state, launch, fence: null, replayEnds: "answer", ...over });
+}
+const message = (fields: object): OutputItem => ({ item: "message", message: { jsonrpc: "2.0", ...fields } });
+const update = (fields: object, sessionId = "s-1"): OutputItem =>
+  message({ method: "session/update", params: { sessionId, update: fields } });
+const text = (words: string, more: object = {}): OutputItem =>
+  update({ sessionUpdate: "agent_message_chunk", content: { type: "text", text: words }, ...more });
+const thought = (words: string): OutputItem =>
+  update({ sessionUpdate: "agent_thought_chunk", content: { type: "text", text: words } });
+const answer = (key: string, fields: object): OutputItem => message({ id: `hf:${launch}:${key}`, ...fields });
+
+test("[ACP-50] chunks of one batch are one event, as long as they belong to one message", () => {
+  expect(map([text("a"), text("b"), thought("t"), thought("u"), text("c"), text("d", { messageId: "m" })]).events).toEqual([
+    { type: "agent.text", text: "ab" },
+    { type: "agent.thought", text: "tu" },
+    { type: "agent.text", text: "c" },
+    { type: "agent.text", text: "d", messageId: "m" },
+  ]);
+});
+
+describe("[ACP-51] the answer to a prompt", () => {
+  test("ends its turn with the agent's stop reason, whoever sent it", () => {
+    const { events, answers } = map([answer("p:p-1", { result: { stopReason: "max_tokens" } })]);
+    expect(events).toEqual([{ type: "turn.ended", stopReason: "max_tokens", promptId: prompt }]);
+    expect(answers).toEqual([{ key: "p:p-1", answer: '{"result":{"stopReason":"max_tokens"}}' }]);
+  });
+  test("with an error says what went wrong", () => {
+    const error = { code: -32_603, message: "Internal error", data: { details: "no model" } };
+    expect(map([answer("p:p-1", { error })]).events).toMatchObject([
+      { type: "turn.ended", stopReason: "error", message: "Internal error: no model" },
+    ]);
+  });
+  test("that came already changes nothing", () => {
+    expect(map([answer("p:p-1", { result: {} }), answer("p:p-1", { result: {} })]).events).toHaveLength(1);
+    expect(map([answer("p:p-1", { result: {} })], idle).events).toEqual([]);
+  });
+  test("of another launch or of nobody is ignored", () => {
+    expect(map([message({ id: "hf:other:p:p-1", result: {} }), message({ id: 7, result: {} })])).toMatchObject({
+      events: [],
+      answers: [],
+    });
+  });
+  test("of a turn that was ended by force ends only what the agent went on with by itself", () => {
+    const own = map([text("more"), answer("p:p-1", { result: { stopReason: "end_turn" } })], idle);
+    expect(own.events.map((event) => event.type)).toEqual(["turn.started", "agent.text", "turn.ended"]);
+    const next = fold([...start, { type: "turn.started", promptId: asPromptId("p-2") }]);
+    expect(map([answer("p:p-1", { result: {} })], next).events).toEqual([]);
+  });
+});
+
+test("[ACP-52] a tool call's updates of one batch are one event, with what each of them said", () => {
+  const tool = (fields: object): OutputItem => update({ sessionUpdate: "tool_call_update", toolCallId: "t", ...fields });
+  expect(map([tool({ title: "ls", status: "pending" }), tool({ status: "completed", rawOutput: 1 })]).events).toEqual([
+    { type: "tool.updated", toolCallId: "t", title: "ls", status: "completed", rawOutput: 1 },
+  ]);
+});
+
+describe("[ACP-53] a permission request", () => {
+  const options = [{ optionId: "y", name: "Yes", kind: "allow_once" }];
+  const ask = (id: unknown): OutputItem =>
+    message({ id, method: "session/request_permission", params: { options, toolCall: { toolCallId: "t", title: "rm" } } });
+  test("becomes a question with a name of its own, once", () => {
+    expect(map([ask(0), ask(0)]).events).toEqual([
+      { type: "tool.updated", toolCallId: "t", title: "rm" },
+      { type: "permission.asked", requestId: permissionId(launch, 0), toolCallId: "t", title: "rm", options },
+    ]);
+  });
+  test("is answered with cancelled when it crosses the person's cancel", () => {
+    const cancelling = fold([...start, turn, { type: "turn.cancelling", by: "person" }]);
+    const { events, lines } = map([ask("u-1")], cancelling);
+    expect(events.at(-1)).toMatchObject({ type: "permission.answered", outcome: "cancelled" });
+    expect(lines.map(({ key, text: line }) => [key, JSON.parse(line) as unknown])).toEqual([
+      ['a:"u-1"', { jsonrpc: "2.0", id: "u-1", result: { outcome: { outcome: "cancelled" } } }],
+    ]);
+  });
+  test("of an agent that has ended is nobody's to answer", () => {
+    const ended: SessionEvent = { type: "run.ended", launch, how: "crash", exit: null, uptimeMs: 0, lastLines: [] };
+    expect(map([ask(0)], fold([...start, turn, ended]))).toMatchObject({ events: [], lines: [] });
+  });
+});
+
+test("[ACP-54] an unknown request is refused at once, an unknown notification ignored", () => {
+  const { events, lines } = map([message({ id: 3, method: "fs/read_text_file" }), message({ method: "x/y" }), update({ sessionUpdate: "new" })]);
+  expect(events).toEqual([]);
+  expect(lines).toHaveLength(1);
+  expect(JSON.parse(lines[0]!.text)).toMatchObject({ id: 3, error: { code: -32_601 } });
+});
+
+describe("[ACP-55] replayed history", () => {
+  const commands = update({ sessionUpdate: "available_commands_update", availableCommands: [{ name: "x" }] });
+  test("is hidden until the load is answered", () => {
+    const { events, fence } = map([text("old"), answer("load", { result: {} }), text("new")], idle, { fence: "answer" });
+    expect(events.map((event) => event.type)).toEqual(["chat.opened", "turn.started", "agent.text"]);
+    expect(fence).toBeNull();
+  });
+  test("is hidden until the list of commands where the agent replays after its answer", () => {
+    const late = { fence: "answer", replayEnds: "commands" } as const;
+    const mapped = map([answer("load", { result: {} }), text("old"), commands, text("new")], idle, late);
+    expect(mapped.events.map((event) => event.type)).toEqual(["chat.opened", "commands.changed", "turn.started", "agent.text"]);
+  });
+  test("ends with a load that failed", () => {
+    expect(map([answer("load", { error: { code: -32_002 } })], idle, { fence: "answer", replayEnds: "commands" }).fence).toBeNull();
+  });
+});
+
+test("[ACP-56, EVT-8] an agent that goes on under another id is followed", () => {
+  const other = update({ sessionUpdate: "agent_message_chunk", content: { type: "text", text: "a" } }, "s-2");
+  expect(map([other, other]).events.map((event) => event.type)).toEqual(["conversation.pinned", "agent.text"]);
+});
+
+test("[ACP-57] what was picked is stored when the agent agreed, and a refusal is shown", () => {
+  const key = pickKey({ set: "config", id: "effort:x", value: "very high" }, "person", "n");
+  expect(map([answer(key, { result: { configOptions: [] } })]).events).toEqual([
+    { type: "config.changed", configOptions: [], picked: { id: "effort:x", value: "very high" }, by: "person" },
+  ]);
+  const mode = pickKey({ set: "mode", value: "plan" }, "person", "n");
+  expect(map([answer(mode, { result: {} })]).events).toEqual([{ type: "mode.changed", mode: "plan", by: "person" }]);
+  expect(map([answer(mode, { error: { code: 1, message: "no" } })]).events).toMatchObject([{ type: "notice", level: "warn" }]);
+});
+
+test("[ACP-58] damage of one kind in one batch is one event", () => {
+  const bad = { item: "damaged", what: "unparsable", bytes: 3 } as const;
+  expect(map([bad, bad, text("a")]).events).toEqual([
+    { type: "output.damaged", what: "unparsable", bytes: 6 },
+    { type: "agent.text", text: "a" },
+  ]);
+});
+
+test("[ACP-59] nonsense in place of any field is survived", () => {
+  for (const nonsense of [null, 7, "x", [], {}, [null], { type: 1 }]) {
+    for (const kind of ["agent_message_chunk", "tool_call", "plan", "current_mode_update", "config_option_update", "usage_update"]) {
+      const fields = { sessionUpdate: kind, content: nonsense, entries: nonsense, configOptions: nonsense, currentModeId: nonsense, toolCallId: nonsense };
+      expect(() => map([update(fields), message({ id: nonsense, method: nonsense, params: nonsense, result: nonsense })])).not.toThrow();
+    }
+  }
+});

@@ -1,0 +1,99 @@
+/** Real agents under the real daemon: they keep running when it goes, and come back into their conversation after a reboot. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { endMarked, isRunning, markedProcesses } from "../harness/marked.ts";
+import { ProjectHome } from "../harness/project.ts";
+import { until } from "../harness/until.ts";
+import { digest } from "../model-server/script.ts";
+import { startModelServer } from "../model-server/server.ts";
+import { prepareRealAgent, realAgents, type RealAgent } from "./prepare.ts";
+
+const startMs = 60_000;
+
+async function lane(name: RealAgent) {
+  const model = await startModelServer();
+  const home = await ProjectHome.make();
+  const folders = [home.repo, join(home.paths.worktrees, "my-app", "ma-1")];
+  const { env } = prepareRealAgent(name, { home: join(home.directory, "agent"), modelUrl: model.url, folders });
+  const lines = Object.entries(env).map(([key, value]) => `      ${key}: ${JSON.stringify(value)}`);
+  writeFileSync(
+    join(home.repo, "holdfast.yaml"),
+    ["projects:", "  my-app:", "    path: .", "    prefix: ma", `    agent: ${name}`, "    kind: terminal", "    env:", ...lines, ""].join("\n"),
+  );
+  // The daemon looks for the agent's command where the lane installed it.
+  home.env["PATH"] = env["PATH"]!;
+  await home.ok(["stop"]);
+  await home.ok(["start", "--port", "0"]);
+  await home.ok(["project", "add", home.repo]);
+  const idle = (id: string): Promise<unknown> => until(`${id} to be idle`, async () => (await home.show(id)).status === "idle", startMs);
+  const screen = async (id: string): Promise<string> =>
+    (await home.run("tmux", ["-u", "-L", home.paths.tmuxSocket, "capture-pane", "-p", "-J", "-S", "-200", "-t", `=worker-my-app-${id}:`])).stdout;
+  return {
+    model,
+    home,
+    idle,
+    screen,
+    [Symbol.asyncDispose]: async () => {
+      await home[Symbol.asyncDispose]();
+      await model.close();
+    },
+  };
+}
+
+test("[LIVE-1] claude keeps its pid in mid-turn over SIGKILL, stop and restart of the daemon, and the turn ends", async () => {
+  await using world = await lane("claude");
+  const { home, model, idle, screen } = world;
+  const { id } = await home.json(["spawn", "my-app", "--prompt", "say: begun\ngate: middle\nsay: finished"], { timeoutMs: startMs });
+  await until("the turn to be under way", async () => /begun/.test(await screen(id)), startMs);
+  const agent = await home.agent(id);
+  await home.crash();
+  expect(isRunning(agent.pid)).toBe(true);
+  model.openGate("middle");
+  await until("the turn to end without a daemon", async () => /finished/.test(await screen(id)), startMs);
+  await home.ok(["start"]);
+  await idle(id);
+  await home.ok(["stop"]);
+  await home.ok(["start"]);
+  await home.ok(["restart"]);
+  expect(await home.agent(id)).toEqual(agent);
+  expect(await home.json(["send", id, "history?"], { timeoutMs: startMs })).toMatchObject({ disposition: "delivered" });
+  await until("the history", async () => /history: turns=1 /.test(await screen(id)), startMs);
+});
+
+describe.each(realAgents)("%s", (name) => {
+  test("[LIVE-2] comes back into its conversation after a reboot", async () => {
+    await using world = await lane(name);
+    const { home, idle, screen } = world;
+    const first = "say: before the reboot";
+    const { id } = await home.json(["spawn", "my-app", "--prompt", first], { timeoutMs: startMs });
+    await idle(id);
+    const before = await home.show(id);
+    expect(before.agentSessionId).not.toBeNull();
+    const { pid } = await home.agent(id);
+    await home.ok(["stop"]);
+    await home.run("tmux", ["-L", home.paths.tmuxSocket, "kill-server"]);
+    // As a machine that goes down does: politely, and what stays is ended by force.
+    const left = markedProcesses(`HOLDFAST_HOME=${home.home}`);
+    for (const one of left) process.kill(one.pid, "SIGTERM");
+    await until("the agent to end", () => !isRunning(pid), 5_000).catch(() => endMarked(left));
+    home.env["HOLDFAST_TEST_BOOT_ID"] = "another-boot";
+    await home.ok(["start"], { timeoutMs: startMs });
+    await idle(id);
+    expect((await home.show(id)).agentSessionId).toBe(before.agentSessionId);
+    await home.json(["send", id, "history?"], { timeoutMs: startMs });
+    const shown = await until(
+      "the history",
+      async () => {
+        const text = await screen(id);
+        const line = /history: turns=\d+ digest=\w+/.exec(text)?.[0];
+        if (line === undefined) throw new Error(text);
+        return line;
+      },
+      startMs,
+    );
+    expect(shown).toBe(`history: turns=1 digest=${digest([first])}`);
+    await home.ok(["session", "kill", id]);
+    expect((await home.show(id)).processes).toEqual([]);
+  });
+});

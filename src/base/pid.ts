@@ -43,7 +43,7 @@ export function readStat(pid: number): ProcessStat | null {
   try {
     // A third faster than readFileSync, which asks for a size that /proc does not tell: 500 agents are adopted by this.
     file = openSync(`/proc/${pid}/stat`, "r");
-    return parseStat(pid, statBuffer.latin1Slice(0, readSync(file, statBuffer, 0, statBuffer.length, null)));
+    return parseStat(pid, statBuffer.toString("latin1", 0, readSync(file, statBuffer, 0, statBuffer.length, null)));
   } catch {
     return null;
   } finally {

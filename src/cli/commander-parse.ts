@@ -30,12 +30,11 @@ export async function commanderParse(
     await program.parseAsync(argv, { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    return { parsed: "done", exitCode: harmless.has(error.code) ? 0 : 2 };
+    // Help that was asked for, and the version; help because of a mistake has another code.
+    return { parsed: "done", exitCode: error.exitCode === 0 ? 0 : 2 };
   }
   return call ?? { parsed: "done", exitCode: 0 };
 }
-
-const harmless = new Set(["commander.helpDisplayed", "commander.version"]);
 
 /** Commander would write and exit by itself; the tests and the exit codes want neither. */
 function quiet(command: Command, output: Output): void {

@@ -118,6 +118,23 @@ test("[CTL-8] a daemon that reports a failure, or none at all, is an error with 
   expect(err[0]).toContain("it went wrong early");
 });
 
+test("[CTL-11] options of a start that failed are not replayed; those of the last one that worked are", async () => {
+  script("failed");
+  expect(await dispatch(["start", "--port", "1"], context)).toBe(1);
+  expect(existsSync(context.paths.launchFile)).toBe(false);
+  script("ready");
+  expect(await dispatch(["start", "--port", "0", "--read-only"], context)).toBe(0);
+  await stop(context);
+  for (const how of ["failed", "crash"]) {
+    script(how);
+    expect(await dispatch(["start", "--port", "1"], context)).toBe(1);
+  }
+  script("ready");
+  expect(await dispatch(["session", "ls"], context)).toBe(0);
+  expect(JSON.parse(readFileSync(context.paths.launchFile, "utf8"))).toMatchObject({ port: 0, readOnly: true });
+  expect(existsSync(`${context.paths.launchFile}.before`)).toBe(false);
+});
+
 test("[CTL-1] any command starts it as it was started last, --no-start does not", async () => {
   expect(await dispatch(["session", "ls", "--no-start"], context)).toBe(1);
   expect(existsSync(context.paths.home)).toBe(false);

@@ -1,4 +1,5 @@
 /** Start, stop and restart, as the commands and the automatic start use them. */
+import { keepLaunch, takeBackLaunch } from "../base/launch-file.ts";
 import type { DaemonFile, LaunchOptions } from "../base/launch-options.ts";
 import { HoldfastError } from "../protocol/error.ts";
 import type { Answers } from "../protocol/wire.ts";
@@ -41,9 +42,25 @@ export async function start(context: Context, request: StartRequest): Promise<St
   prepareHome(paths);
   const bundle = installBuild(paths, context.dist);
   rememberLaunch(paths, request.options, passphrase);
-  if (request.foreground === true) becomeDaemon(bundle, { paths, env });
-  const daemon = await startDaemon(bundle, { paths, env, progress: (text) => context.err(text) });
+  if (request.foreground === true) {
+    // Nobody is left to take them back; its manager starts it with the same ones again.
+    keepLaunch(paths.launchFile);
+    becomeDaemon(bundle, { paths, env });
+  }
+  const daemon = await startOrTakeBack(context, bundle);
   return daemon.ours ? { start: "started", daemon } : { start: "already-running", ...pick(daemon) };
+}
+
+async function startOrTakeBack({ paths, env, err }: Context, bundle: string): Promise<Started> {
+  try {
+    const daemon = await startDaemon(bundle, { paths, env, progress: (text) => err(text) });
+    keepLaunch(paths.launchFile);
+    return daemon;
+  } catch (error) {
+    // Any other error leaves open whether it becomes ready after all.
+    if (error instanceof HoldfastError && error.code === "launch-failed") takeBackLaunch(paths.launchFile);
+    throw error;
+  }
 }
 
 const pick = ({ url, pid }: { url: string; pid: number }): { url: string; pid: number } => ({ url, pid });
@@ -107,6 +124,7 @@ export async function restart(context: Context): Promise<StartOutcome> {
   if (passphrase !== null) rememberLaunch(paths, options, passphrase);
   const outcome = await start(context, { options: onSamePort(options, file.url) });
   rememberLaunch(paths, options, null);
+  keepLaunch(paths.launchFile);
   return outcome;
 }
 

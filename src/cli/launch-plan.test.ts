@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { keepLaunch } from "../base/launch-file.ts";
 import { defaultLaunchOptions } from "../base/launch-options.ts";
 import { resolvePaths, type Paths } from "../base/paths.ts";
 import { Input } from "./input.ts";
@@ -26,9 +27,9 @@ const typed = (options: Record<string, string | true>): Input => new Input([], n
 const beyond = { ...defaultLaunchOptions, host: "0.0.0.0" };
 
 test("[CTL-3] options that are not given take their defaults", () => {
-  expect(readStartOptions(typed({}))).toEqual(defaultLaunchOptions);
+  expect(readStartOptions(typed({}), {})).toEqual(defaultLaunchOptions);
   expect(
-    readStartOptions(typed({ host: "::1", port: "0", auth: "passphrase", "read-only": true, "no-restore": true })),
+    readStartOptions(typed({ host: "::1", port: "0", auth: "passphrase", "read-only": true, "no-restore": true }), {}),
   ).toEqual({
     host: "::1",
     port: 0,
@@ -38,16 +39,41 @@ test("[CTL-3] options that are not given take their defaults", () => {
     restore: false,
   });
   for (const port of ["-1", "65536", "x", "1.5", ""])
-    expect(() => readStartOptions(typed({ port }))).toThrow("--port must be");
+    expect(() => readStartOptions(typed({ port }), {})).toThrow("--port must be");
 });
 
 test("[CTL-3] the last start's options are replayed; a damaged file means the defaults", () => {
   expect(lastLaunchOptions(paths)).toEqual(defaultLaunchOptions);
   const options = { ...defaultLaunchOptions, port: 9, portGiven: true, readOnly: true };
   rememberLaunch(paths, options, null);
+  keepLaunch(paths.launchFile);
   expect(lastLaunchOptions(paths)).toEqual(options);
   writeFileSync(paths.launchFile, '{"port"');
   expect(lastLaunchOptions(paths)).toEqual(defaultLaunchOptions);
+});
+
+test("[CTL-11] options of a start that nobody saw become ready are not replayed", () => {
+  rememberLaunch(paths, { ...defaultLaunchOptions, port: 1 }, null);
+  expect(lastLaunchOptions(paths)).toEqual(defaultLaunchOptions);
+  const good = { ...defaultLaunchOptions, port: 9 };
+  rememberLaunch(paths, good, null);
+  keepLaunch(paths.launchFile);
+  // Two starts in a row whose starters crash: what worked last is still known.
+  rememberLaunch(paths, { ...good, port: 1 }, null);
+  rememberLaunch(paths, { ...good, port: 2 }, null);
+  expect(lastLaunchOptions(paths)).toEqual(good);
+  expect(lastLaunchOptions(paths)).toEqual(good);
+});
+
+test("[CTL-4] a given passphrase and a host beyond loopback mean --auth passphrase", () => {
+  const auth = (options: Record<string, string | true>, env = {}): string => readStartOptions(typed(options), env).auth;
+  expect(auth({ host: "0.0.0.0", "passphrase-file": "f" })).toBe("passphrase");
+  expect(auth({ host: "0.0.0.0" })).toBe("passphrase");
+  expect(auth({ "passphrase-file": "f" })).toBe("passphrase");
+  expect(auth({}, { HOLDFAST_PASSPHRASE: "x" })).toBe("passphrase");
+  expect(auth({ host: "127.0.0.1" }, { HOLDFAST_PASSPHRASE: "" })).toBe("token");
+  expect(auth({ auth: "token" }, { HOLDFAST_PASSPHRASE: "x" })).toBe("token");
+  expect(() => auth({ host: "0.0.0.0", auth: "token" })).toThrow("needs --auth passphrase");
 });
 
 test.each([

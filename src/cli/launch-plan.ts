@@ -1,10 +1,12 @@
 /** With which options the daemon starts, and whether it may: what can be refused is refused before anything runs. */
 import { readFileSync } from "node:fs";
 import { readJson, writeDurable } from "../base/durable-file.ts";
+import { keepLaunch, proposeLaunch, takeBackLaunch } from "../base/launch-file.ts";
 import { defaultLaunchOptions, type LaunchOptions } from "../base/launch-options.ts";
 import type { Paths } from "../base/paths.ts";
 import { HoldfastError, messageOf } from "../protocol/error.ts";
 import type { OptionEntry } from "./entry-types.ts";
+import { findDaemon } from "./find-daemon.ts";
 import type { Input } from "./input.ts";
 
 export const startOptions: readonly OptionEntry[] = [
@@ -17,7 +19,7 @@ export const startOptions: readonly OptionEntry[] = [
   {
     long: "auth",
     value: "mode",
-    description: "how the dashboard logs in (default token)",
+    description: "how the dashboard logs in (default token; passphrase where one is given or the host needs it)",
     choices: ["token", "passphrase"],
   },
   {
@@ -30,25 +32,36 @@ export const startOptions: readonly OptionEntry[] = [
   { long: "no-restore", description: "leave down what a reboot or a lost tmux server took" },
 ];
 
-export function readStartOptions(input: Input): LaunchOptions {
+export function readStartOptions(input: Input, env: NodeJS.ProcessEnv): LaunchOptions {
   const port = input.text("port");
   if (port !== undefined && !(/^\d{1,5}$/.test(port) && Number(port) <= 65_535)) {
     throw new HoldfastError("usage", `--port must be a number from 0 to 65535, not ${port}.`);
   }
   const host = input.text("host");
   if (host === "") throw new HoldfastError("usage", "--host must not be empty.");
+  const passphraseGiven = input.text("passphrase-file") !== undefined || (env["HOLDFAST_PASSPHRASE"] ?? "") !== "";
+  const beyond = host !== undefined && !isLoopback(host);
+  if (beyond && input.text("auth") === "token") {
+    throw new HoldfastError("usage", `Listening on ${host}, beyond this machine, needs --auth passphrase.`, {
+      hint: "Leave --auth out, and give a passphrase with --passphrase-file <file> or in HOLDFAST_PASSPHRASE.",
+    });
+  }
   return {
     host: host ?? defaultLaunchOptions.host,
     port: port === undefined ? defaultLaunchOptions.port : Number(port),
     portGiven: port !== undefined,
-    auth: input.text("auth") === "passphrase" ? "passphrase" : "token",
+    auth: (input.text("auth") as LaunchOptions["auth"] | undefined) ?? (passphraseGiven || beyond ? "passphrase" : "token"),
     readOnly: input.flag("read-only"),
     restore: !input.flag("no-restore"),
   };
 }
 
-/** The options of the last start; the defaults where there was none or the file is damaged. */
+/** The options of the last start that worked; the defaults where there was none or the file is damaged. */
 export function lastLaunchOptions(paths: Paths): LaunchOptions {
+  const { daemon } = findDaemon(paths);
+  if (daemon === "running") keepLaunch(paths.launchFile);
+  // Its starter went away and it never became ready.
+  if (daemon === "none") takeBackLaunch(paths.launchFile);
   const read = readJson(paths.launchFile);
   if (read.is !== "known" || typeof read.value !== "object" || read.value === null) return defaultLaunchOptions;
   return { ...defaultLaunchOptions, ...(read.value as Partial<LaunchOptions>) };
@@ -100,8 +113,8 @@ export function storedPassphrase(paths: Paths): string | null {
   }
 }
 
-/** On disk before the daemon is: a later start, by whatever command, replays this one. */
+/** On disk before the daemon is, which reads it; once it is ready, a later start by whatever command replays this one. */
 export function rememberLaunch(paths: Paths, options: LaunchOptions, passphrase: string | null): void {
   if (passphrase !== null) writeDurable(paths.passphrase, `${passphrase}\n`, 0o600);
-  writeDurable(paths.launchFile, `${JSON.stringify(options, null, 2)}\n`, 0o600);
+  proposeLaunch(paths.launchFile, `${JSON.stringify(options, null, 2)}\n`);
 }

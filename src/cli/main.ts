@@ -15,7 +15,8 @@ export async function main(dist: string): Promise<void> {
   process.exit(code);
 }
 
-export async function dispatch(argv: readonly string[], context: Context): Promise<number> {
+export async function dispatch(typed: readonly string[], context: Context): Promise<number> {
+  const argv = asHelpOption(typed);
   try {
     const found = find(index, argv);
     if (found.is === "unknown") return (await import("./say.ts")).sayUnknown(context, found);
@@ -32,8 +33,18 @@ export async function dispatch(argv: readonly string[], context: Context): Promi
   }
 }
 
+/** `help session ls` and `session help ls` mean `session ls --help`. */
+function asHelpOption(argv: readonly string[]): readonly string[] {
+  const at = argv.indexOf("help");
+  const inGroup = at === 1 && index.some((line) => line.name === argv[0] && "group" in line);
+  return at === 0 || inGroup ? [...argv.slice(0, at), ...argv.slice(at + 1), "--help"] : argv;
+}
+
 async function run(command: CommandEntry, input: Input, context: Context): Promise<number> {
-  const empty = command.arguments?.find(({ optional }, at) => optional !== true && input.args[at] === "");
+  const empty = command.arguments?.find(({ variadic }, at) => {
+    const given = variadic === true ? input.args.slice(at) : input.args.slice(at, at + 1);
+    return given.length > 0 && given.every((word) => word === "");
+  });
   if (empty !== undefined) {
     throw new HoldfastError("usage", `The argument ${empty.name} is empty.`);
   }

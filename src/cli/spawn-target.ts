@@ -21,6 +21,7 @@ export function spawnTarget(
   here: ProjectJson | null,
 ): SpawnTarget | "none-here" {
   const { args, issueOption } = typed;
+  if (issueOption === "") throw new HoldfastError("usage", "--issue must not be empty.");
   const [first, second] = args;
   const named = projects.find(({ id }) => id === first);
   if (first !== undefined && second !== undefined && named === undefined) throw unknownProject(first, projects);

@@ -26,12 +26,21 @@ export async function runVerb(
   const wait = !input.flag("no-wait");
   const answer = await callVerb(context, verb, id, { ...body, ...(wait ? {} : { wait }) });
   if (input.flag("json")) {
-    context.json(answer.session);
+    context.json(verbJson(answer));
     return answer;
   }
-  context.out(`Session ${id} ${wait ? words.done : words.recorded}.`);
+  const waitedInVain = wait && !answer.done && ending.has(verb);
+  if (waitedInVain) context.out(`Session ${id} ${words.recorded}; not everything has ended yet:`);
+  else context.out(`Session ${id} ${wait && answer.done ? words.done : words.recorded}.`);
   for (const { pid, what } of answer.remaining) context.out(`  Still ending: ${clean(what)} (pid ${pid})`);
   return answer;
+}
+
+const ending: ReadonlySet<VerbName> = new Set(["stop", "kill", "delete", "archive", "snooze"]);
+
+/** The session as every other command prints it, and beside its fields what became of the verb. */
+export function verbJson({ session, done, remaining, notes }: VerbAnswer): Record<string, unknown> {
+  return { ...session, done, remaining, notes };
 }
 
 export async function callVerb(

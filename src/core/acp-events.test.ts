@@ -32,7 +32,9 @@ const thought = (words: string): OutputItem =>
 const answer = (key: string, fields: object): OutputItem => message({ id: `hf:${launch}:${key}`, ...fields });
 
 test("[ACP-50] chunks of one batch are one event, as long as they belong to one message", () => {
-  expect(map([text("a"), text("b"), thought("t"), thought("u"), text("c"), text("d", { messageId: "m" })]).events).toEqual([
+  expect(
+    map([text("a"), text("b"), thought("t"), thought("u"), text("c"), text("d", { messageId: "m" })]).events,
+  ).toEqual([
     { type: "agent.text", text: "ab" },
     { type: "agent.thought", text: "tu" },
     { type: "agent.text", text: "c" },
@@ -71,7 +73,8 @@ describe("[ACP-51] the answer to a prompt", () => {
 });
 
 test("[ACP-52] a tool call's updates of one batch are one event, with what each of them said", () => {
-  const tool = (fields: object): OutputItem => update({ sessionUpdate: "tool_call_update", toolCallId: "t", ...fields });
+  const tool = (fields: object): OutputItem =>
+    update({ sessionUpdate: "tool_call_update", toolCallId: "t", ...fields });
   expect(map([tool({ title: "ls", status: "pending" }), tool({ status: "completed", rawOutput: 1 })]).events).toEqual([
     { type: "tool.updated", toolCallId: "t", title: "ls", status: "completed", rawOutput: 1 },
   ]);
@@ -80,7 +83,11 @@ test("[ACP-52] a tool call's updates of one batch are one event, with what each 
 describe("[ACP-53] a permission request", () => {
   const options = [{ optionId: "y", name: "Yes", kind: "allow_once" }];
   const ask = (id: unknown): OutputItem =>
-    message({ id, method: "session/request_permission", params: { options, toolCall: { toolCallId: "t", title: "rm" } } });
+    message({
+      id,
+      method: "session/request_permission",
+      params: { options, toolCall: { toolCallId: "t", title: "rm" } },
+    });
   test("becomes a question with a name of its own, once", () => {
     expect(map([ask(0), ask(0)]).events).toEqual([
       { type: "tool.updated", toolCallId: "t", title: "rm" },
@@ -102,7 +109,11 @@ describe("[ACP-53] a permission request", () => {
 });
 
 test("[ACP-54] an unknown request is refused at once, an unknown notification ignored", () => {
-  const { events, lines } = map([message({ id: 3, method: "fs/read_text_file" }), message({ method: "x/y" }), update({ sessionUpdate: "new" })]);
+  const { events, lines } = map([
+    message({ id: 3, method: "fs/read_text_file" }),
+    message({ method: "x/y" }),
+    update({ sessionUpdate: "new" }),
+  ]);
   expect(events).toEqual([]);
   expect(lines).toHaveLength(1);
   expect(JSON.parse(lines[0]!.text)).toMatchObject({ id: 3, error: { code: -32_601 } });
@@ -111,17 +122,26 @@ test("[ACP-54] an unknown request is refused at once, an unknown notification ig
 describe("[ACP-55] replayed history", () => {
   const commands = update({ sessionUpdate: "available_commands_update", availableCommands: [{ name: "x" }] });
   test("is hidden until the load is answered", () => {
-    const { events, fence } = map([text("old"), answer("load", { result: {} }), text("new")], idle, { fence: "answer" });
+    const { events, fence } = map([text("old"), answer("load", { result: {} }), text("new")], idle, {
+      fence: "answer",
+    });
     expect(events.map((event) => event.type)).toEqual(["chat.opened", "turn.started", "agent.text"]);
     expect(fence).toBeNull();
   });
   test("is hidden until the list of commands where the agent replays after its answer", () => {
     const late = { fence: "answer", replayEnds: "commands" } as const;
     const mapped = map([answer("load", { result: {} }), text("old"), commands, text("new")], idle, late);
-    expect(mapped.events.map((event) => event.type)).toEqual(["chat.opened", "commands.changed", "turn.started", "agent.text"]);
+    expect(mapped.events.map((event) => event.type)).toEqual([
+      "chat.opened",
+      "commands.changed",
+      "turn.started",
+      "agent.text",
+    ]);
   });
   test("ends with a load that failed", () => {
-    expect(map([answer("load", { error: { code: -32_002 } })], idle, { fence: "answer", replayEnds: "commands" }).fence).toBeNull();
+    expect(
+      map([answer("load", { error: { code: -32_002 } })], idle, { fence: "answer", replayEnds: "commands" }).fence,
+    ).toBeNull();
   });
 });
 
@@ -137,7 +157,9 @@ test("[ACP-57] what was picked is stored when the agent agreed, and a refusal is
   ]);
   const mode = pickKey({ set: "mode", value: "plan" }, "person", "n");
   expect(map([answer(mode, { result: {} })]).events).toEqual([{ type: "mode.changed", mode: "plan", by: "person" }]);
-  expect(map([answer(mode, { error: { code: 1, message: "no" } })]).events).toMatchObject([{ type: "notice", level: "warn" }]);
+  expect(map([answer(mode, { error: { code: 1, message: "no" } })]).events).toMatchObject([
+    { type: "notice", level: "warn" },
+  ]);
 });
 
 test("[ACP-58] damage of one kind in one batch is one event", () => {
@@ -150,9 +172,25 @@ test("[ACP-58] damage of one kind in one batch is one event", () => {
 
 test("[ACP-59] nonsense in place of any field is survived", () => {
   for (const nonsense of [null, 7, "x", [], {}, [null], { type: 1 }]) {
-    for (const kind of ["agent_message_chunk", "tool_call", "plan", "current_mode_update", "config_option_update", "usage_update"]) {
-      const fields = { sessionUpdate: kind, content: nonsense, entries: nonsense, configOptions: nonsense, currentModeId: nonsense, toolCallId: nonsense };
-      expect(() => map([update(fields), message({ id: nonsense, method: nonsense, params: nonsense, result: nonsense })])).not.toThrow();
+    for (const kind of [
+      "agent_message_chunk",
+      "tool_call",
+      "plan",
+      "current_mode_update",
+      "config_option_update",
+      "usage_update",
+    ]) {
+      const fields = {
+        sessionUpdate: kind,
+        content: nonsense,
+        entries: nonsense,
+        configOptions: nonsense,
+        currentModeId: nonsense,
+        toolCallId: nonsense,
+      };
+      expect(() =>
+        map([update(fields), message({ id: nonsense, method: nonsense, params: nonsense, result: nonsense })]),
+      ).not.toThrow();
     }
   }
 });

@@ -117,7 +117,9 @@ class Mapping {
     this.#permissions.clear();
     const stopReason = error === null ? (isText(result["stopReason"]) ? result["stopReason"] : "end_turn") : "error";
     this.#events.push({
-      ...{ type: "turn.ended", stopReason, promptId: turn.prompt },
+      type: "turn.ended",
+      stopReason,
+      promptId: turn.prompt,
       ...(error === null ? {} : { message: errorText(error) }),
     });
   }
@@ -133,7 +135,13 @@ class Mapping {
     this.#agentSessionId = agentSessionId;
     const { modes = null, models = null, configOptions = null } = result;
     this.#events.push({
-      ...{ type: "chat.opened", launch: this.#launch, agentSessionId, how, modes, models, configOptions },
+      type: "chat.opened",
+      launch: this.#launch,
+      agentSessionId,
+      how,
+      modes,
+      models,
+      configOptions,
       commands: null,
     });
   }
@@ -171,7 +179,10 @@ class Mapping {
     if (isText(tool["toolCallId"])) this.#tool(tool);
     const title = isText(tool["title"]) ? tool["title"] : "The agent asks for permission";
     this.#events.push({
-      ...{ type: "permission.asked", requestId, title, options },
+      type: "permission.asked",
+      requestId,
+      title,
+      options,
       ...(isText(tool["toolCallId"]) ? { toolCallId: tool["toolCallId"] } : {}),
     });
     if (this.#turn?.cancelling === true) {

@@ -55,7 +55,7 @@ const workspaces: Workspace[] = [
   { at: "planned" },
   { at: "ready" },
   { at: "trashed", trash: asTrashId("trash-1") },
-  { at: "gone" },
+  { at: "gone", reason: "r" },
 ];
 const sights: Pick<SessionFacts, "runtime" | "absence">[] = [
   { runtime: unknown, absence: null },

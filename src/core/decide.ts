@@ -71,7 +71,9 @@ function keepRunning(facts: SessionFacts, now: number): Action[] {
   if (prepare.length > 0) return prepare;
   if (runtime.is === "unknown") return [waitForSight(runtime.why, now)];
   if (runtime.is === "known") return tend(facts, runtime.value, now);
-  const lost = facts.absence === "other-boot" || facts.absence === "no-server";
+  // A launch of which nothing was ever seen never came to be: its daemon died first. No agent crashed.
+  const neverMade = facts.session.run.run === "launching" && facts.restoreLost;
+  const lost = neverMade || facts.absence === "other-boot" || facts.absence === "no-server";
   const ending = conclude(facts, lost ? "lost" : "crash");
   return unlessLookingAgain(facts, now, ending.length > 0 ? ending : launch(facts, now));
 }
@@ -108,7 +110,6 @@ function nextPrompt(facts: SessionFacts, seen: RuntimeFacts): Action[] {
   if (session.kind === "chat" && session.turn.turn === "open") return [];
   // What is typed into an open question would answer it.
   if (seen.activity === "needs_input") return [];
-  // A doubtful prompt is the person's to send again; it holds up none behind it.
   const next = session.queue.find((prompt) => prompt.state === "queued");
   return next === undefined ? [] : [{ do: "deliver", prompt: next.promptId }];
 }

@@ -103,11 +103,11 @@ const rows: Row[] = [
     { workspaceThere: false },
   ],
   [
-    "worktree removed for good",
-    [created, { type: "workspace.gone", reason: "r" }],
+    "worktree never made",
+    [created, { type: "workspace.gone", reason: "no such base" }],
     absent,
     "failed",
-    `Workspace missing: ${created.workspacePath}`,
+    "The worktree could not be made: no such base",
   ],
   [
     "worktree missing under a living agent",

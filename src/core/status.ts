@@ -33,9 +33,7 @@ export function statusOf(
   const alive = runtime.is === "known" && runtime.value.agent.alive && isExpected(session, runtime.value);
   const rest = restOf(session, options.restoreLost ?? true);
   if (rest !== null && !alive) return atRest(session, rest);
-  if (!alive && isMissing(session, options)) {
-    return { status: "failed", reason: `Workspace missing: ${session.workspacePath}` };
-  }
+  if (!alive && isMissing(session, options)) return { status: "failed", reason: whyMissing(session) };
   if (session.run.run === "none") return { status: "starting", reason: null };
   if (runtime.is === "unknown") return { status: "unknown", reason: runtime.why };
   if (session.run.run === "launching") {
@@ -55,6 +53,12 @@ function isExpected(session: SessionState, seen: RuntimeFacts): boolean {
 function isMissing(session: SessionState, options: StatusOptions): boolean {
   const { at } = session.workspace;
   return at === "gone" || (at === "ready" && options.workspaceThere === false);
+}
+
+function whyMissing({ run, workspace, workspacePath }: SessionState): string {
+  return run.run === "none" && workspace.at === "gone"
+    ? `The worktree could not be made: ${workspace.reason}`
+    : `Workspace missing: ${workspacePath}`;
 }
 
 function atRest(session: SessionState, rest: Rest): StatusAnswer {

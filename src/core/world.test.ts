@@ -204,17 +204,17 @@ function faultAtRest(sim: Sim): string | null {
   const resting = restOf(state, true) !== null || state.workspace.at === "gone";
   if (want === "running" && !resting) {
     if (living.length !== 1 || state.run.run !== "up") return `${state.id}: wanted running, and is not`;
-    if (state.queue.some((prompt) => prompt.state !== "doubtful")) return `${state.id}: a prompt was left waiting`;
+    if (state.queue.length > 0) return `${state.id}: a prompt was left waiting`;
     if (living[0]!.launch !== state.run.launch) return `${state.id}: not the launch on record`;
   } else if (living.length > 0) return `${state.id}: an agent runs that should not`;
   if (state.queue.some((prompt) => prompt.state === "sending")) return `${state.id}: a prompt was left half sent`;
   for (const event of sim.events) {
     if (event.type !== "prompt.admitted") continue;
-    const receipts = sim.events.filter(
-      (other) => other.type === "prompt.sent" && other.promptId === event.promptId,
-    ).length;
+    const count = (type: "prompt.sent" | "prompt.doubtful"): number =>
+      sim.events.filter((other) => other.type === type && other.promptId === event.promptId).length;
+    const receipts = count("prompt.sent");
     const waiting = state.queue.some((prompt) => prompt.promptId === event.promptId) ? 1 : 0;
-    if (receipts + waiting !== 1) return `${state.id}: ${event.promptId} settled ${receipts} times`;
+    if (receipts + count("prompt.doubtful") + waiting !== 1) return `${state.id}: ${event.promptId} settled ${receipts} times`;
     if (receipts === 1 && sim.typed.get(event.promptId) !== 1) return `${state.id}: a false receipt`;
   }
   return null;

@@ -1,13 +1,14 @@
 /** What clients may ask of the daemon, one handler a route. */
 import { build, version } from "../base/build.ts";
 import { planCleanup } from "../core/cleanup.ts";
+import { isLive, restOf } from "../core/runs.ts";
 import type { Ask, Handlers } from "../ports/commands.ts";
 import type { ProjectRow } from "../ports/store.ts";
 import type { TrashEntry } from "../ports/workspace.ts";
-import type { CleanupRequest, ProjectAddRequest } from "../protocol/command.ts";
+import type { CleanupLine, CleanupRequest, ProjectAddRequest } from "../protocol/command.ts";
 import { HoldfastError, messageOf } from "../protocol/error.ts";
-import { asTrashId } from "../protocol/ids.ts";
-import type { CleanupLine } from "../protocol/command.ts";
+import { asSessionId, asTrashId, type SessionId } from "../protocol/ids.ts";
+import type { SessionState } from "../protocol/session.ts";
 import type { Answers, FindingJson, InfoJson, ProjectJson, SessionJson, TrashJson } from "../protocol/wire.ts";
 import { runtimeFacts } from "./facts.ts";
 import type { Loop } from "./loop.ts";
@@ -31,6 +32,8 @@ export interface CommandsOptions {
 
 export function createCommands(parts: Parts, loop: Loop, options: CommandsOptions): Handlers {
   const { store } = parts;
+  /** Once the sessions are being halted nothing new is begun. */
+  let halting = false;
   const verb = (name: PlainVerb) => (ask: Ask): Promise<Answers["stop"]> => perform(parts, loop, name, ask);
   const json = (session: Parameters<typeof sessionJson>[2]): SessionJson => sessionJson(parts, loop, session);
   return {
@@ -40,9 +43,15 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
     },
     info: () => options.info(),
     daemonStop: async (ask) => {
-      const answer = await stopDaemon(parts, loop, ask);
-      if (answer.remaining.length === 0) options.shutDown();
-      return answer;
+      const { haltSessions = false } = ask.body as { haltSessions?: boolean };
+      halting = haltSessions;
+      try {
+        const answer = haltSessions ? await haltAll(parts, loop, ask) : { kept: liveCount(parts), halted: [], remaining: [] };
+        if (answer.remaining.length === 0) options.shutDown();
+        return answer;
+      } finally {
+        halting = false;
+      }
     },
     sessions: ({ query }) =>
       store
@@ -50,7 +59,10 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
         .filter((session) => query["project"] === undefined || session.project === query["project"])
         .map(json),
     session: (ask) => json(findSession(parts, ask)),
-    spawn: (ask) => spawn(parts, loop, ask),
+    spawn: (ask) => {
+      if (halting) throw new HoldfastError("conflict", "The sessions are being stopped; nothing new is started.");
+      return spawn(parts, loop, ask);
+    },
     stop: verb("stop"),
     kill: verb("kill"),
     restore: verb("restore"),
@@ -75,7 +87,7 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
       return store.events(findSession(parts, ask).id, since, limit).map(eventJson);
     },
     cleanup: (ask) => cleanup(parts, loop, ask),
-    projects: () => Promise.all(store.projects().map((row) => projectJson(parts, row))),
+    projects: () => Promise.all(store.projects().map((row) => projectJson(parts, row).catch(() => bareProject(parts, row)))),
     projectAdd: async (ask) => {
       const { path } = ask.body as ProjectAddRequest;
       const rows = await parts.projects.at(path, store.projects());
@@ -90,16 +102,21 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
   };
 }
 
-async function stopDaemon(parts: Parts, loop: Loop, ask: Ask): Promise<Answers["daemonStop"]> {
-  const { haltSessions = false } = ask.body as { haltSessions?: boolean };
-  const up = parts.store.sessions().filter(({ run }) => run.run === "up" || run.run === "launching");
-  if (!haltSessions) return { kept: up.length, halted: [], remaining: [] };
-  const isDown = (id: (typeof up)[number]["id"]): boolean => {
-    const run = parts.store.session(id)?.run.run;
-    return run !== "up" && run !== "launching";
+function liveCount(parts: Parts): number {
+  return parts.store.sessions().filter(({ run }) => isLive(run)).length;
+}
+
+/** Everything that runs, and everything that would be started: also a session that is still being made. */
+async function haltAll(parts: Parts, loop: Loop, ask: Ask): Promise<Answers["daemonStop"]> {
+  const wanted = parts.store
+    .sessions()
+    .filter((session) => isLive(session.run) || (session.intent.want === "running" && restOf(session, parts.restore) === null));
+  const isDown = (id: SessionId): boolean => {
+    const run = parts.store.session(id)?.run;
+    return !loop.isBusy(id) && (run === undefined || !isLive(run));
   };
   await Promise.all(
-    up.map(async ({ id }) => {
+    wanted.map(async ({ id }) => {
       await parts.store.change(id, (state) =>
         state.intent.want === "running" ? [{ type: "session.intent", want: { want: "stopped" }, by: ask.actor }] : [],
       );
@@ -107,22 +124,14 @@ async function stopDaemon(parts: Parts, loop: Loop, ask: Ask): Promise<Answers["
       await loop.waitFor(id, () => isDown(id), haltDeadlineMs);
     }),
   );
-  const remaining = up.filter(({ id }) => !isDown(id)).map(({ id }) => id);
-  return { kept: 0, halted: up.filter(({ id }) => isDown(id)).map(({ id }) => id), remaining };
+  const ids = wanted.map(({ id }) => id);
+  return { kept: 0, halted: ids.filter(isDown), remaining: ids.filter((id) => !isDown(id)) };
 }
 
 async function cleanup(parts: Parts, loop: Loop, ask: Ask): Promise<CleanupLine[]> {
   const { project, dryRun = false, dead = false } = ask.body as CleanupRequest;
   const sessions = parts.store.sessions().filter((session) => project === undefined || session.project === project);
-  const plan = planCleanup(
-    sessions.map((session) => ({
-      session,
-      status: currentStatus(parts, loop.observation(session), session).status,
-      runtime: runtimeFacts(loop.observation(session)),
-      issueClosed: null,
-    })),
-    { dead },
-  );
+  const plan = judge(parts, loop, sessions, dead);
   const lines: CleanupLine[] = [];
   for (const line of plan) {
     if (line.outcome !== "would-kill" || dryRun) {
@@ -130,8 +139,7 @@ async function cleanup(parts: Parts, loop: Loop, ask: Ask): Promise<CleanupLine[
       continue;
     }
     try {
-      await perform(parts, loop, "kill", { ...ask, params: { id: line.session }, body: {}, actor: "cleanup" });
-      lines.push({ session: line.session, outcome: "cleaned", why: line.why });
+      lines.push(await cleanOne(parts, loop, ask, line, dead));
     } catch (error) {
       lines.push({ session: line.session, outcome: "error", why: messageOf(error) });
     }
@@ -139,10 +147,44 @@ async function cleanup(parts: Parts, loop: Loop, ask: Ask): Promise<CleanupLine[
   return lines;
 }
 
+function judge(parts: Parts, loop: Loop, sessions: readonly SessionState[], dead: boolean): CleanupLine[] {
+  const candidates = sessions.map((session) => ({
+    session,
+    status: currentStatus(parts, loop.observation(session), session).status,
+    runtime: runtimeFacts(loop.observation(session)),
+    issueClosed: null,
+  }));
+  return planCleanup(candidates, { dead });
+}
+
+/** Judged once more right before it is ended: the person may have brought it back meanwhile. */
+async function cleanOne(parts: Parts, loop: Loop, ask: Ask, line: CleanupLine, dead: boolean): Promise<CleanupLine> {
+  const session = parts.store.session(asSessionId(line.session));
+  const now = session === null ? undefined : judge(parts, loop, [session], dead)[0];
+  if (now?.outcome !== "would-kill") return now ?? { session: line.session, outcome: "skipped", why: "it is gone" };
+  const killed = await perform(parts, loop, "kill", { ...ask, params: { id: line.session }, body: {}, actor: "cleanup" });
+  return killed.done
+    ? { session: line.session, outcome: "cleaned", why: line.why }
+    : { session: line.session, outcome: "error", why: killed.notes.join(" ") };
+}
+
+/** Ended, and nothing of it is left at its place. */
+function isCleared({ intent, run, workspace }: SessionState): boolean {
+  const over = intent.want === "killed" || intent.want === "deleted";
+  return over && run.run !== "up" && run.run !== "launching" && workspace.at !== "ready" && workspace.at !== "planned";
+}
+
 async function projectJson(parts: Parts, row: ProjectRow): Promise<ProjectJson> {
-  const { id, path, prefix, defaultBranch, agent, kind, tracker } = await parts.projects.settings(row);
+  const { id, path, prefix, defaultBranch, agent, kind, tracker } = await parts.settings.forSession(row.id);
   const sessions = parts.store.sessions().filter((session) => session.project === row.id).length;
   return { id, path, prefix, defaultBranch, agent, kind, tracker, configFile: row.configFile, sessions };
+}
+
+/** What is registered, where the project's file was never readable. */
+function bareProject(parts: Parts, row: ProjectRow): ProjectJson {
+  const { id, path, prefix, configFile } = row;
+  const sessions = parts.store.sessions().filter((session) => session.project === id).length;
+  return { id, path, prefix, configFile, sessions, defaultBranch: "", agent: "", kind: "terminal", tracker: null };
 }
 
 async function removeProject(parts: Parts, ask: Ask): Promise<ProjectJson> {
@@ -154,19 +196,15 @@ async function removeProject(parts: Parts, ask: Ask): Promise<ProjectJson> {
       hint: known.length === 0 ? "No project is registered." : `Registered projects: ${known.join(", ")}.`,
     });
   }
-  const using = parts.store
-    .sessions()
-    .filter((session) => session.project === id && session.intent.want !== "killed")
+  const using = [...parts.store.sessions(), ...parts.store.deleting()]
+    .filter((session) => session.project === id && !isCleared(session))
     .map((session) => session.id);
   if (using.length > 0) {
     throw new HoldfastError("conflict", `${id} still has sessions: ${using.join(", ")}.`, {
       hint: "Kill or delete them first; nothing was removed.",
     });
   }
-  const json = await projectJson(parts, row).catch(() => ({
-    ...{ id: row.id, path: row.path, prefix: row.prefix, defaultBranch: "", agent: "", kind: "terminal" as const },
-    ...{ tracker: null, configFile: row.configFile, sessions: 0 },
-  }));
+  const json = await projectJson(parts, row).catch(() => bareProject(parts, row));
   await parts.store.removeProject(row.id);
   return json;
 }

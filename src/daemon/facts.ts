@@ -12,3 +12,8 @@ export function runtimeFacts(observation: Observation | null): Observed<RuntimeF
     value: { launch, agent: agent.alive ? { alive: true } : agent, activity: activity?.activity ?? null, lastLines },
   };
 }
+
+export function workspaceFacts(exists: boolean | "unknown"): Observed<true> {
+  if (exists === "unknown") return { is: "unknown", why: "the worktree's directory cannot be looked at" };
+  return exists ? { is: "known", value: true } : { is: "absent" };
+}

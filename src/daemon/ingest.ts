@@ -65,7 +65,10 @@ export function createIngest(
       });
       if (isOwnTurn(state) || timers.has(session)) watchOwnTurn(state);
       return {
-        ...{ state, replies, answered, read: place?.outRead ?? from },
+        state,
+        replies,
+        answered,
+        read: place?.outRead ?? from,
         decisive: answered.length > 0 || events.some((event) => decisive.has(event.type)),
       };
     },

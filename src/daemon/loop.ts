@@ -11,7 +11,7 @@ import type { SessionEvent } from "../protocol/event.ts";
 import { messageOf } from "../protocol/error.ts";
 import type { SessionId } from "../protocol/ids.ts";
 import type { SessionState } from "../protocol/session.ts";
-import { runtimeFacts } from "./facts.ts";
+import { runtimeFacts, workspaceFacts } from "./facts.ts";
 import { observe } from "./observe.ts";
 import type { Parts } from "./parts.ts";
 import type { Perform } from "./perform.ts";
@@ -75,9 +75,14 @@ export class Loop {
     return this.#seen.get(session.id) ?? (isAtRest(session) ? gone : null);
   }
 
-  /** What went wrong the last time something was tried for this session. */
-  trouble(id: SessionId): string | null {
-    return this.#trouble.get(id)?.message ?? null;
+  /** What went wrong the last time something was tried for this session, and how often in a row. */
+  trouble(id: SessionId): { count: number; message: string } | null {
+    return this.#trouble.get(id) ?? null;
+  }
+
+  /** Whether something is being done for this session right now. */
+  isBusy(id: SessionId): boolean {
+    return this.#running.has(id);
   }
 
   /** Waits until the session looks as asked, or the time is up; says which. */
@@ -122,9 +127,14 @@ export class Loop {
     while (this.#passWanted && !this.#closed) {
       this.#passWanted = false;
       clearTimeout(this.#passTimer);
-      const sessions = this.#restless();
-      await this.#look(sessions);
-      for (const session of sessions) this.#step(session.id);
+      try {
+        const sessions = this.#restless();
+        await this.#look(sessions);
+        // What failed waits for its own time, which grows with each failure.
+        for (const { id } of sessions) if (!(this.#trouble.has(id) && this.#timers.has(id))) this.#step(id);
+      } catch (error) {
+        this.#parts.log.error("a look at all sessions failed; the next one comes", { error });
+      }
     }
     this.#pass = undefined;
     this.#schedulePass();
@@ -140,7 +150,13 @@ export class Loop {
   /** One observation for all that could have something to be seen; the rest is down by its own record. */
   async #look(sessions: readonly SessionState[]): Promise<void> {
     const found = await observe(this.#parts, sessions.filter((session) => this.#mayBeUp(session)));
-    for (const session of sessions) this.#seen.set(session.id, found.get(session.id) ?? gone);
+    for (const session of sessions) {
+      const seen = found.get(session.id);
+      // One that was down when the look began may have been launched since: only its own look tells.
+      if (seen !== undefined || this.#parts.store.session(session.id)?.seq === session.seq) {
+        this.#seen.set(session.id, seen ?? gone);
+      }
+    }
     await this.#lookIntoTrash(sessions);
     const verdict = massDeath(
       sessions.filter(({ run }) => run.run === "up" || run.run === "launching").map((session) => this.#facts(session)),
@@ -167,6 +183,7 @@ export class Loop {
     const work = this.#steps(id, first).catch((error: unknown) => this.#failed(id, "look", error)).finally(() => {
       this.#running.delete(id);
       if (this.#again.delete(id)) this.#step(id, "look");
+      else this.#tell(id);
     });
     this.#running.set(id, work);
   }
@@ -194,8 +211,8 @@ export class Loop {
       const action = actions[0];
       if (action === undefined) return this.#rest(session);
       if (action.do === "wait") return this.#later(id, action.until - now);
+      // Told about after the next look, so that whoever waits sees the outcome and not the record alone.
       if (!(await this.#try(session, action))) return;
-      this.#tell(id);
     }
     if (!this.#closed) this.#later(id, troubleRetryMs[0]!);
   }
@@ -234,8 +251,8 @@ export class Loop {
       session,
       runtime: runtimeFacts(observation),
       absence: observation.cause,
-      workspace: this.#parts.workspaces.exists(session.workspacePath) ? { is: "known", value: true } : { is: "absent" },
-      restoreLost: this.#parts.restore,
+      workspace: workspaceFacts(this.#parts.workspaces.exists(session.workspacePath)),
+      restoreLost: this.#parts.restore && (this.#parts.settings.last(session.project)?.restoreOnBoot ?? true),
       canResume,
       lookAgainAt: this.#lookAgainAt,
       workspaceInTrash: this.#movedToTrash.has(session.id),
@@ -246,7 +263,7 @@ export class Loop {
   async #lookIntoTrash(sessions: readonly SessionState[]): Promise<void> {
     const { workspaces } = this.#parts;
     const missing = sessions.filter(
-      ({ workspace, workspacePath }) => workspace.at === "ready" && !workspaces.exists(workspacePath),
+      ({ workspace, workspacePath }) => workspace.at === "ready" && workspaces.exists(workspacePath) === false,
     );
     for (const { id } of sessions) this.#movedToTrash.delete(id);
     if (missing.length === 0) return;

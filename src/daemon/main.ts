@@ -31,6 +31,7 @@ import { openTmuxRuntime } from "../runtime/tmux/runtime.ts";
 import { openStore } from "../store/open.ts";
 import { openWorkspaces } from "../workspace/workspaces.ts";
 import { createCommands } from "./commands.ts";
+import { knownSettings } from "./known-settings.ts";
 import { Loop } from "./loop.ts";
 import type { Parts } from "./parts.ts";
 import { createPerform } from "./perform.ts";
@@ -94,6 +95,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile): Prom
   define(await projects.agents(store.projects()));
   const parts: Parts = {
     store,
+    settings: knownSettings({ store, projects, log }),
     runtimes: { terminal: tmux },
     workspaces: openWorkspaces({ worktreesDirectory: paths.worktrees, trashDirectory: paths.trash, now: Date.now, log }),
     agents,

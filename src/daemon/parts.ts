@@ -6,6 +6,7 @@ import type { Projects } from "../ports/projects.ts";
 import type { Runtime } from "../ports/runtime.ts";
 import type { Store } from "../ports/store.ts";
 import type { Workspaces } from "../ports/workspace.ts";
+import type { KnownSettings } from "./known-settings.ts";
 import type { Kind } from "../protocol/session.ts";
 
 export interface Parts {
@@ -14,6 +15,7 @@ export interface Parts {
   workspaces: Workspaces;
   agents: Agents;
   projects: Projects;
+  settings: KnownSettings;
   clock: Clock;
   log: Logger;
   /** Where worktrees go: `<worktrees>/<project>/<session>`. */

@@ -24,6 +24,10 @@ const stopDeadlineMs = 9_000;
 /** A prompt that could not be typed now is tried again after this, or when something changes. */
 const sendRetryMs = 3_000;
 const stopRetryMs = 1_000;
+/** A checkout keeps disk and processor busy: the agent that is being started, and whoever waits for it, go first. */
+const spareDelayMs = 500;
+/** A launch without a sign of life has fewer events than this behind its start. */
+const launchEvents = 20;
 
 export function createPerform(parts: Parts): Perform {
   const starts = new Slots(startsAtOnce);
@@ -105,25 +109,23 @@ async function createWorkspace(parts: Parts, session: SessionState): Promise<Out
       { type: "workspace.ready", ...ready },
     ]);
   } catch (error) {
-    // All or nothing: a session whose worktree cannot be made never came to be. Its number is not used again.
+    // All or nothing: what was made of it goes. Whoever waits for the spawn removes the session; else it says why.
     parts.log.warn("a worktree could not be made", { session: session.id, error });
     await parts.workspaces.undo(plan);
-    return record(parts, session, [
-      { type: "workspace.gone", reason: messageOf(error) },
-      { type: "session.intent", want: { want: "deleted" }, by: "spawn" },
-    ]);
+    return record(parts, session, [{ type: "workspace.gone", reason: messageOf(error) }]);
   }
 }
 
 /** Behind the spawn, for the next one; where it fails, the next spawn makes its worktree by itself. */
 function prepareSpare(parts: Parts, session: SessionState): void {
-  const row = parts.store.projects().find((project) => project.id === session.project);
-  if (row === undefined) return;
+  const { project } = session;
   const prepare = async (): Promise<void> => {
-    const { path, defaultBranch, spareWorktrees } = await parts.projects.settings(row);
+    const { path, defaultBranch, spareWorktrees } = await parts.settings.forSession(project);
     if (spareWorktrees !== 0) await parts.workspaces.prepareSpare(path, defaultBranch, spareWorktrees === 1);
   };
-  prepare().catch((error: unknown) => parts.log.warn("no spare worktree could be made", { project: row.id, error }));
+  const begin = (): void =>
+    void prepare().catch((error: unknown) => parts.log.warn("no spare worktree could be made", { project, error }));
+  setTimeout(begin, spareDelayMs).unref();
 }
 
 async function restoreWorkspace(parts: Parts, session: SessionState): Promise<Outcome> {
@@ -152,7 +154,8 @@ async function removeWorkspace(parts: Parts, session: SessionState): Promise<Out
     return record(parts, session, [{ type: "workspace.gone", reason: "ended before the worktree was made" }]);
   }
   const { id, workspacePath: path, branch } = session;
-  const entry = await parts.workspaces.trash({ session: id, repository: repositoryOf(parts, session), path, branch });
+  const repository = await repositoryOf(parts, session);
+  const entry = await parts.workspaces.trash({ session: id, repository, path, branch });
   await reach("workspace.trashed");
   return record(parts, session, [
     entry === null
@@ -169,6 +172,8 @@ async function removeWorkspace(parts: Parts, session: SessionState): Promise<Out
 
 async function launch(parts: Parts, session: SessionState, action: Extract<Action, { do: "launch" }>): Promise<Outcome> {
   const runtime = runtimeOf(parts, session);
+  // Before anything is on record: what cannot be read is no crash of the agent.
+  const env = await environmentFor(parts, session);
   const id = asLaunchId(crypto().randomUUID());
   const waiting = session.queue.find((prompt) => prompt.state === "queued");
   const prompt = waiting === undefined ? null : parts.store.prompt(session.id, waiting.promptId);
@@ -191,9 +196,13 @@ async function launch(parts: Parts, session: SessionState, action: Extract<Actio
     launch: id,
     how: action.how,
     prompt: prompt === null ? null : { promptId: prompt.promptId, text: prompt.text },
-    env: await environmentFor(parts, session),
+    env,
   };
-  const result = await runtime.launch(request);
+  const result = await runtime.launch(request).catch(async (error: unknown) => {
+    // The runtime could not be reached: nobody crashed, and it is tried again.
+    await record(parts, session, [ended(parts, begun, "lost", null, [])]);
+    throw error;
+  });
   await reach("launch.made");
   if (result.launched) {
     const { agent, agentSessionId, promptTaken } = result;
@@ -225,10 +234,8 @@ function requeued(promptId: PromptId, reason: string): SessionEvent {
 }
 
 async function environmentFor(parts: Parts, session: SessionState): Promise<Record<string, string>> {
-  const row = parts.store.projects().find((project) => project.id === session.project);
-  const project = row === undefined ? {} : (await parts.projects.settings(row)).env;
   return {
-    ...project,
+    ...(await parts.settings.forSession(session.project)).env,
     ...parts.agents.get(session.agent)?.env,
     HOLDFAST_SESSION: session.id,
     HOLDFAST_PROJECT: session.project,
@@ -246,20 +253,13 @@ function pinned(session: SessionState, agentSessionId: string | null): SessionEv
 /** The launch was made by an earlier daemon, or by this one before it could write so down. */
 async function adopt(parts: Parts, session: SessionState, seen: Observation): Promise<Outcome> {
   if (seen.seen.is !== "known" || !seen.seen.value.agent.alive) return "done";
-  const { launch, agent, agentSessionId } = seen.seen.value;
+  const { launch, agent, agentSessionId, promptTaken = false } = seen.seen.value;
   const given = session.run.run === "launching" ? session.queue.find((prompt) => prompt.state === "sending") : undefined;
   return record(parts, session, [
     ...pinned(session, agentSessionId),
     { type: "launch.adopted", launch, agent: agent.identity },
-    ...(given === undefined ? [] : [firstPrompt(given.promptId, takesPrompt(parts, session))]),
+    ...(given === undefined ? [] : [firstPrompt(given.promptId, promptTaken)]),
   ]);
-}
-
-/** Whether this launch was given its prompt as an argument: then the agent that lives has it. */
-function takesPrompt(parts: Parts, session: SessionState): boolean {
-  const terminal = parts.agents.get(session.agent)?.terminal ?? null;
-  const resumes = session.run.run === "launching" && session.run.how === "resume" && terminal?.resume !== null;
-  return (resumes ? terminal?.resumePrompt : terminal?.startPrompt) != null;
 }
 
 async function deliver(parts: Parts, session: SessionState, promptId: PromptId): Promise<Outcome> {
@@ -297,6 +297,7 @@ async function recordEnd(
     state.run.run === started.run && state.run.launch === started.launch
       ? [
           ...pinned(session, known?.agentSessionId ?? null),
+          ...lostWithIt(parts, state, action.how),
           ended(parts, session, action.how, action.exit, action.lastLines),
         ]
       : [],
@@ -304,6 +305,15 @@ async function recordEnd(
   // What the agent left behind (a dead pane, children of its own) goes now that its end is on record.
   if (known !== null) await runtimeOf(parts, session).stop(session, { force: false, deadlineMs: stopDeadlineMs });
   return "done";
+}
+
+/** A prompt that was given as an argument to an agent which crashed before its first sign of life did not reach anybody. */
+function lostWithIt(parts: Parts, session: SessionState, how: string): SessionEvent[] {
+  if (how !== "crash" || session.activity !== null) return [];
+  const recent = parts.store.events(session.id, Math.max(0, session.seq - launchEvents), launchEvents);
+  const started = recent.findLastIndex((event) => event.type === "launch.started");
+  const given = recent.slice(started + 1).find((event) => event.type === "prompt.sent" && event.seenBy === "argument");
+  return given?.type === "prompt.sent" ? [requeued(given.promptId, "the agent crashed before it could read it")] : [];
 }
 
 function ended(

@@ -1,6 +1,5 @@
 /** Where a session's worktree goes and what it is made from: computed from the session and its project, the same every time. */
 import { join } from "node:path";
-import { HoldfastError } from "../protocol/error.ts";
 import type { ProjectSettings } from "../ports/projects.ts";
 import type { WorkspacePlan } from "../ports/workspace.ts";
 import type { ProjectId, SessionId } from "../protocol/ids.ts";
@@ -12,9 +11,7 @@ export function workspacePath(parts: Parts, project: ProjectId, session: Session
 }
 
 export async function planFor(parts: Parts, session: SessionState): Promise<WorkspacePlan> {
-  const row = parts.store.projects().find((project) => project.id === session.project);
-  if (row === undefined) throw new HoldfastError("not-found", `Unknown project: ${session.project}`);
-  return planWith(await parts.projects.settings(row), session);
+  return planWith(await parts.settings.forSession(session.project), session);
 }
 
 export function planWith(
@@ -35,8 +32,6 @@ export function planWith(
   };
 }
 
-export function repositoryOf(parts: Parts, session: SessionState): string {
-  const row = parts.store.projects().find((project) => project.id === session.project);
-  if (row === undefined) throw new HoldfastError("not-found", `Unknown project: ${session.project}`);
-  return row.path;
+export async function repositoryOf(parts: Parts, session: SessionState): Promise<string> {
+  return (await parts.settings.forSession(session.project)).path;
 }

@@ -1,5 +1,7 @@
 /** Policies that the person set, on a slow timer: idle sessions are stopped, and old trash is emptied. */
+import type { TrashEntry } from "../ports/workspace.ts";
 import { messageOf } from "../protocol/error.ts";
+import type { ProjectId } from "../protocol/ids.ts";
 import type { Loop } from "./loop.ts";
 import type { Parts } from "./parts.ts";
 import { currentStatus } from "./view.ts";
@@ -16,10 +18,18 @@ export function startPolicies(parts: Parts, loop: Loop): () => void {
   return () => clearInterval(timer);
 }
 
+/** Each for itself: what is wrong with one project or one entry keeps none of the others waiting. */
 async function run(parts: Parts, loop: Loop): Promise<void> {
-  await stopIdle(parts, loop);
-  await emptyOldTrash(parts);
-  await purgeDeleted(parts);
+  const before = parts.clock.now() - trashDays * 24 * 3_600_000;
+  const old = (await parts.workspaces.listTrash()).filter((entry) => entry.trashedAt < before);
+  const work = [
+    ...parts.store.projects().map((row) => () => stopIdle(parts, loop, row.id)),
+    ...old.map((entry) => () => emptyOld(parts, entry)),
+    () => purgeDeleted(parts),
+  ];
+  for (const one of work) {
+    await one().catch((error: unknown) => parts.log.warn("a policy failed", { error: messageOf(error) }));
+  }
 }
 
 /** The id stays used for ever; what a deleted session said goes once everything of it is cleared away. */
@@ -30,32 +40,25 @@ async function purgeDeleted(parts: Parts): Promise<void> {
   }
 }
 
-async function stopIdle(parts: Parts, loop: Loop): Promise<void> {
-  for (const row of parts.store.projects()) {
-    const { idleStopMinutes } = await parts.projects.settings(row);
-    if (idleStopMinutes <= 0) continue;
-    const before = parts.clock.now() - idleStopMinutes * 60_000;
-    for (const session of parts.store.sessions()) {
-      if (session.project !== row.id || session.role !== "worker" || session.lastActivityAt > before) continue;
-      if (currentStatus(parts, loop.observation(session), session).status !== "idle") continue;
-      await parts.store.change(session.id, (state) =>
-        state.intent.want === "running" && state.lastActivityAt <= before
-          ? [{ type: "session.intent", want: { want: "stopped" }, by: "idle-stop" }]
-          : [],
-      );
-      loop.wake(session.id);
-    }
+async function stopIdle(parts: Parts, loop: Loop, project: ProjectId): Promise<void> {
+  const { idleStopMinutes } = await parts.settings.forSession(project);
+  if (idleStopMinutes <= 0) return;
+  const before = parts.clock.now() - idleStopMinutes * 60_000;
+  for (const session of parts.store.sessions()) {
+    if (session.project !== project || session.role !== "worker" || session.lastActivityAt > before) continue;
+    if (currentStatus(parts, loop.observation(session), session).status !== "idle") continue;
+    await parts.store.change(session.id, (state) =>
+      state.intent.want === "running" && state.lastActivityAt <= before
+        ? [{ type: "session.intent", want: { want: "stopped" }, by: "idle-stop" }]
+        : [],
+    );
+    loop.wake(session.id);
   }
 }
 
-async function emptyOldTrash(parts: Parts): Promise<void> {
-  const before = parts.clock.now() - trashDays * 24 * 3_600_000;
-  for (const entry of await parts.workspaces.listTrash()) {
-    if (entry.trashedAt >= before) continue;
-    await parts.workspaces.empty(entry.id);
-    const owner = parts.store.session(entry.session);
-    if (owner?.workspace.at === "trashed" && owner.workspace.trash === entry.id) {
-      await parts.store.change(owner.id, () => [{ type: "workspace.gone", reason: `kept ${trashDays} days in the trash` }]);
-    }
-  }
+async function emptyOld(parts: Parts, entry: TrashEntry): Promise<void> {
+  await parts.workspaces.empty(entry.id);
+  const owner = parts.store.session(entry.session);
+  if (owner?.workspace.at !== "trashed" || owner.workspace.trash !== entry.id) return;
+  await parts.store.change(owner.id, () => [{ type: "workspace.gone", reason: `kept ${trashDays} days in the trash` }]);
 }

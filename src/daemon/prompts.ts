@@ -2,12 +2,13 @@
 import type { Ask } from "../ports/commands.ts";
 import type { PromptRequest } from "../protocol/command.ts";
 import { HoldfastError } from "../protocol/error.ts";
-import { asPromptId } from "../protocol/ids.ts";
+import { asPromptId, type PromptId } from "../protocol/ids.ts";
 import type { SessionState } from "../protocol/session.ts";
 import type { Answers } from "../protocol/wire.ts";
 import type { Loop } from "./loop.ts";
 import type { Parts } from "./parts.ts";
-import { change, findSession } from "./verbs.ts";
+import { change } from "./change.ts";
+import { findSession } from "./verbs.ts";
 
 /** Long enough for an agent that first has to be brought back; then the receipt says `queued`, with the reason. */
 const defaultWaitMs = 30_000;
@@ -25,26 +26,39 @@ export async function admitPrompt(parts: Parts, loop: Loop, ask: Ask): Promise<A
     throw error;
   }
   loop.asked(session.id);
-  const waiting = (): SessionState["queue"][number] | undefined =>
-    parts.store.session(session.id)?.queue.find((prompt) => prompt.promptId === promptId);
-  const over = (): boolean =>
-    (waiting()?.state ?? "doubtful") === "doubtful" || parts.store.session(session.id)?.run.run === "failed";
+  const over = (): boolean => {
+    const state = parts.store.session(session.id);
+    const waiting = state?.queue.some((prompt) => prompt.promptId === promptId) ?? false;
+    return !waiting || state?.run.run === "failed" || isAsking(loop, session);
+  };
   await loop.waitFor(session.id, over, waitMs, ask.signal);
-  const left = waiting();
-  if (left === undefined) return { promptId, disposition: "delivered", reason: null };
-  return { promptId, disposition: "queued", reason: left.state === "doubtful" ? doubt(parts, session, promptId) : why(parts, loop, session) };
+  const state = parts.store.session(session.id);
+  if (state?.queue.some((prompt) => prompt.promptId === promptId) === true) {
+    return { promptId, disposition: "queued", reason: why(parts, loop, session) };
+  }
+  const doubt = doubtOf(parts, session, promptId);
+  return doubt === null
+    ? { promptId, disposition: "delivered", reason: null }
+    : { promptId, disposition: "queued", reason: `it may have arrived, and is not sent again by itself: ${doubt}` };
 }
 
-function doubt(parts: Parts, before: SessionState, promptId: string): string {
-  const event = parts.store
-    .events(before.id, before.seq, 10_000)
-    .findLast((entry) => entry.type === "prompt.doubtful" && entry.promptId === promptId);
-  return event?.type === "prompt.doubtful" ? event.reason : "it could not be seen to arrive";
+function isAsking(loop: Loop, session: SessionState): boolean {
+  const seen = loop.observation(session)?.seen;
+  return seen?.is === "known" && seen.value.activity?.activity === "needs_input";
+}
+
+/** Null when it was seen to arrive, else why that is not known. */
+function doubtOf(parts: Parts, session: SessionState, promptId: PromptId): string | null {
+  const admitted = parts.store.prompt(session.id, promptId)?.seq ?? 0;
+  const last = parts.store
+    .events(session.id, admitted, 10_000)
+    .findLast((event) => (event.type === "prompt.sent" || event.type === "prompt.doubtful") && event.promptId === promptId);
+  return last?.type === "prompt.doubtful" ? last.reason : null;
 }
 
 function why(parts: Parts, loop: Loop, before: SessionState): string {
   const trouble = loop.trouble(before.id);
-  if (trouble !== null) return trouble;
+  if (trouble !== null) return trouble.message;
   const state = parts.store.session(before.id) ?? before;
   if (state.run.run === "launching" || state.run.run === "none") return "the session is starting";
   if (state.run.run === "failed") return `the agent did not start: ${state.run.reason}`;
@@ -54,6 +68,6 @@ function why(parts: Parts, loop: Loop, before: SessionState): string {
   if (requeued?.type === "prompt.requeued") return requeued.reason;
   const seen = loop.observation(state)?.seen;
   if (seen?.is === "unknown") return `the session could not be observed: ${seen.why}`;
-  if (seen?.is === "known" && seen.value.activity?.activity === "needs_input") return "the agent waits for an answer to its own question";
+  if (isAsking(loop, state)) return "the agent waits for an answer to its own question";
   return "an earlier prompt is still being delivered";
 }

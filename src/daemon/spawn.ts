@@ -10,14 +10,18 @@ import type { SessionEvent } from "../protocol/event.ts";
 import { asPromptId, asSessionId, type SessionId } from "../protocol/ids.ts";
 import type { Kind, SessionState } from "../protocol/session.ts";
 import type { SessionJson } from "../protocol/wire.ts";
+import type { Verb } from "../core/lifecycle.ts";
 import { branchFor, slug } from "../core/names.ts";
 import type { Loop } from "./loop.ts";
 import type { Parts } from "./parts.ts";
 import { planWith, workspacePath } from "./plan.ts";
+import { change } from "./change.ts";
 import { currentStatus, sessionJson } from "./view.ts";
 
 /** A large checkout and a slow agent together may take this long; the spawn goes on behind an answer that gave up. */
 const spawnDeadlineMs = 180_000;
+/** A failure that passes is tried again before the caller hears of it. */
+const triesBeforeAnswer = 3;
 /** Below this a checkout is likely to fail half-way, and the database with it. */
 const minFreeBytes = 200 * 1024 * 1024;
 
@@ -80,7 +84,7 @@ export async function spawn(parts: Parts, loop: Loop, ask: Ask): Promise<Session
 
 async function settingsOf(parts: Parts, project: string): Promise<ProjectSettings> {
   const row = parts.store.projects().find(({ id }) => id === project);
-  if (row !== undefined) return parts.projects.settings(row);
+  if (row !== undefined) return parts.settings.read(row);
   const known = parts.store.projects().map(({ id }) => id);
   throw new HoldfastError("not-found", `Unknown project: ${project}`, {
     hint:
@@ -153,6 +157,7 @@ function sessionOfIssue(parts: Parts, settings: ProjectSettings, issue: string |
   });
 }
 
+/** By the verbs that a person has: a prompt wakes what is down, else `restore` does; what runs is left running. */
 async function resume(
   parts: Parts,
   loop: Loop,
@@ -160,11 +165,12 @@ async function resume(
   request: SpawnRequest,
   ask: Ask,
 ): Promise<SessionJson> {
-  const state = await parts.store.change(session.id, (state) => [
-    ...(state.intent.want === "running" && (state.run.run === "up" || state.run.run === "launching")
-      ? []
-      : [{ type: "session.intent" as const, want: { want: "running" as const }, by: ask.actor }]),
-  ]);
+  const { prompt } = request;
+  const text = prompt === undefined || prompt === "" ? null : prompt;
+  const promptId = asPromptId(`${session.id}-${session.seq}`);
+  const running = wantsToRun(session) && (session.run.run === "up" || session.run.run === "launching");
+  const verb: Verb | null = text !== null ? { verb: "prompt", promptId, text } : running ? null : { verb: "restore" };
+  const state = verb === null ? session : await change(parts, loop, session, verb, ask.actor);
   loop.asked(session.id);
   return request.wait === false ? sessionJson(parts, loop, state) : settled(parts, loop, state, ask.signal);
 }
@@ -184,27 +190,35 @@ export async function settled(
     last = state;
     const { run } = state;
     const concluded = (run.run === "failed" || run.run === "ended") && run.seq > asked.seq;
-    return state.intent.want !== "running" || run.run === "up" || concluded || loop.trouble(id) !== null;
+    const up = run.run === "up" && loop.observation(state)?.seen.is !== "absent";
+    const tries = loop.trouble(id)?.count ?? 0;
+    return state.intent.want !== "running" || up || concluded || state.workspace.at === "gone" || tries >= triesBeforeAnswer;
   };
   await loop.waitFor(id, over, spawnDeadlineMs, signal);
-  if (parts.store.session(id) === null || last.intent.want === "deleted") throw neverMade(parts, id);
+  if (last.workspace.at === "gone" && last.run.run === "none") throw await neverMade(parts, last, last.workspace.reason);
   const json = sessionJson(parts, loop, last);
   const { status, reason } = currentStatus(parts, loop.observation(last), last);
-  if (status !== "failed" && loop.trouble(id) === null) return json;
+  const trouble = last.run.run === "up" ? null : loop.trouble(id);
+  if (trouble !== null) {
+    throw new HoldfastError("launch-failed", `${last.agent} has not started in ${id} yet: ${trouble.message}`, {
+      hint: `It is tried again: see holdfast session show ${id}, or end it with holdfast session kill ${id}.`,
+    });
+  }
+  if (status !== "failed") return json;
   const lines = last.run.run === "failed" || last.run.run === "ended" ? last.run.lastLines : [];
   throw new HoldfastError(
     "launch-failed",
-    [`${last.agent} did not start in ${id}: ${loop.trouble(id) ?? reason ?? "it failed"}`, ...lines.slice(-10).map((line) => `  ${line}`)].join("\n"),
+    [`${last.agent} did not start in ${id}: ${reason ?? "it failed"}`, ...lines.slice(-10).map((line) => `  ${line}`)].join("\n"),
     { hint: `The session is kept: holdfast session show ${id}, then holdfast session restore ${id} or holdfast session kill ${id}.` },
   );
 }
 
-function neverMade(parts: Parts, id: SessionId): HoldfastError {
-  const reason = parts.store
-    .events(id, 0, 1_000)
-    .findLast((event) => event.type === "workspace.gone");
-  const why = reason?.type === "workspace.gone" ? reason.reason : "the session was removed meanwhile";
-  return new HoldfastError("launch-failed", `The worktree of ${id} could not be made: ${why}`, {
+/** Nothing of it is there, and whoever asked is told: then the session never came to be. Its number is not used again. */
+async function neverMade(parts: Parts, session: SessionState, why: string): Promise<HoldfastError> {
+  await parts.store.change(session.id, (state) =>
+    state.intent.want === "running" ? [{ type: "session.intent", want: { want: "deleted" }, by: "spawn" }] : [],
+  );
+  return new HoldfastError("launch-failed", `The worktree of ${session.id} could not be made: ${why}`, {
     hint: "Nothing of it was left behind. Mend the cause and spawn again.",
   });
 }

@@ -1,11 +1,12 @@
 /** A person's verbs: the intent is on disk first, then the loop makes it so, then the answer says how it looks. */
-import { applyVerb, type Verb } from "../core/lifecycle.ts";
+import type { Verb } from "../core/lifecycle.ts";
 import type { Ask } from "../ports/commands.ts";
 import type { SnoozeRequest, VerbRequest } from "../protocol/command.ts";
 import { HoldfastError } from "../protocol/error.ts";
 import { asSessionId } from "../protocol/ids.ts";
 import type { SessionState } from "../protocol/session.ts";
 import type { VerbAnswer } from "../protocol/wire.ts";
+import { change } from "./change.ts";
 import { runtimeFacts } from "./facts.ts";
 import type { Loop } from "./loop.ts";
 import type { Parts } from "./parts.ts";
@@ -28,17 +29,14 @@ export async function perform(parts: Parts, loop: Loop, name: PlainVerb, ask: As
   const wait = request.wait !== false;
   if (bringsUp.has(name)) {
     const json = wait ? await settled(parts, loop, state, ask.signal) : sessionJson(parts, loop, state);
-    return { session: json, remaining: [], notes: noticesSince(parts, session) };
+    return { session: json, remaining: [], done: wait, notes: noticesSince(parts, session) };
   }
   if (wait) await loop.waitFor(session.id, () => isDown(parts, session, name), endDeadlineMs, ask.signal);
   const latest = parts.store.session(session.id) ?? state;
   const json = sessionJson(parts, loop, latest);
   const down = isDown(parts, session, name);
-  return {
-    session: json,
-    remaining: down || !wait ? [] : json.processes.map(({ pid, what }) => ({ pid, what })),
-    notes: name === "kill" || name === "delete" ? keptWork(parts, session, name) : [],
-  };
+  if (!down) return { session: json, done: false, ...whatRemains(loop, latest, json) };
+  return { session: json, remaining: [], done: true, notes: name === "kill" || name === "delete" ? keptWork(parts, session, name) : [] };
 }
 
 export function findSession(parts: Parts, ask: Ask): SessionState {
@@ -47,27 +45,28 @@ export function findSession(parts: Parts, ask: Ask): SessionState {
   throw new HoldfastError("not-found", "Session not found", { hint: "List them with `holdfast session ls --include-terminated`." });
 }
 
-export async function change(
-  parts: Parts,
+/** What keeps a session from being down, in words: the daemon goes on, and the person should know at what. */
+function whatRemains(
   loop: Loop,
   session: SessionState,
-  verb: Verb,
-  by: string,
-): Promise<SessionState> {
+  json: VerbAnswer["session"],
+): Pick<VerbAnswer, "remaining" | "notes"> {
+  const { run, workspace } = session;
   const seen = runtimeFacts(loop.observation(session));
-  const agent = seen.is === "unknown" ? { unknown: seen.why } : seen.is === "known" && seen.value.agent.alive ? "alive" : "down";
-  const workspaceMissing = session.workspace.at === "ready" && !(await hasFiles(parts, session));
-  return parts.store.change(session.id, (state) => {
-    const answer = applyVerb(state, verb, { by, agent, workspaceMissing });
-    if (!answer.ok) throw new HoldfastError(answer.code, answer.message, answer.hint === null ? {} : { hint: answer.hint });
-    return answer.events;
-  });
-}
-
-/** In place, or in the trash although a crash kept that from being recorded. */
-async function hasFiles(parts: Parts, session: SessionState): Promise<boolean> {
-  if (parts.workspaces.exists(session.workspacePath)) return true;
-  return (await parts.workspaces.listTrash()).some((entry) => entry.session === session.id);
+  const recorded = run.run === "up" && run.agent !== null ? [{ pid: run.agent.pid, what: "agent" }] : [];
+  const listed = json.processes.map(({ pid, what }) => ({ pid, what }));
+  const trouble = loop.trouble(session.id);
+  return {
+    remaining: listed.length > 0 ? listed : recorded,
+    notes: [
+      ...(seen.is === "unknown" ? [`It could not be observed: ${seen.why}`] : []),
+      ...(workspace.at === "ready" && (run.run === "ended" || run.run === "failed" || run.run === "none")
+        ? [`Its worktree is still at ${session.workspacePath}`]
+        : []),
+      ...(trouble === null ? [] : [trouble.message]),
+      "The daemon goes on.",
+    ],
+  };
 }
 
 function isDown(parts: Parts, before: SessionState, verb: PlainVerb): boolean {

@@ -8,7 +8,7 @@ import type { EventJson, SessionJson } from "../protocol/wire.ts";
 import type { Loop } from "./loop.ts";
 import type { Parts } from "./parts.ts";
 
-/** Until the project's own limit is read from its file. */
+/** Where the project's own limit was never read. */
 const defaultStuckMinutes = 30;
 
 export function iso(at: number): string {
@@ -34,14 +34,14 @@ export function sessionJson(parts: Parts, loop: Loop, session: SessionState): Se
     agent: session.agent,
     title: session.title,
     status,
-    reason: reason ?? loop.trouble(session.id),
+    reason: reason ?? loop.trouble(session.id)?.message ?? null,
     intent: {
       want: intent.want,
       by: intent.by,
       at: iso(intent.at),
       ...(intent.want === "snoozed" ? { until: iso(intent.until) } : {}),
     },
-    branch: parts.workspaces.liveBranch(session.workspacePath) ?? session.branch,
+    branch: liveBranch(parts, session),
     base: session.base,
     workspacePath: session.workspacePath,
     issue: session.issue,
@@ -52,6 +52,7 @@ export function sessionJson(parts: Parts, loop: Loop, session: SessionState): Se
       startedAt: iso(startedAt),
       what,
     })),
+    trash: session.workspace.at === "trashed" ? session.workspace.trash : null,
     attach: attachText(parts, session),
     activity: seen?.activity?.activity ?? null,
     queued: session.queue.length,
@@ -62,20 +63,31 @@ export function sessionJson(parts: Parts, loop: Loop, session: SessionState): Se
   };
 }
 
+/** The branch that is checked out now; one bad worktree must not spoil the list of all. */
+function liveBranch(parts: Parts, session: SessionState): string {
+  try {
+    return parts.workspaces.liveBranch(session.workspacePath) ?? session.branch;
+  } catch {
+    return session.branch;
+  }
+}
+
 export function currentStatus(
   parts: Parts,
   observation: Observation | null,
   session: SessionState,
 ): ReturnType<typeof statusOf> {
+  const settings = parts.settings.last(session.project);
+  const there = parts.workspaces.exists(session.workspacePath);
   const since = observation?.seen.is === "known" ? (observation.seen.value.activity?.since ?? 0) : 0;
   return statusOf(
     { ...session, lastActivityAt: Math.max(session.lastActivityAt, since) },
     runtimeFacts(observation),
     parts.clock.now(),
     {
-      stuckAfterMs: defaultStuckMinutes * 60_000,
-      workspaceThere: parts.workspaces.exists(session.workspacePath),
-      restoreLost: parts.restore,
+      stuckAfterMs: (settings?.stuckMinutes ?? defaultStuckMinutes) * 60_000,
+      workspaceThere: there === "unknown" ? undefined : there,
+      restoreLost: parts.restore && (settings?.restoreOnBoot ?? true),
     },
   );
 }

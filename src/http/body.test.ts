@@ -209,6 +209,11 @@ test("[HTTP-13] a read-only daemon reads, logs in, and changes nothing", async (
     expect((await readOnly.tcp("GET", "/api/sessions")).status).toBe(200);
     expect((await readOnly.unix("POST", "/api/login-link", { json: {} })).status).toBe(200);
     expect((await readOnly.unix("POST", "/api/daemon/stop", { json: {} })).status).toBe(200);
+    expect((await readOnly.unix("POST", "/api/daemon/stop", { json: { haltSessions: false } })).status).toBe(200);
+    const halt = await readOnly.unix("POST", "/api/daemon/stop", { json: { haltSessions: true } });
+    expect(halt.status).toBe(403);
+    expect(halt.json.error?.code).toBe("read-only");
+    expect(readOnly.asked.filter(({ route }) => route === "daemonStop")).toHaveLength(2);
   } finally {
     await readOnly.close();
   }

@@ -70,14 +70,13 @@ async function callRoute(parts: DispatchParts, call: Call): Promise<void> {
   const method = request.method ?? "GET";
   const { match, bearer } = admit(parts, call, method);
   const { route, name } = match;
-  if (parts.readOnly && route.method !== "GET" && route.writes !== false) {
-    throw new Refusal("read-only", "This daemon was started read-only; nothing can be changed.", {
-      hint: "Run `holdfast stop` and start it without --read-only.",
-    });
-  }
+  if (parts.readOnly && route.method !== "GET" && route.writes !== false) throw readOnlyRefusal();
   const query = readQuery(route, call.search);
   const actor = actorOf(request, door);
   const body = await readBody(parts, call, route);
+  if (parts.readOnly && route.writesWith !== undefined) {
+    if ((body as Record<string, unknown>)[route.writesWith] === true) throw readOnlyRefusal();
+  }
   const gone = new AbortController();
   response.on("close", () => {
     if (!response.writableFinished) gone.abort();
@@ -89,6 +88,12 @@ async function callRoute(parts: DispatchParts, call: Call): Promise<void> {
   }
   const answer = await parts.handlers[name](ask);
   if (!response.destroyed) sendJson(response, answer);
+}
+
+function readOnlyRefusal(): Refusal {
+  return new Refusal("read-only", "This daemon was started read-only; nothing can be changed.", {
+    hint: "Run `holdfast stop` and start it without --read-only.",
+  });
 }
 
 /** The token is asked for before anybody learns whether a path exists. */

@@ -48,7 +48,10 @@ export type Told = { told: true } | { told: false; why: string };
 
 export type CancelResult =
   /** The agent ended the turn; `stopReason` is its own word. */
-  { cancelled: "ended"; stopReason: string } | { cancelled: "no-turn" } | { cancelled: "not-yet" } | { cancelled: "not-told"; why: string };
+  | { cancelled: "ended"; stopReason: string }
+  | { cancelled: "no-turn" }
+  | { cancelled: "not-yet" }
+  | { cancelled: "not-told"; why: string };
 
 export type DeleteOutcome = "deleted" | "unsupported" | "failed" | "too-late" | "not-running";
 
@@ -65,6 +68,8 @@ export interface Chat {
   deleteConversation(session: SessionState): Promise<DeleteOutcome>;
   /** Marks a pending restart, which abandoned keepers wait for. */
   markRestarting(session: SessionState): void;
+  /** Removes what is kept of a session that is deleted for good and of which nothing runs. */
+  forget(session: SessionState): void;
   /** The newest lines of the agent's stderr. */
   errorLines(session: SessionState, lines: number): string[];
 }

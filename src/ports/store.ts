@@ -17,6 +17,8 @@ export interface PromptRow {
   session: SessionId;
   promptId: PromptId;
   text: string;
+  /** The event that admitted it. */
+  seq: number;
 }
 
 /**

@@ -47,6 +47,8 @@ export interface TrashEntry {
 }
 
 export interface Workspaces {
+  /** For a branch that we name: `wanted`, else `wanted-2` …, the first that neither exists nor is checked out. */
+  freeBranch(repository: string, wanted: string): Promise<string>;
   /** What would stop `create`, in sentences with the fix; empty when nothing would. */
   preflight(plan: WorkspacePlan): Promise<string[]>;
   /** Repeatable: finishes what an interrupted call began. `output` gets what postCreate prints. */
@@ -54,7 +56,8 @@ export interface Workspaces {
   /** Undoes a `create` that failed: only what is provably empty of work is removed, anything else is trashed. */
   undo(plan: WorkspacePlan): Promise<void>;
   inspect(path: string): Promise<WorkspaceWork>;
-  exists(path: string): boolean;
+  /** `unknown` where the file system does not say: nothing may be concluded from that. */
+  exists(path: string): boolean | "unknown";
   /** The branch that HEAD names now, by reading the file: cheap enough for every line of a list. */
   liveBranch(path: string): string | null;
   /** Repeatable. Refuses while a process or another session uses the worktree. */

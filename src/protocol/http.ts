@@ -24,6 +24,8 @@ export interface Route {
   access?: "anyone" | "socket-only";
   /** Refused while the daemon is read-only; every POST and DELETE is, unless this says false. */
   writes?: boolean;
+  /** A field of the body that makes a write of a route that is none without it. */
+  writesWith?: string;
 }
 
 const verb = (name: string, summary: string) =>
@@ -77,6 +79,7 @@ export const routes = {
     body: "stopDaemonRequest",
     answer: "stopJson",
     writes: false,
+    writesWith: "haltSessions",
   },
   sessions: {
     method: "GET",

@@ -3,6 +3,7 @@
  * Pure; an event type it does not know leaves the state as it is, apart from the sequence.
  */
 import type { StoredEvent } from "./event.ts";
+import type { PromptId } from "./ids.ts";
 import type { QueuedPrompt, SessionState } from "./session.ts";
 
 /** Crashes older than this cannot matter to the budget any more. */
@@ -74,7 +75,7 @@ function change(state: SessionState, event: Exclude<StoredEvent, { type: "sessio
         ...(event.branch === null ? {} : { branch: event.branch }),
       };
     case "workspace.gone":
-      return { workspace: { at: "gone" } };
+      return { workspace: { at: "gone", reason: event.reason } };
     case "launch.started":
       return {
         run: { run: "launching", launch: event.launch, attempt: event.attempt, how: event.how, at: event.at },
@@ -137,10 +138,11 @@ function change(state: SessionState, event: Exclude<StoredEvent, { type: "sessio
       };
     case "prompt.sending":
       return { queue: withState(state.queue, event.promptId, "sending") };
-    case "prompt.doubtful":
-      return { queue: withState(state.queue, event.promptId, "doubtful") };
     case "prompt.requeued":
-      return { queue: withState(state.queue, event.promptId, "queued") };
+      return { queue: requeue(state.queue, event) };
+    case "prompt.doubtful":
+      // Over as far as we are concerned: it may have arrived, so it is the person's to send again.
+      return { queue: without(state.queue, event.promptId) };
     case "prompt.sent":
       return { queue: without(state.queue, event.promptId), prompted: true, lastActivityAt: event.at };
     case "prompt.withdrawn":
@@ -207,6 +209,13 @@ function change(state: SessionState, event: Exclude<StoredEvent, { type: "sessio
       event satisfies never;
       return {};
   }
+}
+
+/** Back to waiting; also one that counted as given away and went down with its agent. */
+function requeue(queue: QueuedPrompt[], event: { promptId: PromptId; at: number; seq: number }): QueuedPrompt[] {
+  const { promptId } = event;
+  if (queue.some((prompt) => prompt.promptId === promptId)) return withState(queue, promptId, "queued");
+  return [{ promptId, admittedAt: event.at, admittedSeq: event.seq, state: "queued" }, ...queue];
 }
 
 function withState(queue: QueuedPrompt[], promptId: string, state: QueuedPrompt["state"]): QueuedPrompt[] {

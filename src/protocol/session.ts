@@ -69,7 +69,7 @@ export type Workspace =
   | { at: "ready" }
   | { at: "trashed"; trash: TrashId }
   /** Removed for good (trash emptied), or never made. */
-  | { at: "gone" };
+  | { at: "gone"; reason: string };
 
 /** One exchange with a chat agent. */
 export type Turn =
@@ -83,7 +83,7 @@ export interface QueuedPrompt {
   admittedAt: number;
   admittedSeq: number;
   /** `sending` is written before the text is typed or appended; a crash there is settled by looking, not by repeating. */
-  state: "queued" | "sending" | "doubtful";
+  state: "queued" | "sending";
 }
 
 /** One way to answer a permission request; chosen by `kind`, because order and ids differ between agents. */

@@ -28,6 +28,8 @@ export const sessionJson = z.object({
   pullRequest: z.nullable(z.object({ url: z.string(), state: z.string() })),
   agentSessionId: z.nullable(z.string()),
   processes: z.array(z.object({ pid: z.number(), startedAt: time, what: z.string() })),
+  /** The trash entry that holds the worktree, or null while it is in its place. */
+  trash: z.nullable(z.string()),
   attach: z.nullable(z.string()),
   activity: z.nullable(z.enum(activities)),
   queued: z.number(),
@@ -87,6 +89,8 @@ export const stopJson = z.object({ kept: z.number(), halted: z.array(z.string())
 export const verbAnswer = z.object({
   session: sessionJson,
   remaining: z.array(z.object({ pid: z.number(), what: z.string() })),
+  /** False when not everything has ended within the wait; the daemon goes on. */
+  done: z.boolean(),
   /** Where uncommitted or unpushed work is kept, and anything else the person should read. */
   notes: z.array(z.string()),
 });

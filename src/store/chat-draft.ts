@@ -26,8 +26,13 @@ export class ChatDraft {
     const sqlite = this.#sqlite;
     if (before === null) this.#writes.push(() => dropLaunches(sqlite, session, launch));
     const place: LaunchPlace = before ?? {
-      ...{ session, launch, inEnd: 0, outRead: 0 },
-      ...{ fence: null, settled: true, info: "{}" },
+      session,
+      launch,
+      inEnd: 0,
+      outRead: 0,
+      fence: null,
+      settled: true,
+      info: "{}",
     };
     const after = {
       ...place,

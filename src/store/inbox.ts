@@ -39,7 +39,7 @@ export function readPrompt(sqlite: Sqlite, session: SessionId, promptId: PromptI
     .get(session, admission.seq) as unknown as EventRow | undefined;
   if (row !== undefined && isIntact(row)) {
     const event = decodeEvent(row);
-    if (event.type === "prompt.admitted") return { session, promptId, text: event.text };
+    if (event.type === "prompt.admitted") return { session, promptId, text: event.text, seq: event.seq };
   }
   throw new HoldfastError("storage", `The text of prompt ${promptId} of ${session} is damaged in the database.`, {
     hint: "Send it again under a new prompt id. `holdfast doctor` lists everything that is damaged.",

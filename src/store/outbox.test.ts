@@ -12,8 +12,14 @@ test("[STORE-30] events, lines, answers and the place in a chat launch's files a
   await store.chat(id, launch, () => ({ lines: [{ key: "init", text: "héllo\n" }], info: '{"a":1}' }));
   const { place } = await store.chat(id, launch, (_state, before) => ({
     events: [output("x")],
-    lines: [{ key: "new", text: "two\n" }, { key: "init", text: "ignored\n" }],
-    answers: [{ key: "init", answer: "1" }, { key: "init", answer: "2" }],
+    lines: [
+      { key: "new", text: "two\n" },
+      { key: "init", text: "ignored\n" },
+    ],
+    answers: [
+      { key: "init", answer: "1" },
+      { key: "init", answer: "2" },
+    ],
     outRead: (before?.outRead ?? 0) + 10,
     fence: "answer",
   }));
@@ -44,7 +50,12 @@ test("[STORE-31] a refused step writes neither events nor place, and a step of n
 test("[STORE-32] texts that are in the agent's file are dropped, their keys are kept", async () => {
   const store = makeHome(":memory:").open();
   await store.create(created(id));
-  await store.chat(id, launch, () => ({ lines: [{ key: "a", text: "1\n" }, { key: "b", text: "2\n" }] }));
+  await store.chat(id, launch, () => ({
+    lines: [
+      { key: "a", text: "1\n" },
+      { key: "b", text: "2\n" },
+    ],
+  }));
   await store.chat(id, launch, () => ({ appendedTo: 2, lines: [{ key: "a", text: "again\n" }] }));
   expect(store.outboxAfter(launch, 0).map((row) => row.text)).toEqual([null, "2\n"]);
 });

@@ -1,5 +1,6 @@
 /** Where a session's branch starts: its own branch if it exists, else the freshest default branch, else nothing yet. */
 import { join } from "node:path";
+import { crypto } from "../base/crypto.ts";
 import { HoldfastError } from "../protocol/error.ts";
 import type { WorkspacePlan } from "../ports/workspace.ts";
 import { askGit, git, runGit } from "./git.ts";
@@ -13,7 +14,7 @@ export type Start =
   /** The repository has no commit yet. */
   | { is: "unborn" };
 
-type StartPlan = Pick<WorkspacePlan, "session" | "repository" | "branch" | "base" | "defaultBranch">;
+type StartPlan = Pick<WorkspacePlan, "session" | "repository" | "path" | "branch" | "base" | "defaultBranch">;
 
 interface Candidate {
   ref: string;
@@ -28,9 +29,8 @@ export async function findStart(repository: Repository, plan: StartPlan): Promis
   const refs = await readRefs(repository, [own, remoteOwn, ...defaultRefs(plan.defaultBranch)]);
   const existing = refs.find((ref) => ref.ref === own);
   if (existing !== undefined) {
-    const made = readCreation(repository.commonDir, plan.branch);
-    const ours = made?.session === plan.session;
-    return { is: "branch", tip: existing.commit, base: ours ? made.commit : existing.commit, ours };
+    const began = readCreation(repository.commonDir, plan);
+    return { is: "branch", tip: existing.commit, base: began ?? existing.commit, ours: began !== null };
   }
   if (plan.base !== null) return { is: "commit", commit: await resolveBase(repository, plan.base) };
   // Somebody pushed this very branch: going on from there is what its name promises.
@@ -111,16 +111,20 @@ async function resolveBase(repository: Repository, base: string): Promise<string
   });
 }
 
-const creationNote = "holdfast: created for ";
-/** The reflog says who made a branch, atomically with making it, so that a crash leaves no doubt. */
-export const creationMessage = (session: string): string => creationNote + session;
+type Creator = Pick<WorkspacePlan, "session" | "path">;
 
-/** Which session made a branch and where it began; null when none of ours did. */
-export function readCreation(commonDir: string, branch: string): { session: string; commit: string } | null {
-  const first = readLine(join(commonDir, "logs/refs/heads", branch))?.split("\n")[0];
-  if (first === undefined) return null;
-  const [who = "", message = ""] = first.split("\t");
-  const commit = who.split(" ")[1];
-  if (commit === undefined || !message.startsWith(creationNote)) return null;
-  return { session: message.slice(creationNote.length), commit };
+/**
+ * The reflog says who made a branch, atomically with making it, so that a crash leaves no doubt. Two homes may both have a
+ * session of this id in one repository; the path of its worktree tells them apart.
+ */
+export function creationMessage({ session, path }: Creator): string {
+  const place = crypto().createHash("sha256").update(path).digest("hex").slice(0, 16);
+  return `holdfast: created for ${session} (${place})`;
+}
+
+/** Where a branch began that this very session made; null when anybody else did. */
+export function readCreation(commonDir: string, plan: Creator & { branch: string }): string | null {
+  const first = readLine(join(commonDir, "logs/refs/heads", plan.branch))?.split("\n")[0];
+  const [who = "", message = ""] = first?.split("\t") ?? [];
+  return message === creationMessage(plan) ? (who.split(" ")[1] ?? null) : null;
 }

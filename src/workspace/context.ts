@@ -1,5 +1,6 @@
 /** What every part of the workspace shares. */
 import type { Logger } from "../ports/commands.ts";
+import type { Foresight } from "./foresight.ts";
 import type { Serial } from "./serial.ts";
 
 export interface Context {
@@ -10,4 +11,5 @@ export interface Context {
   serial: Serial;
   /** Spare worktrees that are being prepared or claimed at this moment. */
   busySpares: Set<string>;
+  foresight: Foresight;
 }

@@ -46,18 +46,22 @@ export async function createWorkspace(
     await untilNobodyInside(plan.path);
   }
   const note = (text: string): void => output(`${text}\n`);
-  const [start, filters] = await Promise.all([
-    findStart(repository, plan),
-    readFilters({ gitDir: repository.commonDir }),
-  ]);
-  await checkFree(repository, plan, start);
+  const foreseen = context.foresight.take(plan);
+  const { start, filters } = foreseen ?? (await ask(repository, plan));
   for (const name of filters.leftOut) {
     note(`Filter ${name} of this repository's own configuration is not run. To trust it, set it in ~/.gitconfig.`);
   }
 
-  const tip = await makeBranch(repository, plan, start);
+  let tip: string | null;
+  try {
+    tip = await makeBranch(repository, plan, start);
+  } catch (error) {
+    if (foreseen === null) throw error;
+    // The branch has come since; nothing is made yet, and without foresight this looks again.
+    return await createWorkspace(context, plan, output);
+  }
   await passed("workspace.create.branched");
-  const admin = await register(context, repository, plan, place, tip);
+  const admin = await register(context, repository, plan, { place, tip, filters });
   await passed("workspace.create.added");
   await attach(admin, plan);
   await passed("workspace.create.attached");
@@ -74,6 +78,15 @@ export async function createWorkspace(
   writeMarker(admin, { is: "ready", session: plan.session, workspace: ready });
   await passed("workspace.create.ready");
   return ready;
+}
+
+async function ask(repository: Repository, plan: WorkspacePlan): Promise<{ start: Start; filters: Filters }> {
+  const [start, filters] = await Promise.all([
+    findStart(repository, plan),
+    readFilters({ gitDir: repository.commonDir }),
+  ]);
+  await checkFree(repository, plan, start);
+  return { start, filters };
 }
 
 function describe({ path, branch }: WorkspacePlan, start: Start): WorkspaceReady {
@@ -110,7 +123,7 @@ export async function checkFree(repository: Repository, plan: WorkspacePlan, sta
 async function makeBranch(repository: Repository, plan: WorkspacePlan, start: Start): Promise<string | null> {
   if (start.is === "unborn") return null;
   if (start.is === "branch") return start.tip;
-  const made = ["update-ref", "--create-reflog", "-m", creationMessage(plan.session)];
+  const made = ["update-ref", "--create-reflog", "-m", creationMessage(plan)];
   // "From nothing": should the branch have appeared meanwhile, this fails instead of moving it.
   await git([...made, `refs/heads/${plan.branch}`, start.commit, noCommit], { gitDir: repository.commonDir });
   return start.commit;
@@ -120,8 +133,7 @@ async function register(
   context: Context,
   repository: Repository,
   plan: WorkspacePlan,
-  place: Place,
-  tip: string | null,
+  { place, tip, filters }: { place: Place; tip: string | null; filters: Filters },
 ): Promise<string> {
   const { commonDir } = repository;
   if (place.is === "taken") throw taken(plan.path, place.why);
@@ -132,9 +144,18 @@ async function register(
   if (place.is === "missing") await forgetMissing(repository, place.registration.admin, plan.path);
   clearLeftover(plan.path);
   mkdirSync(dirname(plan.path), { recursive: true, mode: 0o700 });
-  if (tip === null || !(await claimSpare(context, repository, plan.path))) {
-    const what = tip === null ? ["--detach", plan.path, await emptyCommit(commonDir)] : [plan.path, plan.branch];
+  if (tip === null) {
+    const what = ["--detach", plan.path, await emptyCommit(commonDir)];
     await git(["worktree", "add", "--quiet", "--no-checkout", ...what], { gitDir: commonDir });
+  } else if (!(await claimSpare(context, repository, plan.path))) {
+    const began = performance.now();
+    // Checks out as well: should it be cut off, the missing index says so and `checkOut` finishes it.
+    await git(["worktree", "add", "--quiet", plan.path, plan.branch], {
+      gitDir: commonDir,
+      config: filters.checkout,
+      deadlineMs: checkoutDeadlineMs,
+    });
+    rememberCost(context, repository, performance.now() - began);
   }
   const admin = gitDirOf(plan.path);
   if (admin === null) throw new Error(`git made no worktree at ${plan.path}`);

@@ -34,15 +34,7 @@ const maxDepth = 8;
 export async function inspectWorktree(path: string, depth = 0): Promise<Findings> {
   const gitDir = gitDirOf(path);
   if (gitDir === null || !existsSync(gitDir)) throw new HoldfastError("not-found", `${path} is not a worktree.`);
-  const [{ none: filters }, unpushed] = await Promise.all([readFilters({ cwd: path }), readUnpushed(path, gitDir)]);
-  // A submodule's own configuration names filters too, so git is not sent into it; we go ourselves.
-  const shown = ["--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"];
-  const status = await git(["status", "--porcelain=v2", "-z", "--branch", "--no-ahead-behind", ...shown], {
-    cwd: path,
-    config: filters,
-    encoding: "latin1",
-    deadlineMs: statusDeadlineMs,
-  });
+  const [{ filters, status }, unpushed] = await Promise.all([readStatus(path), readUnpushed(path, gitDir)]);
   const { head, changes } = parseStatus(status);
   const work = { uncommitted: changes.length, unpushed };
   for (const submodule of depth < maxDepth ? await readSubmodules(path) : []) {
@@ -57,6 +49,19 @@ export async function inspectWorktree(path: string, depth = 0): Promise<Findings
 
 /** A million files on a cold disk. */
 const statusDeadlineMs = 5 * 60_000;
+
+async function readStatus(path: string): Promise<{ filters: ConfigEntry[]; status: string }> {
+  const { none: filters } = await readFilters({ cwd: path });
+  // A submodule's own configuration names filters too, so git is not sent into it; we go ourselves.
+  const shown = ["--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"];
+  const status = await git(["status", "--porcelain=v2", "-z", "--branch", "--no-ahead-behind", ...shown], {
+    cwd: path,
+    config: filters,
+    encoding: "latin1",
+    deadlineMs: statusDeadlineMs,
+  });
+  return { filters, status };
+}
 
 async function readUnpushed(path: string, gitDir: string): Promise<string[]> {
   const head = readHead(gitDir);

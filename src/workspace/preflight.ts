@@ -5,7 +5,9 @@ import { HoldfastError } from "../protocol/error.ts";
 import type { WorkspacePlan } from "../ports/workspace.ts";
 import { splitArgv } from "./argv.ts";
 import { findStart } from "./base.ts";
+import type { Context } from "./context.ts";
 import { checkFree, checkPlan } from "./create.ts";
+import { readFilters } from "./filters.ts";
 import { git } from "./git.ts";
 import { readMarker } from "./marker.ts";
 import { checkProvision } from "./provision.ts";
@@ -18,7 +20,7 @@ const oldestGit = [2, 31] as const;
 
 let gitIsNewEnough = false;
 
-export async function preflightWorkspace(plan: WorkspacePlan): Promise<string[]> {
+export async function preflightWorkspace(context: Pick<Context, "foresight">, plan: WorkspacePlan): Promise<string[]> {
   const problems: string[] = [];
   const attempt = async (check: () => void | Promise<void>): Promise<void> => {
     try {
@@ -39,7 +41,12 @@ export async function preflightWorkspace(plan: WorkspacePlan): Promise<string[]>
     if (marker?.is === "ready" && marker.session !== plan.session) {
       problems.push(`${plan.path} is the worktree of session ${marker.session}.`);
     }
-    await checkFree(repository, plan, await findStart(repository, plan));
+    const [start, filters] = await Promise.all([
+      findStart(repository, plan),
+      readFilters({ gitDir: repository.commonDir }),
+    ]);
+    await checkFree(repository, plan, start);
+    context.foresight.put(plan, start, filters);
   });
   for (const line of plan.postCreate) await attempt(() => void splitArgv(line));
   problems.push(...checkProvision(plan), ...checkDisk(plan.path));

@@ -1,8 +1,10 @@
 /** Finishes or takes away what a git that was cut off left half registered. */
-import { existsSync, unlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, realpathSync, unlinkSync, writeFileSync } from "node:fs";
+import { isAbsolute, join } from "node:path";
+import { writeAtomically } from "../base/durable-file.ts";
 import { HoldfastError } from "../protocol/error.ts";
-import { git } from "./git.ts";
+import { git, gitFailed, runGit } from "./git.ts";
+import { readLine } from "./head.ts";
 import { isCheckedOut } from "./marker.ts";
 import { clearLeftover, readRegistration, samePath, type Repository } from "./repository.ts";
 
@@ -13,13 +15,27 @@ export async function finishRegistration(repository: Repository, admin: string, 
   // These two are what git itself would have written next.
   if (!existsSync(join(admin, "commondir"))) writeFileSync(join(admin, "commondir"), "../..\n");
   if (!existsSync(join(admin, "HEAD"))) writeFileSync(join(admin, "HEAD"), `${noCommit}\n`);
+  await reconnectMoved(repository.commonDir, admin, path);
+  await unlockInitializing(repository, admin, path);
+}
+
+/** Tells git where a worktree is now; nothing to do when it knows. */
+export async function reconnectMoved(commonDir: string, admin: string, path: string): Promise<void> {
   const registration = readRegistration(admin);
-  if (registration === null || !samePath(registration.path, path)) {
-    await git(["worktree", "repair", path], { gitDir: repository.commonDir });
-  }
-  if (registration?.locked === "initializing") {
-    await git(["worktree", "unlock", path], { gitDir: repository.commonDir });
-  }
+  if (registration !== null && samePath(registration.path, path)) return;
+  const [there, back] = [readLine(join(admin, "gitdir")), readLine(join(path, ".git"))];
+  // After a plain rename `git worktree repair` writes this one file. Relative ways are left to git itself.
+  if (there !== null && isAbsolute(there) && back !== null && samePath(back.replace("gitdir: ", ""), admin)) {
+    writeAtomically(join(admin, "gitdir"), `${join(realpathSync(path), ".git")}\n`, 0o644);
+  } else await git(["worktree", "repair", path], { gitDir: commonDir });
+}
+
+/** A `worktree add` that was cut off leaves its own lock; one that still ends may take it away first. */
+async function unlockInitializing(repository: Repository, admin: string, path: string): Promise<void> {
+  const isLocked = (): boolean => readRegistration(admin)?.locked === "initializing";
+  if (!isLocked()) return;
+  const { code, stderr } = await runGit(["worktree", "unlock", path], { gitDir: repository.commonDir });
+  if (code !== 0 && isLocked()) throw gitFailed(["worktree", "unlock"], stderr);
 }
 
 /** Removes a registration without a directory. git deletes files only where the worktree exists, and it does not. */
@@ -29,9 +45,7 @@ export async function forgetMissing(repository: Repository, admin: string, path:
   if (isCheckedOut(admin) && onlyHere) {
     throw taken(path, "git still knows a worktree there whose commits may be on no branch");
   }
-  if (registration?.locked === "initializing") {
-    await git(["worktree", "unlock", path], { gitDir: repository.commonDir });
-  }
+  await unlockInitializing(repository, admin, path);
   clearLeftover(path);
   await git(["worktree", "remove", path], { gitDir: repository.commonDir });
 }

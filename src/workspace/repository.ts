@@ -11,11 +11,12 @@ export interface Repository {
   commonDir: string;
 }
 
+/** HEAD and lock are read when asked for: a list of a hundred is mostly asked for its paths. */
 export interface Registration {
-  admin: string;
-  path: string;
-  head: Head | null;
-  locked: string | null;
+  readonly admin: string;
+  readonly path: string;
+  readonly head: Head | null;
+  readonly locked: string | null;
 }
 
 export async function openRepository(path: string): Promise<Repository> {
@@ -60,8 +61,12 @@ export function readRegistration(admin: string): Registration | null {
   return {
     admin,
     path: dirname(resolve(admin, named)),
-    head: readHead(admin),
-    locked: readLine(join(admin, "locked")),
+    get head() {
+      return readHead(admin);
+    },
+    get locked() {
+      return readLine(join(admin, "locked"));
+    },
   };
 }
 
@@ -82,7 +87,8 @@ export function lookAt(repository: Repository, path: string): Place {
   } else if (existsSync(path) && !holdsOnly(path, null)) {
     return { is: "taken", why: "there are files that are no worktree of this repository" };
   }
-  const registration = readRegistrations(repository.commonDir).find((one) => samePath(one.path, path));
+  const isThere = sameAs(path);
+  const registration = readRegistrations(repository.commonDir).find((one) => isThere(one.path));
   return registration === undefined ? { is: "free" } : { is: "missing", registration };
 }
 
@@ -95,9 +101,9 @@ export function clearLeftover(path: string): void {
 
 /** The worktree that has a branch checked out or in the middle of a rebase; null when it is free. */
 export async function holderOf(repository: Repository, branch: string, except: string): Promise<string | null> {
+  const isExcepted = sameAs(except);
   for (const one of readRegistrations(repository.commonDir)) {
-    if (samePath(one.path, except)) continue;
-    if (holds(one.admin, one.head, branch)) return one.path;
+    if (holds(one.admin, one.head, branch) && !isExcepted(one.path)) return one.path;
   }
   const { commonDir } = repository;
   if (!holds(commonDir, readHead(commonDir), branch)) return null;
@@ -119,7 +125,13 @@ export function isInside(directory: string, path: string): boolean {
 }
 
 export function samePath(one: string, other: string): boolean {
-  return one === other || realOrNearest(one) === realOrNearest(other);
+  return sameAs(one)(other);
+}
+
+/** Compares many paths with one. */
+function sameAs(path: string): (other: string) => boolean {
+  let real: string | undefined;
+  return (other) => other === path || realOrNearest(other) === (real ??= realOrNearest(path));
 }
 
 function sameParent(gitDir: string, repository: Repository): boolean {
@@ -133,7 +145,8 @@ function holdsOnly(directory: string, name: string | null): boolean {
 
 function realOrNearest(path: string): string {
   try {
-    return realpathSync(path);
+    // Native: a tenth of the time, and a list of worktrees is compared path by path.
+    return realpathSync.native(path);
   } catch {
     const parent = dirname(path);
     return parent === path ? path : join(realOrNearest(parent), basename(path));

@@ -7,7 +7,8 @@ import type { Context } from "./context.ts";
 import { askGit, git } from "./git.ts";
 import { gitDirOf, liveBranch, readHead } from "./head.ts";
 import { passed } from "./points.ts";
-import { holderOf, readRegistration, samePath } from "./repository.ts";
+import { reconnectMoved } from "./registration.ts";
+import { holderOf, samePath } from "./repository.ts";
 import { unlock, unpin } from "./trash.ts";
 import {
   checkId,
@@ -76,10 +77,7 @@ async function reconnect(record: TrashRecord): Promise<string[]> {
   const { admin, commonDir, path } = record;
   if (admin === null || commonDir === null) return [];
   if (!existsSync(admin)) return ["git no longer knows this worktree; its files are all there."];
-  const registration = readRegistration(admin);
-  if (registration === null || !samePath(registration.path, path)) {
-    await git(["worktree", "repair", path], { gitDir: commonDir });
-  }
+  await reconnectMoved(commonDir, admin, path);
   await passed("workspace.restore.repaired");
   const notes = await attach(record, admin, commonDir);
   await passed("workspace.restore.attached");

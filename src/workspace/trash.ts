@@ -15,7 +15,8 @@ import { gitDirOf, readHead, readLine } from "./head.ts";
 import { inspectWorktree, type Findings } from "./inspect.ts";
 import { readMarker } from "./marker.ts";
 import { passed } from "./points.ts";
-import { commonDirOf, findRepository, isInside, readRegistration, samePath } from "./repository.ts";
+import { reconnectMoved } from "./registration.ts";
+import { commonDirOf, findRepository, isInside } from "./repository.ts";
 import { takeSnapshot } from "./snapshot.ts";
 import {
   dropRecord,
@@ -67,10 +68,7 @@ export async function settle(context: Context, record: TrashRecord): Promise<voi
   const { admin, commonDir } = record;
   if (admin === null || commonDir === null || !existsSync(admin)) return;
   const tree = treeOf(context.trash, record.id);
-  const registration = readRegistration(admin);
-  if (registration === null || !samePath(registration.path, tree)) {
-    await git(["worktree", "repair", tree], { gitDir: commonDir });
-  }
+  await reconnectMoved(commonDir, admin, tree);
   await passed("workspace.trash.repaired");
   const head = readHead(admin);
   if (head?.is === "branch" && head.branch !== unbornRef(record.id)) {

@@ -69,9 +69,9 @@ function isOurs({ root }: Repository, plan: WorkspacePlan, name: string): boolea
 
 /** Only a branch that this session made, that has no commit of its own, and that nobody has checked out. */
 async function removeOwnBranch(repository: Repository, plan: WorkspacePlan): Promise<void> {
-  const made = readCreation(repository.commonDir, plan.branch);
-  if (made?.session !== plan.session) return;
+  const began = readCreation(repository.commonDir, plan);
+  if (began === null) return;
   if ((await holderOf(repository, plan.branch, "")) !== null) return;
   // With the old value given, git deletes it only if it still is where it began.
-  await runGit(["update-ref", "-d", `refs/heads/${plan.branch}`, made.commit], { gitDir: repository.commonDir });
+  await runGit(["update-ref", "-d", `refs/heads/${plan.branch}`, began], { gitDir: repository.commonDir });
 }

@@ -8,6 +8,8 @@ import type { Context } from "./context.ts";
 import { createWorkspace } from "./create.ts";
 import { emptyTrash, trashDays } from "./empty.ts";
 import { excludePatterns } from "./exclude.ts";
+import { Foresight } from "./foresight.ts";
+import { findFreeBranch } from "./free-branch.ts";
 import { liveBranch } from "./head.ts";
 import { inspectWorktree } from "./inspect.ts";
 import { preflightWorkspace } from "./preflight.ts";
@@ -36,6 +38,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     log: options.log ?? silent,
     serial: new Serial(),
     busySpares: new Set(),
+    foresight: new Foresight(),
   };
   dropScratch(context);
   const { serial } = context;
@@ -43,7 +46,8 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   const pathOf = (id: string): string => readRecord(join(context.trash, id))?.path ?? id;
 
   return {
-    preflight: preflightWorkspace,
+    freeBranch: findFreeBranch,
+    preflight: async (plan) => await preflightWorkspace(context, plan),
     create: async (plan, output) =>
       await serial.run(plan.path, async () => {
         try {
@@ -55,7 +59,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
       }),
     undo: async (plan) => await serial.run(plan.path, async () => await undoWorkspace(context, plan)),
     inspect: async (path) => (await inspectWorktree(path)).work,
-    exists: (path) => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false,
+    exists,
     liveBranch,
     trash: async (request) => await serial.run(request.path, async () => await moveToTrash(context, request)),
     restore: async (id) => await serial.run(pathOf(id), async () => await restoreFromTrash(context, id)),
@@ -65,6 +69,14 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     prepareSpare: async (repository, defaultBranch, always) =>
       await prepareSpare(context, repository, defaultBranch, always ?? false),
   };
+}
+
+function exists(path: string): boolean | "unknown" {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  } catch {
+    return "unknown";
+  }
 }
 
 async function listTrash(context: Context): ReturnType<Workspaces["listTrash"]> {

@@ -103,10 +103,23 @@ export class AcpWorld implements RuntimeWorld, AsyncDisposable {
     void this.store.create(created, [this.#ready()]);
     return {
       ...created,
-      ...{ workspace: { at: "ready" }, intent: { want: "running", by: "person", at: 0, seq: 1 }, run: { run: "none" } },
-      ...{ turn: { turn: "none" }, queue: [], permissions: [], picks: { config: {} }, agentSessionId: null },
-      ...{ conversationSince: null, prompted: false, activity: null, crashes: [], resumeFailures: 0 },
-      ...{ pullRequest: null, createdAt: 0, lastActivityAt: 0, seq: 2 },
+      workspace: { at: "ready" },
+      intent: { want: "running", by: "person", at: 0, seq: 1 },
+      run: { run: "none" },
+      turn: { turn: "none" },
+      queue: [],
+      permissions: [],
+      picks: { config: {} },
+      agentSessionId: null,
+      conversationSince: null,
+      prompted: false,
+      activity: null,
+      crashes: [],
+      resumeFailures: 0,
+      pullRequest: null,
+      createdAt: 0,
+      lastActivityAt: 0,
+      seq: 2,
     };
   }
 
@@ -222,9 +235,19 @@ export class AcpWorld implements RuntimeWorld, AsyncDisposable {
 
   #created(agent: string): Extract<SessionEvent, { type: "session.created" }> {
     return {
-      ...{ type: "session.created", id: asSessionId(`t-${this.#sessions}`), project: asProjectId("project") },
-      ...{ kind: "chat", role: "worker", agent, title: "", issue: null, branch: "main", branchCreated: false },
-      ...{ base: "main", workspacePath: this.#work, by: "person" },
+      type: "session.created",
+      id: asSessionId(`t-${this.#sessions}`),
+      project: asProjectId("project"),
+      kind: "chat",
+      role: "worker",
+      agent,
+      title: "",
+      issue: null,
+      branch: "main",
+      branchCreated: false,
+      base: "main",
+      workspacePath: this.#work,
+      by: "person",
     };
   }
 
@@ -234,7 +257,9 @@ export class AcpWorld implements RuntimeWorld, AsyncDisposable {
 
   #environment(): Record<string, string> {
     return {
-      ...{ PATH: process.env["PATH"] ?? "", HOME: this.directory, HOLDFAST_HOME: this.directory },
+      PATH: process.env["PATH"] ?? "",
+      HOME: this.directory,
+      HOLDFAST_HOME: this.directory,
       HOLDFAST_TEST_RUN: process.env["HOLDFAST_TEST_RUN"] ?? "alone",
       HOLDFAST_DEMO_CONVERSATIONS: join(this.directory, "conversations"),
       HOLDFAST_DEMO_GATES: this.gates,

@@ -1,4 +1,4 @@
-import { cpSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, readFileSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ProjectHome } from "../harness/project.ts";
@@ -144,6 +144,39 @@ test("[LIVE-7] a tmux server of somebody else is left as it is", async () => {
     await tmux("kill-server");
     rmSync(`/tmp/tmux-${process.getuid!()}/${socket}`, { force: true });
   }
+});
+
+test("[LIVE-8] a worktree that cannot be looked at hinders neither the others nor a start", async () => {
+  await using home = await ProjectHome.make();
+  const odd = await home.spawn();
+  const other = await home.spawn();
+  renameSync(odd.workspacePath, `${odd.workspacePath}.away`);
+  symlinkSync(odd.workspacePath, odd.workspacePath);
+  await home.ok(["restart"]);
+  expect((await home.status(other.id, "idle")).processes).toHaveLength(1);
+  expect(await home.listed()).toEqual([odd.id, other.id]);
+  const { pid } = await home.agent(other.id);
+  process.kill(pid, "SIGKILL");
+  await until("the other one to be started again", async () => (await home.agent(other.id)).pid !== pid);
+  rmSync(odd.workspacePath);
+  renameSync(`${odd.workspacePath}.away`, odd.workspacePath);
+});
+
+test("[LIVE-9] a broken holdfast.yaml keeps no session from coming back", async () => {
+  await using home = await ProjectHome.make();
+  const file = join(home.repo, "holdfast.yaml");
+  writeFileSync(file, "projects:\n  my-app:\n    path: .\n    prefix: ma\n    env:\n      MARK: kept\n");
+  await home.ok(["project", "add", home.repo]);
+  const { id } = await home.spawn("--prompt", "say: hello");
+  await home.status(id, "idle");
+  writeFileSync(file, "projects:\n  my-app:\n    pth: .\n");
+  await home.ok(["stop"]);
+  await home.run("tmux", ["-L", home.paths.tmuxSocket, "kill-server"]);
+  await home.ok(["start"]);
+  await home.status(id, "idle");
+  const { pid } = await home.agent(id);
+  expect(readFileSync(`/proc/${pid}/environ`, "latin1").split("\0")).toContain("MARK=kept");
+  expect((await home.events(id)).filter((event) => event["how"] === "crash")).toEqual([]);
 });
 
 function screen(home: ProjectHome, id: string): Promise<string> {

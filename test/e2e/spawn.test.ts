@@ -156,3 +156,26 @@ test("[DAEMON-1] spawn without --json ends with the session's id on a line of it
   expect(await home.ok(["spawn", "my-app", "--agent", "demo", "--kind", "terminal"])).toMatch(/\nSESSION=ma-1\n$/);
   expect(home).toBeInstanceOf(Home);
 });
+
+test("[SPAWN-7] --resume with a prompt delivers it", async () => {
+  await using home = await ProjectHome.make();
+  const { id } = await home.spawn("5", "--prompt", "say: hello");
+  await home.status(id, "idle");
+  await home.ok(["session", "stop", id]);
+  await home.spawn("5", "--resume", "--prompt", "say: again");
+  await until("both prompts", async () => (await home.events(id)).filter(({ type }) => type === "prompt.sent").length === 2);
+});
+
+test("[SPAWN-8, SPAWN-9] a spawn that failed with nobody waiting stays listed, and its project until it is cleared", async () => {
+  await using home = await ProjectHome.make();
+  writeFileSync(join(home.repo, "holdfast.yaml"), "projects:\n  my-app:\n    path: .\n    prefix: ma\n    postCreate: ['false']\n");
+  await home.ok(["project", "add", home.repo]);
+  await home.ok(["spawn", "my-app", "--agent", "demo", "--kind", "terminal", "--no-wait", "--prompt", "say: kept"]);
+  const session = await home.status("ma-1", "failed");
+  expect(session.reason).toContain("The worktree could not be made:");
+  expect((await home.events("ma-1")).some((event) => event["text"] === "say: kept")).toBe(true);
+  const refused = await home.cli(["project", "rm", "my-app"]);
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("my-app still has sessions: ma-1.") });
+  await home.ok(["session", "kill", "ma-1"]);
+  await home.ok(["project", "rm", "my-app"]);
+});

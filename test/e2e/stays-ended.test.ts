@@ -162,3 +162,34 @@ test("[VERB-3] stop --halt-sessions stops sessions only when that was confirmed"
   await home.ok(["stop", "--halt-sessions", "--yes"]);
   expect(isRunning(again.pid)).toBe(false);
 });
+
+test("[KILL-5] a kill that cannot be finished says what remains, and is finished later", async () => {
+  await using home = await ProjectHome.make();
+  const { id } = await home.spawn();
+  const server = Number((await home.run("tmux", ["-L", home.paths.tmuxSocket, "display-message", "-p", "#{pid}"])).stdout);
+  process.kill(server, "SIGSTOP");
+  try {
+    const ran = await home.cli(["session", "kill", id]);
+    expect(ran.code).toBe(0);
+    expect(ran.stdout).not.toContain(`Session ${id} killed.`);
+    expect(ran.stdout).toContain(`Session ${id} will be killed`);
+    expect(ran.stdout).toContain("The daemon goes on.");
+  } finally {
+    process.kill(server, "SIGCONT");
+  }
+  await until("the kill to be finished", async () => (await home.show(id)).trash !== null);
+  expect(await home.show(id)).toMatchObject({ status: "killed", processes: [] });
+});
+
+test("[VERB-4] halting the sessions includes one that is still being made", async () => {
+  await using home = await ProjectHome.make();
+  home.arm("perform.create-workspace", "pause");
+  await home.ok(["spawn", "my-app", "--agent", "demo", "--kind", "terminal", "--no-wait"]);
+  await home.reached("perform.create-workspace");
+  const halting = home.cli(["stop", "--halt-sessions", "--yes"]);
+  await until("the intent", async () => (await home.show("ma-1")).intent.want === "stopped");
+  home.disarm("perform.create-workspace");
+  expect((await halting).code).toBe(0);
+  await home.ok(["start"]);
+  expect(await home.show("ma-1")).toMatchObject({ status: "stopped", processes: [] });
+});

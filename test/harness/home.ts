@@ -155,7 +155,11 @@ export class Home implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     for (const name of readdirSync(this.points)) if (!name.endsWith(".reached")) rmSync(join(this.points, name));
-    if (existsSync(this.paths.database)) await this.cli(["stop", "--halt-sessions", "--yes"]);
+    if (existsSync(this.paths.database)) {
+      const halted = await this.cli(["stop", "--halt-sessions", "--yes"]);
+      // A read-only daemon halts nothing.
+      if (halted.code !== 0) await this.cli(["stop"]);
+    }
     const left = markedProcesses(`HOLDFAST_HOME=${this.home}`);
     await endMarked(left);
     rmSync(this.directory, { recursive: true, force: true });

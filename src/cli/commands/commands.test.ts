@@ -30,6 +30,7 @@ const projectOf = (id: string, path: string): ProjectJson => ({
 const verbAnswer = (id: string, more = {}): unknown => ({
   session: sessionOf({ id }),
   remaining: [],
+  done: true,
   notes: [],
   ...more,
 });
@@ -54,9 +55,27 @@ describe("unknown words", () => {
     expect(await run(["qqqqqq"])).toEqual({ code: 2, out: "", err: "Unknown command: qqqqqq\nSee holdfast --help." });
   });
 
+  test.each([
+    [["help"], "Usage: holdfast [options]"],
+    [["help", "spawn"], "Usage: holdfast spawn"],
+    [["help", "session"], "Usage: holdfast session"],
+    [["help", "session", "ls"], "Usage: holdfast session ls"],
+    [["session", "help", "ls"], "Usage: holdfast session ls"],
+    [["session", "--help"], "Usage: holdfast session"],
+  ])("[CLI-1] %j is help, exit 0", async (argv, usage) => {
+    const { run } = await daemon(null);
+    const ran = await run(argv);
+    expect([ran.code, ran.err, ran.out.startsWith(usage)]).toEqual([0, "", true]);
+    expect((await run(["help", "spwan"])).code).toBe(2);
+    expect((await run(["session"])).code).toBe(2);
+  });
+
   test("[CLI-2] an empty session name is wrong usage", async () => {
     const { run } = await daemon({});
     expect(await run(["session", "kill", ""])).toEqual({ code: 2, out: "", err: "The argument session is empty." });
+    expect(await run(["spawn", ""])).toEqual({ code: 2, out: "", err: "The argument project is empty." });
+    expect((await run(["spawn", "my-app", ""])).code).toBe(2);
+    expect((await run(["batch-spawn", "", ""])).code).toBe(2);
   });
 });
 
@@ -135,10 +154,26 @@ describe("[CLI-5] verbs print the sentences people know", () => {
 
   test("kill that leaves something, and --no-wait", async () => {
     const remaining = [{ pid: 7, what: "agent" }];
-    const { run, asked } = await daemon({
-      "POST /api/sessions/ma-1/kill": { answer: verbAnswer("ma-1", { remaining }) },
+    const notes = ["The worktree waits for agent (pid 7)."];
+    const answer = verbAnswer("ma-1", { remaining, done: false, notes });
+    const verbs = { kill: "killed", stop: "stopped", delete: "deleted", archive: "archived", snooze: "snoozed" };
+    const { run, asked } = await daemon(
+      Object.fromEntries(Object.keys(verbs).map((verb) => [`POST /api/sessions/ma-1/${verb}`, { answer }])),
+    );
+    for (const [verb, word] of Object.entries(verbs)) {
+      const ran = await run(["session", verb, "ma-1", ...(verb === "delete" ? ["--yes"] : [])]);
+      expect([verb, ran.code, ran.out.replace(/ until .*?;/, ";")]).toEqual([
+        verb,
+        0,
+        `Session ma-1 will be ${word}; not everything has ended yet:\n  Still ending: agent (pid 7)\n  ${notes[0]}`,
+      ]);
+    }
+    expect(JSON.parse((await run(["session", "kill", "ma-1", "--json"])).out)).toMatchObject({
+      id: "ma-1",
+      done: false,
+      remaining,
+      notes,
     });
-    expect((await run(["session", "kill", "ma-1"])).out).toBe("Session ma-1 killed.\n  Still ending: agent (pid 7)");
     expect((await run(["session", "kill", "ma-1", "--no-wait"])).out).toContain("Session ma-1 will be killed.");
     expect(asked.at(-1)?.body).toEqual({ wait: false });
   });
@@ -175,6 +210,9 @@ describe("[CLI-5] verbs print the sentences people know", () => {
     expect((await run(["session", "snooze", "ma-1", "--for", "30m"])).out).toMatch(/^Session ma-1 snoozed until /);
     expect(asked.at(-1)?.body).toEqual({ forMs: 1_800_000 });
     expect((await run(["session", "snooze", "ma-1", "--for", "soon"])).code).toBe(2);
+    const far = await run(["session", "snooze", "ma-1", "--for", "9999d"]);
+    expect([far.code, far.err.split("\n")[0]]).toEqual([2, "--for must be a year at most, not 9999d."]);
+    expect((await run(["session", "snooze", "ma-1", "--for", "99999999999999w"])).code).toBe(2);
     expect((await run(["session", "rename", "ma-1", "New", "title"])).out).toBe("Session ma-1 renamed: New title");
     expect(await run(["session", "delete", "ma-1"])).toEqual({
       code: 1,
@@ -185,13 +223,16 @@ describe("[CLI-5] verbs print the sentences people know", () => {
     expect((await run(["session", "delete", "ma-1", "--yes"])).out).toBe("Session ma-1 deleted.");
   });
 
-  test("--json prints the session and nothing else", async () => {
+  test("--json prints the session with what became of the verb, and nothing else", async () => {
     const { run } = await daemon({
       "POST /api/sessions/ma-1/stop": { answer: verbAnswer("ma-1", { notes: ["a note"] }) },
     });
     expect(JSON.parse((await run(["session", "stop", "ma-1", "--json"])).out)).toMatchObject({
       id: "ma-1",
       name: "ma-1",
+      done: true,
+      remaining: [],
+      notes: ["a note"],
     });
   });
 });
@@ -327,6 +368,14 @@ describe("send", () => {
       expect((await stand.run(line)).code).toBe(2);
     }
   });
+});
+
+test("[CLI-10] cleanup is in natural order, as JSON too", async () => {
+  const line = (session: string): unknown => ({ session, outcome: "skipped", why: "idle" });
+  const { run } = await daemon({ "POST /api/cleanup": { answer: ["ma-10", "ma-2", "ma-1"].map(line) } });
+  const order = (text: string): string[] => [...text.matchAll(/ma-\d+/g)].map(([id]) => id);
+  expect(order((await run(["session", "cleanup"])).out)).toEqual(["ma-1", "ma-2", "ma-10"]);
+  expect(order((await run(["session", "cleanup", "--json"])).out)).toEqual(["ma-1", "ma-2", "ma-10"]);
 });
 
 describe("stop --halt-sessions", () => {

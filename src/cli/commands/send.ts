@@ -7,6 +7,9 @@ import { parseDuration } from "../render/text.ts";
 import { receiptLine } from "../render/receipt.ts";
 import { verbFailure } from "../verb.ts";
 
+/** What the daemon takes. */
+const longestWaitMs = 600_000;
+
 export const command: CommandEntry = {
   arguments: [
     sessionArgument,
@@ -42,6 +45,9 @@ export const command: CommandEntry = {
     const timeout = input.text("timeout");
     const waitMs = timeout === undefined ? undefined : parseDuration(timeout);
     if (waitMs === null) throw new HoldfastError("usage", `--timeout must be a time such as 5s or 2m, not ${timeout}.`);
+    if (waitMs !== undefined && waitMs > longestWaitMs) {
+      throw new HoldfastError("usage", `--timeout must be 10m at most, not ${timeout}.`);
+    }
     try {
       const body = { promptId, text, ...(waitMs === undefined ? {} : { waitMs }) };
       const receipt = await context.call("prompt", { params: { id }, body });

@@ -14,7 +14,7 @@ export const command: CommandEntry = {
   async run(context, input) {
     const { start } = await import("../daemon-control.ts");
     const outcome = await start(context, {
-      options: readStartOptions(input),
+      options: readStartOptions(input, context.env),
       passphraseFile: input.text("passphrase-file"),
       foreground: input.flag("foreground"),
     });

@@ -3,6 +3,7 @@ import { isTerminated } from "../../protocol/session.ts";
 import type { SessionJson } from "../../protocol/wire.ts";
 import { HoldfastError } from "../../protocol/error.ts";
 import type { Context } from "../context.ts";
+import type { StopOutcome } from "../daemon-control.ts";
 import { type CommandEntry, yesOption } from "../entry-types.ts";
 import { findDaemon } from "../find-daemon.ts";
 import { stopLines } from "../render/daemon.ts";
@@ -22,9 +23,18 @@ export const command: CommandEntry = {
   daemon: "alone",
   async run(context, input) {
     const halt = input.flag("halt-sessions");
-    if (halt) await confirmHalt(context, input.flag("yes"));
+    const wasDown = findDaemon(context.paths).daemon === "none";
     const { stop } = await import("../daemon-control.ts");
-    const { lines, exitCode } = stopLines(await stop(context, { haltSessions: halt }));
+    let outcome: StopOutcome;
+    try {
+      if (halt) await confirmHalt(context, input.flag("yes"));
+      outcome = await stop(context, { haltSessions: halt });
+    } catch (error) {
+      // A daemon that was started only for this goes again.
+      if (wasDown) await stop(context);
+      throw error;
+    }
+    const { lines, exitCode } = stopLines(outcome);
     for (const line of lines) (exitCode === 0 ? context.out : context.err)(line);
     return exitCode;
   },
@@ -42,8 +52,6 @@ async function confirmHalt(context: Context, yes: boolean): Promise<void> {
   for (const { id, status, title } of sessions) context.err(`  ${id}  [${status}]  ${clean(title)}`);
   const { askYesNo } = await import("../ask.ts");
   if (context.isTerminal(0) && (await askYesNo("Stop them?"))) return;
-  // A daemon that was started only to ask this question goes again.
-  if (found.daemon === "none") await (await import("../daemon-control.ts")).stop(context);
   throw new HoldfastError(
     "conflict",
     "Nothing was stopped.",

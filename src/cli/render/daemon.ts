@@ -2,7 +2,7 @@
 import type { Context } from "../context.ts";
 import type { StartOutcome, StopOutcome } from "../daemon-control.ts";
 import type { InfoJson } from "../../protocol/wire.ts";
-import { ageOf, count } from "./text.ts";
+import { ageOf, compareNaturally, count } from "./text.ts";
 
 export function sayStart(context: Pick<Context, "out" | "err">, outcome: StartOutcome): void {
   if (outcome.start === "already-running") {
@@ -37,7 +37,7 @@ function stoppedLine({ answer }: Extract<StopOutcome, { stop: "stopped" }>): str
   const again = "(holdfast start to supervise them again).";
   if (answer === null) return `Daemon stopped. Its sessions keep running ${again}`;
   if (answer.halted.length > 0)
-    return `Daemon stopped. ${count(answer.halted.length, "session")} stopped: ${answer.halted.join(", ")}.`;
+    return `Daemon stopped. ${count(answer.halted.length, "session")} stopped: ${answer.halted.toSorted(compareNaturally).join(", ")}.`;
   if (answer.kept === 0) return "Daemon stopped. No sessions were running.";
   return answer.kept === 1
     ? "Daemon stopped. 1 session keeps running (holdfast start to supervise it again)."

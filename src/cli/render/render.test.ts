@@ -293,6 +293,15 @@ test("session show says why it ended", () => {
   expect(lines.slice(-2)).toEqual(["  Ended:         crash by agent (exit code 1), 3m ago", "    boom [0m"]);
 });
 
+test("[CLI-17] session show names the trash entry that holds the worktree, and one prompt is one prompt", () => {
+  const here = showLines(sessionOf({ id: "ma-1", queued: 2 }), plain, now);
+  expect(here).toContain("  Worktree:      /work/ma-1");
+  expect(here).toContain("  Queued:        2 prompts");
+  const trashed = showLines(sessionOf({ id: "ma-1", queued: 1, trash: "ma-1-abc" }), plain, now);
+  expect(trashed).toContain("  Worktree:      in the trash as ma-1-abc");
+  expect(trashed).toContain("  Queued:        1 prompt");
+});
+
 test("info, events, logs, trash and findings are readable", () => {
   const info = {
     state: "running",

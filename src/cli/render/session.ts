@@ -1,7 +1,7 @@
 /** `session show`: everything about one session, and why it ended. */
 import type { SessionJson } from "../../protocol/wire.ts";
 import type { Paint } from "./paint.ts";
-import { ageOf, clean } from "./text.ts";
+import { ageOf, clean, count } from "./text.ts";
 
 export function showLines(session: SessionJson, paint: Paint, now: number): string[] {
   const { intent, end, pullRequest } = session;
@@ -16,10 +16,10 @@ export function showLines(session: SessionJson, paint: Paint, now: number): stri
     ["Issue", session.issue],
     ["Branch", session.branch],
     ["Base", session.base],
-    ["Worktree", session.workspacePath],
+    ["Worktree", session.trash === null ? session.workspacePath : `in the trash as ${session.trash}`],
     ["Pull request", pullRequest === null ? null : `${pullRequest.url} (${pullRequest.state})`],
     ["Conversation", session.agentSessionId],
-    ["Queued", session.queued === 0 ? null : `${session.queued} prompts`],
+    ["Queued", session.queued === 0 ? null : count(session.queued, "prompt")],
     ["Created", session.createdAt === null ? null : `${session.createdAt}${ago(session.createdAt)}`],
     [
       "Last activity",

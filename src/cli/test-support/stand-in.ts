@@ -133,6 +133,7 @@ export function sessionOf(changes: Partial<SessionJson> & { id: string }): Sessi
     pullRequest: null,
     agentSessionId: null,
     processes: [],
+    trash: null,
     attach: `tmux -L hf attach -t =${changes.id}`,
     activity: null,
     queued: 0,

@@ -6,7 +6,7 @@
 import { execFile } from "node:child_process";
 import { existsSync, openSync, closeSync, constants, ftruncateSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { readStat, signalIdentity } from "../../base/pid.ts";
+import { signalIdentity } from "../../base/pid.ts";
 import { findTree } from "../../base/process-tree.ts";
 import type { Logger } from "../../ports/commands.ts";
 import { identityOf, type Worker } from "./worker.ts";
@@ -56,7 +56,9 @@ export class Bounds {
     if (bounds.busy) return;
     const unread = size - worker.fed;
     if (bounds.paused ? unread < this.#limits.unreadBytes / 4 : unread > this.#limits.unreadBytes) {
-      return this.#run(worker, () => (bounds.paused ? this.#resume(worker, size) : this.#pause(worker, "too much unread")));
+      return this.#run(worker, () =>
+        bounds.paused ? this.#resume(worker, size) : this.#pause(worker, "too much unread"),
+      );
     }
     if (!active) return;
     if (bounds.reservedTo - size < this.#limits.reserveBytes / 4 && this.#hasFallocate !== false) {
@@ -76,7 +78,9 @@ export class Bounds {
   #run(worker: Worker, work: () => Promise<void>): void {
     worker.bounds.busy = true;
     work()
-      .catch((error: unknown) => this.#log.warn("keeping an agent's files within bounds failed", { session: worker.session, error }))
+      .catch((error: unknown) =>
+        this.#log.warn("keeping an agent's files within bounds failed", { session: worker.session, error }),
+      )
       .finally(() => {
         worker.bounds.busy = false;
       });
@@ -89,7 +93,8 @@ export class Bounds {
     const done = await this.#fallocate(["-n", "-o", String(size), "-l", String(bytes), join(worker.directory, "out")]);
     bounds.renewedAt = performance.now();
     if (done === "done") bounds.reservedTo = size + bytes;
-    else if (done === "failed" && isFull(worker.directory, this.#limits.reserveBytes)) await this.#pause(worker, "no room");
+    else if (done === "failed" && isFull(worker.directory, this.#limits.reserveBytes))
+      await this.#pause(worker, "no room");
     // Another reason (a file system without it) stays so: asked again when the file has grown that much.
     else bounds.reservedTo = size + bytes;
   }
@@ -151,12 +156,6 @@ export class Bounds {
       });
     });
   }
-}
-
-/** Whether the kernel holds the agent stopped. */
-export function isStopped(pid: number): boolean {
-  const state = readStat(pid)?.state;
-  return state === "T" || state === "t";
 }
 
 function isFull(directory: string, bytes: number): boolean {

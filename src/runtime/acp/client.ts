@@ -5,6 +5,7 @@
 import { isAlive } from "../../base/pid.ts";
 import type { ChatStep } from "../../ports/store.ts";
 import { requestLine } from "../../protocol/acp.ts";
+import { messageOf } from "../../protocol/error.ts";
 import type { AcpContext } from "./context.ts";
 import { appendRows, ring } from "./outbox.ts";
 import { identityOf, type Worker } from "./worker.ts";
@@ -19,8 +20,9 @@ export type Answer =
 
 /** An agent's death is noticed at least this often while its answer is awaited. */
 const lookMs = 100;
-/** An append that failed (a full disk) is tried again after this. */
+/** An append that failed for want of room is tried again after this. */
 const appendRetryMs = 1_000;
+const mayPass = new Set(["ENOSPC", "EDQUOT", "EIO", "EMFILE", "ENFILE", "EAGAIN"]);
 
 export interface Request {
   key: string;
@@ -52,32 +54,37 @@ export async function writeRequest(context: AcpContext, worker: Worker, request:
 /** Appends whatever is not in `in` yet, and wakes the feeder. False when the file is not as the rows say. */
 export function flush(context: AcpContext, worker: Worker): Promise<boolean> {
   const work = worker.appending.then(() => appendNow(context, worker));
-  worker.appending = work.catch(() => undefined);
+  worker.appending = work;
   return work;
 }
 
 async function appendNow(context: AcpContext, worker: Worker): Promise<boolean> {
   const { store, log } = context;
+  const { session, launch, directory } = worker;
   try {
-    const result = await appendRows(worker.directory, (offset) => store.outboxAfter(worker.launch, offset), context.stillOurs);
-    if (!result.appended) {
-      log.error("nothing was sent to the agent", { session: worker.session, why: result.why });
-      worker.feederGone = true;
-      context.hint(worker.session);
-      return false;
-    }
+    const result = await appendRows(directory, (offset) => store.outboxAfter(launch, offset), context.stillOurs);
+    if (!result.appended) return deaf(context, worker, result.why);
     worker.appendedTo = result.size;
   } catch (error) {
-    // The row is on disk: what is missing of its line is appended as soon as there is room.
-    setTimeout(() => void flush(context, worker).catch(() => undefined), appendRetryMs).unref();
-    throw error;
+    const { code = "" } = error as NodeJS.ErrnoException;
+    if (!mayPass.has(code)) return deaf(context, worker, messageOf(error));
+    // The row is on disk: what is missing of its line is appended as soon as there is room, by us or the next daemon.
+    log.warn("a line for the agent is still to be written", { session, error });
+    setTimeout(() => void flush(context, worker), appendRetryMs).unref();
+    return true;
   }
   context.inbox.expect(worker);
-  if (ring(worker.directory) === "no-feeder" && worker.record.agent !== null) {
-    worker.feederGone = true;
-    context.hint(worker.session);
-  }
+  if (ring(directory) === "no-feeder" && worker.record.agent !== null) deaf(context, worker, "nobody feeds it");
   return true;
+}
+
+/** Nothing more can be said to this agent: it has to be ended and its session resumed. */
+function deaf(context: AcpContext, worker: Worker, why: string): false {
+  if (!worker.feederGone)
+    context.log.error("the agent can no longer be told anything", { session: worker.session, why });
+  worker.feederGone = true;
+  context.hint(worker.session);
+  return false;
 }
 
 export async function awaitAnswer(context: AcpContext, worker: Worker, key: string, ms: number): Promise<Answer> {

@@ -109,7 +109,9 @@ function askBack(
   attempt: number,
 ): Promise<Answer> {
   const params: ResumeSessionRequest & LoadSessionRequest = {
-    ...{ sessionId: session.agentSessionId!, cwd: session.workspacePath, mcpServers: [] },
+    sessionId: session.agentSessionId!,
+    cwd: session.workspacePath,
+    mcpServers: [],
   };
   return ask(context, worker, {
     key: attempt === 1 ? way : `${way}.${attempt}`,
@@ -185,7 +187,9 @@ async function refused(
 ): Promise<Opened> {
   if (answer.is !== "error" || answer.code !== authRequired) return failed(method, answer);
   const methods = Array.isArray(initialized["authMethods"]) ? (initialized["authMethods"] as unknown[]) : [];
-  const names = methods.flatMap((one) => (typeof record(one)["name"] === "string" ? [record(one)["name"] as string] : []));
+  const names = methods.flatMap((one) =>
+    typeof record(one)["name"] === "string" ? [record(one)["name"] as string] : [],
+  );
   const how = names.length === 0 ? "" : ` Ways to sign in: ${names.join(", ")}.`;
   const message = `The agent is not signed in: ${answer.message}.${how} Sign in with the agent's own command, then restore the session.`;
   await context.store.chat(worker.session, worker.launch, () => ({

@@ -133,7 +133,10 @@ export class Inbox {
   #pump(worker: Worker): Promise<void> {
     worker.pumping ??= this.#readAndCommit(worker)
       .catch((error: unknown) => {
-        this.#parts.log.warn("an agent's output could not be stored; it is read again", { session: worker.session, error });
+        this.#parts.log.warn("an agent's output could not be stored; it is read again", {
+          session: worker.session,
+          error,
+        });
         this.#rewind(worker, worker.read);
         worker.notBefore = performance.now() + retryMs;
       })

@@ -2,7 +2,7 @@
  * Starts an agent between its two files: directory and record first, then a keeper that has no pipe to anybody, then the
  * conversation. Asked again for the same launch, by this daemon or the next, it takes up what is there.
  */
-import { spawn } from "node:child_process";
+import { spawn, type ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -53,14 +53,16 @@ async function startedWorker(context: AcpContext, request: LaunchRequest, chat: 
   if (known !== undefined && known.launch === launch && known.record.agent !== null) return known;
   const others = context.files.launches(session.id).filter((other) => other !== launch);
   // Nothing of an earlier launch may live beside this one, or be read after it.
-  if (others.length > 0) await stop(context, { ...session, run: { run: "none" } }, { force: false, deadlineMs: giveUpMs }, launch);
+  if (others.length > 0)
+    await stop(context, { ...session, run: { run: "none" } }, { force: false, deadlineMs: giveUpMs }, launch);
   const worker = await prepared(context, request, chat);
   // Whoever looks meanwhile sees a start, not a death.
   worker.waiting++;
   context.inbox.follow(worker);
   try {
-    if (!(await isStarted(worker))) await startKeeper(context, request, worker, chat);
-    await identifyProcesses(context, worker);
+    const started = await isStarted(worker);
+    const keeper = started ? null : await startKeeper(context, request, worker, chat);
+    await identifyProcesses(context, worker, keeper);
   } finally {
     worker.waiting--;
   }
@@ -72,9 +74,18 @@ async function prepared(context: AcpContext, request: LaunchRequest, chat: ChatA
   const { session, launch } = request;
   const place = placeOf(context, launch);
   const fresh: WorkerRecord = {
-    ...{ version: 1, session: session.id, launch, bootId: context.bootId, keeper: null, feeder: null, agent: null },
-    ...{ marker: `${launchMarker}=${launch}`, command: chat.command, agentSessionId: session.agentSessionId },
-    ...{ build: context.buildOf(context.agents.get(session.agent)!), restarting: false },
+    version: 1,
+    session: session.id,
+    launch,
+    bootId: context.bootId,
+    keeper: null,
+    feeder: null,
+    agent: null,
+    marker: `${launchMarker}=${launch}`,
+    command: chat.command,
+    agentSessionId: session.agentSessionId,
+    build: context.buildOf(context.agents.get(session.agent)!),
+    restarting: false,
   };
   const record = place?.record ?? fresh;
   const directory = context.files.has(session.id, launch)
@@ -94,7 +105,12 @@ async function isStarted(worker: Worker): Promise<boolean> {
   return (await findTree({ roots: [], marker: { name: launchMarker, values: [worker.launch] } })).length > 0;
 }
 
-async function startKeeper(context: AcpContext, request: LaunchRequest, worker: Worker, chat: ChatAgent): Promise<void> {
+async function startKeeper(
+  context: AcpContext,
+  request: LaunchRequest,
+  worker: Worker,
+  chat: ChatAgent,
+): Promise<ChildProcess> {
   const { session, launch, env } = request;
   const keeper = [context.keeperPath, worker.directory, context.files.recordPath(session.id), launch, "--"];
   const child = spawn("sh", [...keeper, ...chat.command], {
@@ -110,21 +126,27 @@ async function startKeeper(context: AcpContext, request: LaunchRequest, worker: 
   });
   child.unref();
   await reach("chat.spawned");
+  return child;
 }
 
 /** Fills in who keeper, feeder and agent are; the agent stays null when it did not come to be. */
-async function identifyProcesses(context: AcpContext, worker: Worker): Promise<void> {
+async function identifyProcesses(context: AcpContext, worker: Worker, keeper: ChildProcess | null): Promise<void> {
   const until = performance.now() + startedMs;
   for (;;) {
     const pids = readPids(worker.directory);
     const agent = ours(worker, pids.agent);
     if (agent !== null) {
-      const [keeper, feeder] = [ours(worker, pids.keeper), ours(worker, pids.feeder)];
-      return learn(context, worker, { agent, keeper, feeder });
+      const news = { agent, keeper: ours(worker, pids.keeper), feeder: ours(worker, pids.feeder) };
+      return learn(context, worker, news);
     }
-    if (readExit(worker.directory) !== null || performance.now() >= until) return;
+    const over = readExit(worker.directory) !== null || (keeper !== null && hasEnded(keeper));
+    if (over || performance.now() >= until) return;
     await delay(pollMs);
   }
+}
+
+function hasEnded(child: ChildProcess): boolean {
+  return child.exitCode !== null || child.signalCode !== null;
 }
 
 /** A pid alone may be somebody else's by now: it is believed with our marker in its environment. */

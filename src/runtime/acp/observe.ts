@@ -3,7 +3,15 @@
  * this is three looks into /proc; nothing is opened and nothing kept.
  */
 import { existsSync } from "node:fs";
-import { identify, isAlive, readStat, signalIdentity, startedAt, type Identity, type ProcessStat } from "../../base/pid.ts";
+import {
+  identify,
+  isAlive,
+  readStat,
+  signalIdentity,
+  startedAt,
+  type Identity,
+  type ProcessStat,
+} from "../../base/pid.ts";
 import { findTree } from "../../base/process-tree.ts";
 import type { Observation, RuntimeSeen } from "../../ports/runtime.ts";
 import type { LaunchPlace } from "../../ports/store.ts";
@@ -56,7 +64,10 @@ async function observeOne(
   }
   if (worker.record.agent === null) {
     const started = await lookForAgent(context, worker);
-    if (started !== "found") return started === "starting" ? { seen: { is: "unknown", why: "it is being started" }, cause: null } : dead(context, worker);
+    if (started !== "found")
+      return started === "starting"
+        ? { seen: { is: "unknown", why: "it is being started" }, cause: null }
+        : dead(context, worker);
   }
   const agent = identityOf(worker.record, worker.record.agent!);
   const stat = readStat(agent.pid);
@@ -71,7 +82,7 @@ function attach(context: AcpContext, session: SessionState, worker: Worker, sett
   worker.turnOpen = session.turn.turn === "open";
   context.inbox.follow(worker);
   // An agent that answered the last line has read everything before it; only others are rung for again.
-  if (!settled) flush(context, worker).catch((error: unknown) => context.log.warn("an append is still to be completed", { session: session.id, error }));
+  if (!settled) void flush(context, worker);
 }
 
 /** A crash may have come between the start and the note of who was started. */

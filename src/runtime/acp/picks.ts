@@ -13,7 +13,8 @@ export function pickRequest(
       return { key, method: "session/set_model", params: { sessionId, modelId: pick.value } };
     case "config":
       return {
-        ...{ key, method: "session/set_config_option" },
+        key,
+        method: "session/set_config_option",
         params: { sessionId, configId: pick.id, value: pick.value },
       };
     default:

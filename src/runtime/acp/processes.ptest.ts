@@ -52,7 +52,9 @@ test("[ACP-13, EVT-17] an agent that dies in mid-turn: the rest of its words is 
   await world.send(id, "go");
   const { seen } = await until("its death", async () => {
     const found = await world.look(id);
-    return found.seen.is === "known" && !found.seen.value.agent.alive && found.seen.value.agent.exit !== null ? found : null;
+    return found.seen.is === "known" && !found.seen.value.agent.alive && found.seen.value.agent.exit !== null
+      ? found
+      : null;
   });
   expect(seen).toMatchObject({ value: { agent: { alive: false, exit: { code: 137, signal: "SIGKILL" } } } });
   const files = world.files(id);
@@ -112,6 +114,23 @@ test("[ACP-17] without its record file, or with a damaged one, an agent is adopt
     expect(await names(world, id)).toEqual(["agent", "keeper", "feeder"]);
   }
   await world.runtime.stop(world.state(id), stopping);
+});
+
+test("[ACP-19] an agent that was started but not written down is found by what its keeper wrote, if it carries our marker", async () => {
+  await using world = new AcpWorld();
+  const id = await world.up("demo");
+  const [place] = world.store.launchPlaces();
+  const record = JSON.parse(place!.info) as Record<string, unknown>;
+  const info = JSON.stringify({ ...record, agent: null, keeper: null, feeder: null });
+  await world.store.chat(id, place!.launch, () => ({ info }));
+  world.restart();
+  expect(await names(world, id)).toEqual(["agent", "keeper", "feeder"]);
+  expect(JSON.parse(world.store.launchPlaces()[0]!.info)).toEqual(record);
+  await world.store.chat(id, place!.launch, () => ({ info }));
+  writeFileSync(join(world.files(id), "agent.pid"), `${process.pid}\n`);
+  world.restart();
+  expect((await world.look(id)).seen.is).toBe("unknown");
+  expect((await world.runtime.stop(world.state(id), stopping)).remaining).toEqual([]);
 });
 
 test("[ACP-18] a launch of another boot is read, cleared away, and told as lost with the machine", async () => {

@@ -1,10 +1,10 @@
-import { test } from "vitest";
+import { expect, test } from "vitest";
 import { AcpWorld } from "../../../test/agents/acp-world.ts";
 import { runtimeContract } from "../contract.ts";
 
 for (const one of runtimeContract) {
   test(`[RUNTIME-1] acp: ${one.title}`, async () => {
     await using world = new AcpWorld();
-    await one.run(world);
+    await expect(one.run(world)).resolves.toBeUndefined();
   });
 }

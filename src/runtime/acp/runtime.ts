@@ -54,14 +54,24 @@ export function openAcpRuntime(options: AcpRuntimeOptions): ChatRuntime {
     bounds,
     log,
     ingested(worker, result) {
-      if (result.replies) void flush(context, worker).catch((error: unknown) => log.warn("an answer is still to be sent", { session: worker.session, error }));
+      if (result.replies) void flush(context, worker);
       changes.tell(worker.session);
       if (result.decisive) hint(worker.session);
     },
   });
   const context: AcpContext = {
-    ...{ store, inbox, bounds, changes, agents, hint, log, bootId: options.bootId, env: options.env },
-    ...{ keeperPath: options.keeperPath, buildOf: options.buildOf, stillOurs: options.stillOurs },
+    store,
+    inbox,
+    bounds,
+    changes,
+    agents,
+    hint,
+    log,
+    bootId: options.bootId,
+    env: options.env,
+    keeperPath: options.keeperPath,
+    buildOf: options.buildOf,
+    stillOurs: options.stillOurs,
     files: new WorkerFiles(options.workersDirectory),
     deadlines: { ...defaultDeadlines, ...options.deadlines },
     now: options.now ?? Date.now,
@@ -81,7 +91,9 @@ export function openAcpRuntime(options: AcpRuntimeOptions): ChatRuntime {
     launch: (request) => launch(context, request),
     async send(session, prompt) {
       const worker = await workerOf(session);
-      return worker === null ? { sent: "not-now", why: "the agent is not running" } : sendPrompt(context, worker, prompt);
+      return worker === null
+        ? { sent: "not-now", why: "the agent is not running" }
+        : sendPrompt(context, worker, prompt);
     },
     stop: (session, how) => stop(context, session, how),
     async capture(session, lines) {
@@ -114,11 +126,14 @@ export function openAcpRuntime(options: AcpRuntimeOptions): ChatRuntime {
       const worker = inbox.get(session.id);
       if (worker !== undefined) void learn(context, worker, { restarting: true });
     },
+    forget: (session) => context.files.removeAll(session.id),
     errorLines: (session, lines) => context.files.errorLines(session.id, launchOf(session), lines),
     async close() {
       clearInterval(beat);
       inbox.close();
-      await Promise.allSettled([...inbox.all()].flatMap((worker) => [worker.appending, worker.pumping]));
+      await Promise.allSettled(
+        [...inbox.all()].flatMap((worker) => [worker.appending, worker.pumping ?? Promise.resolve()]),
+      );
     },
   };
 }

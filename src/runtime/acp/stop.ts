@@ -40,7 +40,7 @@ export async function stop(
     const known = inbox.get(session.id) === worker;
     if (!known) inbox.follow(worker);
     const waitMs = options.force ? forcedCancelMs : Math.min(cancelMs, options.deadlineMs / 4);
-    await cancelTurn(context, worker, { by: "stop", waitMs });
+    if (hears(worker)) await cancelTurn(context, worker, { by: "stop", waitMs });
     // Closes the agent's stdin; an agent that heeds that ends by itself.
     ring(worker.directory, "q");
   }
@@ -51,7 +51,10 @@ export async function stop(
   const roots = [...(worker === null ? [] : recordedIdentities(worker.record)), ...recorded];
   const polite = options.force ? forcedPoliteMs : Math.min(politeMs, options.deadlineMs / 2);
   const forceMs = Math.max(until - performance.now() - polite, leastForceMs);
-  const left = await endTree({ roots, marker: { name: launchMarker, values: [...launches] } }, { politeMs: polite, forceMs });
+  const left = await endTree(
+    { roots, marker: { name: launchMarker, values: [...launches] } },
+    { politeMs: polite, forceMs },
+  );
   const remaining = left.map(({ identity, what }) => ({ pid: identity.pid, what }));
   const exit = worker === null ? null : readExit(worker.directory);
   const lastLines = worker === null ? [] : files.errorLines(session.id, worker.launch, deathLines);
@@ -98,6 +101,12 @@ function finishSession(context: AcpContext, session: SessionState): void {
   const { want } = context.store.session(session.id)?.intent ?? session.intent;
   if (want === "deleted") context.files.removeAll(session.id);
   else context.files.removeRecord(session.id);
+}
+
+/** A deaf agent cannot be told; waiting for its answer would be in vain. */
+function hears(worker: Worker): boolean {
+  const { feeder } = worker.record;
+  return !worker.feederGone && (feeder === null || isAlive(identityOf(worker.record, feeder)));
 }
 
 function isUp(context: AcpContext, worker: Worker): boolean {

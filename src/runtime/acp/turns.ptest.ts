@@ -1,4 +1,4 @@
-import { appendFileSync } from "node:fs";
+import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { AcpWorld } from "../../../test/agents/acp-world.ts";
@@ -41,7 +41,7 @@ test("[ACP-3] a turn that ends while no daemon is there is read by the next one"
   const files = world.files(id);
   world.die();
   world.openGate("open");
-  await until("the agent's answer", async () => (await import("node:fs")).readFileSync(join(files, "out"), "utf8").includes("stopReason"));
+  await until("the agent's answer", () => readFileSync(join(files, "out"), "utf8").includes("stopReason"));
   world.start();
   await world.look(id);
   expect(await world.ended(id)).toBe("end_turn");
@@ -54,17 +54,25 @@ test("[ACP-4, EVT-7] a question asked while no daemon is there is answered later
   await world.send(id, "please");
   world.restart();
   await world.look(id);
-  const [asked] = await until("the question", () => (world.state(id).permissions.length > 0 ? world.state(id).permissions : null));
+  const [asked] = await until("the question", () =>
+    world.state(id).permissions.length > 0 ? world.state(id).permissions : null,
+  );
   expect(asked).toMatchObject({ title: "touch file", options: [{ kind: "allow_once" }, {}, { kind: "reject_once" }] });
   expect((await world.look(id)).seen).toMatchObject({ value: { activity: { activity: "needs_input" } } });
   world.restart();
   const state = world.state(id);
-  expect(await world.runtime.answer(state, asked!.requestId, "nonsense", "person")).toMatchObject({ why: "no-such-option" });
-  const answers = await Promise.all(["yes", "no"].map((option) => world.runtime.answer(state, asked!.requestId, option, "person")));
+  expect(await world.runtime.answer(state, asked!.requestId, "nonsense", "person")).toMatchObject({
+    why: "no-such-option",
+  });
+  const answers = await Promise.all(
+    ["yes", "no"].map((option) => world.runtime.answer(state, asked!.requestId, option, "person")),
+  );
   expect(answers.filter((one) => one.answered)).toHaveLength(1);
   expect(await world.ended(id)).toBe("end_turn");
   world.restart();
-  expect(await world.runtime.answer(world.state(id), asked!.requestId, "yes", "person")).toMatchObject({ why: "not-open" });
+  expect(await world.runtime.answer(world.state(id), asked!.requestId, "yes", "person")).toMatchObject({
+    why: "not-open",
+  });
   expect(world.text(id)).toBe("answered: yes\n");
 });
 
@@ -76,8 +84,12 @@ test("[ACP-5] cancel answers open questions with cancelled, and the turn ends by
   const cancelled = await world.runtime.cancel(world.state(id), { by: "person", waitMs: 5_000 });
   expect(cancelled).toEqual({ cancelled: "ended", stopReason: "cancelled" });
   expect(world.text(id)).toBe("answered: cancelled\n");
-  expect(world.events(id).filter((event) => event.type === "permission.answered")).toMatchObject([{ outcome: "cancelled", by: "person" }]);
-  expect(await world.runtime.cancel(world.state(id), { by: "person", waitMs: 5_000 })).toEqual({ cancelled: "no-turn" });
+  expect(world.events(id).filter((event) => event.type === "permission.answered")).toMatchObject([
+    { outcome: "cancelled", by: "person" },
+  ]);
+  expect(await world.runtime.cancel(world.state(id), { by: "person", waitMs: 5_000 })).toEqual({
+    cancelled: "no-turn",
+  });
 });
 
 test("[ACP-6] a turn is ended by force only while there is one, and its late answer changes nothing", async () => {
@@ -130,8 +142,12 @@ test("[ACP-10] mode and options that were picked are applied again to the next l
   const id = await world.up("demo");
   await world.send(id, "say: kept");
   await world.ended(id);
-  expect(await world.runtime.configure(world.state(id), { set: "mode", value: "plan" }, "person")).toEqual({ told: true });
-  expect(await world.runtime.configure(world.state(id), { set: "mode", value: "no such" }, "person")).toMatchObject({ told: false });
+  expect(await world.runtime.configure(world.state(id), { set: "mode", value: "plan" }, "person")).toEqual({
+    told: true,
+  });
+  expect(await world.runtime.configure(world.state(id), { set: "mode", value: "no such" }, "person")).toMatchObject({
+    told: false,
+  });
   expect(world.state(id).picks.mode).toBe("plan");
   await stopped(world, id);
   expect(await world.launch(id, "resume")).toMatchObject({ launched: true });

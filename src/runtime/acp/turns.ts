@@ -151,7 +151,11 @@ function cancelStep(state: SessionState, launch: LaunchId, by: Actor): ChatStep 
     events: [
       { type: "turn.cancelling", by },
       ...answers.map(({ requestId }) => ({
-        ...{ type: "permission.answered" as const, requestId, optionId: null, outcome: "cancelled" as const, by },
+        type: "permission.answered" as const,
+        requestId,
+        optionId: null,
+        outcome: "cancelled" as const,
+        by,
       })),
     ],
     lines: [
@@ -172,7 +176,9 @@ export async function endTurn(context: AcpContext, worker: Worker, by: Actor): P
   await context.store.chat(worker.session, worker.launch, (state) => {
     ended = state.turn.turn === "open";
     if (state.turn.turn !== "open") return null;
-    return { events: [{ type: "turn.ended", stopReason: "forced", promptId: state.turn.prompt, message: `ended by ${by}` }] };
+    return {
+      events: [{ type: "turn.ended", stopReason: "forced", promptId: state.turn.prompt, message: `ended by ${by}` }],
+    };
   });
   if (ended) worker.turnOpen = false;
   return ended;
@@ -198,8 +204,18 @@ export async function deleteConversation(context: AcpContext, worker: Worker): P
   const endedAt = state.turn.turn === "ended" ? state.turn.at : 0;
   if (cancelled.cancelled !== "no-turn" || context.now() - endedAt < settleMs) await delay(settleMs);
   const deadlineMs = Math.max(until - performance.now(), settleMs);
-  const answer = await ask(context, worker, { key: "delete", method: "session/delete", params: { sessionId }, deadlineMs });
-  const fields = { part: "acp.protocol", session: worker.session, adapter: worker.record.command[0], method: "session/delete" };
+  const answer = await ask(context, worker, {
+    key: "delete",
+    method: "session/delete",
+    params: { sessionId },
+    deadlineMs,
+  });
+  const fields = {
+    part: "acp.protocol",
+    session: worker.session,
+    adapter: worker.record.command[0],
+    method: "session/delete",
+  };
   if (answer.is === "result") {
     context.log.debug("the agent deleted its conversation", fields);
     return "deleted";

@@ -30,14 +30,33 @@ export interface Worker {
   appendedTo: number;
   /** The bell found nobody: the agent can no longer be told anything. */
   feederGone: boolean;
-  bounds: { reservedTo: number; punchedTo: number; busy: boolean; paused: boolean; renewedAt: number; errorsAt: number };
+  bounds: {
+    reservedTo: number;
+    punchedTo: number;
+    busy: boolean;
+    paused: boolean;
+    renewedAt: number;
+    errorsAt: number;
+  };
 }
 
 export function newWorker(record: WorkerRecord, directory: string, read: number): Worker {
   return {
-    ...{ session: record.session, launch: record.launch, directory, record, read, fed: read, splitter: null },
-    ...{ pumping: null, appending: Promise.resolve(), turnOpen: false, waiting: 0, hotUntil: 0, notBefore: 0 },
-    ...{ appendedTo: 0, feederGone: false },
+    session: record.session,
+    launch: record.launch,
+    directory,
+    record,
+    read,
+    fed: read,
+    splitter: null,
+    pumping: null,
+    appending: Promise.resolve(),
+    turnOpen: false,
+    waiting: 0,
+    hotUntil: 0,
+    notBefore: 0,
+    appendedTo: 0,
+    feederGone: false,
     bounds: { reservedTo: 0, punchedTo: 0, busy: false, paused: false, renewedAt: 0, errorsAt: 0 },
   };
 }

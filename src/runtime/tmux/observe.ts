@@ -157,6 +157,9 @@ async function describe(context: ObserveContext, one: Found, now: number): Promi
       processes: [{ identity: agent.identity, what: "agent", startedAt: agent.startedAt }],
       activity: watch.activity(pane, now),
       lastLines: [],
+      ...(session.run.run === "launching"
+        ? { promptTaken: context.files.note(session.id, pane.launch)?.promptTaken ?? false }
+        : {}),
     });
   }
   if (awaitsExit(pane)) {

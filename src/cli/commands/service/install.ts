@@ -40,7 +40,7 @@ export const command: CommandEntry = {
 /** What was asked for, as the service will pass it on; the same rules as for `start`. */
 function startArguments(context: Context, input: Input): string[] {
   const file = input.text("passphrase-file");
-  choosePassphrase(readStartOptions(input), { file, env: {}, paths: context.paths });
+  choosePassphrase(readStartOptions(input, {}), { file, env: {}, paths: context.paths });
   return startOptions.flatMap(({ long, value }) => {
     if (value === undefined) return input.flag(long) ? [`--${long}`] : [];
     const text = input.text(long);

@@ -1,6 +1,6 @@
 import { type CommandEntry, jsonOption, noWaitOption, sessionArgument } from "../../entry-types.ts";
 import { restoredLines } from "../../render/restored.ts";
-import { callVerb, sayNotes } from "../../verb.ts";
+import { callVerb, sayNotes, verbJson } from "../../verb.ts";
 
 export const command: CommandEntry = {
   arguments: [sessionArgument],
@@ -13,7 +13,7 @@ export const command: CommandEntry = {
     const id = input.arg(0);
     const wait = !input.flag("no-wait");
     const answer = await callVerb(context, "restore", id, wait ? {} : { wait });
-    if (input.flag("json")) context.json(answer.session);
+    if (input.flag("json")) context.json(verbJson(answer));
     else if (!wait) context.out(`Session ${id} will be restored.`);
     else context.out(restoredLines(answer.session).join("\n"));
     sayNotes(context, input, answer);

@@ -1,9 +1,11 @@
 import { HoldfastError } from "../../../protocol/error.ts";
 import { type CommandEntry, jsonOption, noWaitOption, sessionArgument } from "../../entry-types.ts";
 import { parseDuration } from "../../render/text.ts";
-import { runVerb } from "../../verb.ts";
+import { runVerb, sayNotes } from "../../verb.ts";
 
 const defaultFor = "2h";
+/** What the daemon takes; far longer ones are no date any more. */
+const longestMs = 366 * 24 * 3600 * 1000;
 
 export const command: CommandEntry = {
   arguments: [sessionArgument],
@@ -21,8 +23,13 @@ export const command: CommandEntry = {
     if (forMs === null) {
       throw new HoldfastError("usage", `--for must be a time such as 30m, 2h or 3d, not ${text}.`);
     }
+    if (forMs > longestMs) {
+      throw new HoldfastError("usage", `--for must be a year at most, not ${text}.`, {
+        hint: "To put a session away without a time: holdfast session archive.",
+      });
+    }
     const until = new Date(context.now() + forMs).toLocaleString();
     const words = { done: `snoozed until ${until}`, recorded: `will be snoozed until ${until}` };
-    await runVerb(context, input, "snooze", words, { forMs });
+    sayNotes(context, input, await runVerb(context, input, "snooze", words, { forMs }));
   },
 };

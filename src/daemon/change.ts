@@ -1,0 +1,30 @@
+/** One verb on one session: judged against the state as it is when it is committed, and written before anything is done. */
+import { applyVerb, type Verb } from "../core/lifecycle.ts";
+import { HoldfastError } from "../protocol/error.ts";
+import type { SessionState } from "../protocol/session.ts";
+import { runtimeFacts } from "./facts.ts";
+import type { Loop } from "./loop.ts";
+import type { Parts } from "./parts.ts";
+
+export async function change(
+  parts: Parts,
+  loop: Loop,
+  session: SessionState,
+  verb: Verb,
+  by: string,
+): Promise<SessionState> {
+  const seen = runtimeFacts(loop.observation(session));
+  const agent = seen.is === "unknown" ? { unknown: seen.why } : seen.is === "known" && seen.value.agent.alive ? "alive" : "down";
+  const workspaceMissing = session.workspace.at === "ready" && !(await hasFiles(parts, session));
+  return parts.store.change(session.id, (state) => {
+    const answer = applyVerb(state, verb, { by, agent, workspaceMissing });
+    if (!answer.ok) throw new HoldfastError(answer.code, answer.message, answer.hint === null ? {} : { hint: answer.hint });
+    return answer.events;
+  });
+}
+
+/** In place, or in the trash although a crash kept that from being recorded. */
+async function hasFiles(parts: Parts, session: SessionState): Promise<boolean> {
+  if (parts.workspaces.exists(session.workspacePath) !== false) return true;
+  return (await parts.workspaces.listTrash()).some((entry) => entry.session === session.id);
+}

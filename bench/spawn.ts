@@ -12,14 +12,7 @@ import type { EventJson } from "../src/protocol/wire.ts";
 import { atMost, print, ratio, summarise } from "./lib/figure.ts";
 import { launcher, makeHome, type BenchHome } from "./lib/home.ts";
 import { ask, startDaemon, stopwatch } from "./lib/processes.ts";
-import {
-  addProject,
-  haltAll,
-  killSession,
-  makeRepository,
-  spawnSession,
-  type BenchProject,
-} from "./lib/project.ts";
+import { addProject, haltAll, killSession, makeRepository, spawnSession, type BenchProject } from "./lib/project.ts";
 
 const sizes = [
   { files: 100, rounds: 21 },
@@ -114,7 +107,14 @@ async function measureSpawn({ home, project, bareSocket, files, rounds }: Spawni
   });
   const removal = summarise(removals);
   const goal = atMost(removal.median, goalRemovalMs);
-  print({ bench: "spawn", what: `removal, ${files} files`, measured: removal.median, unit: "ms", ...goal, ms: removal });
+  print({
+    bench: "spawn",
+    what: `removal, ${files} files`,
+    measured: removal.median,
+    unit: "ms",
+    ...goal,
+    ms: removal,
+  });
   const kill = summarise(kills);
   print({ bench: "spawn", what: `whole kill, ${files} files`, measured: kill.median, unit: "ms", ms: kill, rounds });
 }
@@ -151,7 +151,14 @@ async function measureSpare(home: BenchHome, repository: string, files: number):
     rounds: spareRounds,
   });
   const cli = summarise(byCli);
-  print({ bench: "spawn", what: `holdfast spawn, spare, ${files} files`, measured: cli.median, unit: "ms", ms: cli, by });
+  print({
+    bench: "spawn",
+    what: `holdfast spawn, spare, ${files} files`,
+    measured: cli.median,
+    unit: "ms",
+    ms: cli,
+    by,
+  });
 }
 
 async function measureCli(home: BenchHome, project: BenchProject): Promise<void> {

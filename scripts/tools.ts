@@ -13,7 +13,10 @@ export function ensureTools(commands: string[]): void {
   }
   console.log(`Installing ${missing.join(", ")} …`);
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-  for (const args of [["update", "-qq"], ["install", "-y", "-qq", "--no-install-recommends", ...missing]]) {
+  for (const args of [
+    ["update", "-qq"],
+    ["install", "-y", "-qq", "--no-install-recommends", ...missing],
+  ]) {
     const ran = spawnSync("apt-get", args, { env, encoding: "utf8" });
     if (ran.status !== 0) {
       console.error(`apt-get ${args.join(" ")} failed:\n${ran.stdout}\n${ran.stderr}`);

@@ -12,14 +12,42 @@ const allowed: Record<string, { ours: string[]; libraries: string[]; why: string
   core: { ours: ["protocol"], libraries: [], why: "decisions are pure: facts come in, actions go out" },
   ports: { ours: ["protocol"], libraries: [], why: "types only, no implementations" },
   base: { ours: [], libraries: ["node:"], why: "helpers without domain" },
-  agents: { ours: ["ports", "protocol", "base"], libraries: ["node:", "@agentclientprotocol/sdk"], why: "agents are data" },
-  config: { ours: ["ports", "protocol", "base"], libraries: ["node:", "yaml", "zod"], why: "reads files, decides nothing" },
+  agents: {
+    ours: ["ports", "protocol", "base"],
+    libraries: ["node:", "@agentclientprotocol/sdk"],
+    why: "agents are data",
+  },
+  config: {
+    ours: ["ports", "protocol", "base"],
+    libraries: ["node:", "yaml", "zod"],
+    why: "reads files, decides nothing",
+  },
   keeper: { ours: [], libraries: ["node:"], why: "a shell script, and its text" },
-  runtime: { ours: ["ports", "protocol", "base"], libraries: ["node:", "@agentclientprotocol/sdk"], why: "an adapter knows its port, not its caller" },
-  workspace: { ours: ["ports", "protocol", "base"], libraries: ["node:"], why: "an adapter knows its port, not its caller" },
-  store: { ours: ["ports", "protocol", "base"], libraries: ["node:"], why: "an adapter knows its port, not its caller" },
-  daemon: { ours: ["protocol", "core", "ports", "base"], libraries: ["node:"], why: "only daemon/main.ts names adapters" },
-  http: { ours: ["protocol", "ports", "base"], libraries: ["node:", "ws", "zod"], why: "it asks the daemon through ports" },
+  runtime: {
+    ours: ["ports", "protocol", "base"],
+    libraries: ["node:", "@agentclientprotocol/sdk"],
+    why: "an adapter knows its port, not its caller",
+  },
+  workspace: {
+    ours: ["ports", "protocol", "base"],
+    libraries: ["node:"],
+    why: "an adapter knows its port, not its caller",
+  },
+  store: {
+    ours: ["ports", "protocol", "base"],
+    libraries: ["node:"],
+    why: "an adapter knows its port, not its caller",
+  },
+  daemon: {
+    ours: ["protocol", "core", "ports", "base"],
+    libraries: ["node:"],
+    why: "only daemon/main.ts names adapters",
+  },
+  http: {
+    ours: ["protocol", "ports", "base"],
+    libraries: ["node:", "ws", "zod"],
+    why: "it asks the daemon through ports",
+  },
   client: { ours: ["protocol"], libraries: ["zod"], why: "it runs in Node and in browsers" },
   cli: {
     ours: ["client", "protocol", "base", "config"],
@@ -41,14 +69,20 @@ test("[ARCH-1] every import follows the table of who may import whom", () => {
     }
     for (const name of imports(readFileSync(join(source, file), "utf8"))) {
       if (isAllowed(file, folder, name, rule)) continue;
-      wrong.push(`src/${file} imports ${name}: src/${folder} may import ${[...rule.ours, ...rule.libraries].join(", ") || "nothing"} (${rule.why})`);
+      wrong.push(
+        `src/${file} imports ${name}: src/${folder} may import ${[...rule.ours, ...rule.libraries].join(", ") || "nothing"} (${rule.why})`,
+      );
     }
   }
   expect(wrong).toEqual([]);
 });
 
 test("[ARCH-2] every rule that a test quotes is in the spec, and every rule of the spec is quoted by a test", () => {
-  const spec = new Set([...readFileSync(join(root, "docs/spec.md"), "utf8").matchAll(/^- \*\*([A-Z]+-\d+[a-z]?)\*\*/gm)].map((match) => match[1]!));
+  const spec = new Set(
+    [...readFileSync(join(root, "docs/spec.md"), "utf8").matchAll(/^- \*\*([A-Z]+-\d+[a-z]?)\*\*/gm)].map(
+      (match) => match[1]!,
+    ),
+  );
   const quoted = new Set<string>();
   for (const file of tests()) {
     for (const title of readFileSync(file, "utf8").matchAll(/\[((?:[A-Z]+-\d+[a-z]?(?:, )?)+)\]/g)) {
@@ -61,7 +95,9 @@ test("[ARCH-2] every rule that a test quotes is in the spec, and every rule of t
 
 function isAllowed(file: string, folder: string, name: string, rule: { ours: string[]; libraries: string[] }): boolean {
   if (!name.startsWith(".")) {
-    return rule.libraries.some((library) => (library.endsWith(":") ? name.startsWith(library) : name === library || name.startsWith(`${library}/`)));
+    return rule.libraries.some((library) =>
+      library.endsWith(":") ? name.startsWith(library) : name === library || name.startsWith(`${library}/`),
+    );
   }
   if (file === composition) return true;
   const target = relative(source, resolve(source, dirname(file), name)).split("/")[0]!;
@@ -69,19 +105,23 @@ function isAllowed(file: string, folder: string, name: string, rule: { ours: str
 }
 
 function imports(text: string): string[] {
-  return [...text.matchAll(/(?:^|\n)\s*(?:import|export)[^;"']*?from\s*"([^"]+)"|import\(\s*"([^"]+)"\s*\)|(?:^|\n)import\s*"([^"]+)"/g)].map(
-    (match) => match[1] ?? match[2] ?? match[3]!,
-  );
+  return [
+    ...text.matchAll(
+      /(?:^|\n)\s*(?:import|export)[^;"']*?from\s*"([^"]+)"|import\(\s*"([^"]+)"\s*\)|(?:^|\n)import\s*"([^"]+)"/g,
+    ),
+  ].map((match) => match[1] ?? match[2] ?? match[3]!);
 }
 
 function sources(): string[] {
-  return readdirSync(source, { recursive: true, encoding: "utf8" }).filter((file) => /\.tsx?$/.test(file) && !/\.p?test\.ts$|fixture\.ts$|test-[a-z-]+(\/|\.ts$)|contract\.ts$/.test(file));
+  return readdirSync(source, { recursive: true, encoding: "utf8" }).filter(
+    (file) => /\.tsx?$/.test(file) && !/\.p?test\.ts$|fixture\.ts$|test-[a-z-]+(\/|\.ts$)|contract\.ts$/.test(file),
+  );
 }
 
 function tests(): string[] {
   return ["src", "test"].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
-      .filter((file) => /test\.ts$/.test(file))
+      .filter((file) => file.endsWith("test.ts"))
       .map((file) => join(root, folder, file)),
   );
 }

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { bounded } from "./deadline.ts";
 import { readJson, writeDurable } from "./durable-file.ts";
@@ -29,7 +29,10 @@ test("[PROC-2] a process is told apart from another one with its pid, and a zomb
   expect(signalIdentity(identity, "SIGKILL")).toBe(true);
   await once(child, "exit");
   expect(isAlive(identity)).toBe(false);
-  expect(parseStat(1, "1 (a b) ) Z 0 1 1 0 -1 4194304 1 2 3 4 5 6 7 8 9 10 11 12 99 13")).toMatchObject({ state: "Z", startTime: "99" });
+  expect(parseStat(1, "1 (a b) ) Z 0 1 1 0 -1 4194304 1 2 3 4 5 6 7 8 9 10 11 12 99 13")).toMatchObject({
+    state: "Z",
+    startTime: "99",
+  });
 });
 
 test("[PROC-2] the start time is field 22 of the stat, whatever the command is called", () => {
@@ -149,6 +152,15 @@ test("[HOME-1] one directory holds everything of a home, and two homes never mee
     expect(path, name).toMatch(/^\/tmp\/one/);
   }
   expect(one.tmuxSocket).not.toBe(two.tmuxSocket);
-  const xdg = resolvePaths({ HOME: "/home/u", XDG_STATE_HOME: "/state", XDG_CONFIG_HOME: "/config", XDG_DATA_HOME: "/data" });
-  expect([xdg.home, xdg.config, xdg.worktrees]).toEqual(["/state/holdfast", "/config/holdfast/config.yaml", "/data/holdfast/worktrees"]);
+  const xdg = resolvePaths({
+    HOME: "/home/u",
+    XDG_STATE_HOME: "/state",
+    XDG_CONFIG_HOME: "/config",
+    XDG_DATA_HOME: "/data",
+  });
+  expect([xdg.home, xdg.config, xdg.worktrees]).toEqual([
+    "/state/holdfast",
+    "/config/holdfast/config.yaml",
+    "/data/holdfast/worktrees",
+  ]);
 });

@@ -83,7 +83,8 @@ function plain(key: string, value: unknown): unknown {
 }
 
 /** Shapes of keys that people paste and programs print. */
-const secretShapes = /\b(sk-[\w-]{16,}|gh[pousr]_\w{20,}|glpat-[\w-]{16,}|xox[abprs]-[\w-]{10,}|Bearer\s+[\w.~+/=-]{16,})/g;
+const secretShapes =
+  /\b(sk-[\w-]{16,}|gh[pousr]_\w{20,}|glpat-[\w-]{16,}|xox[abprs]-[\w-]{10,}|Bearer\s+[\w.~+/=-]{16,})/g;
 
 function redact(text: string, secrets: ReadonlySet<string>): string {
   let clean = text.replaceAll(secretShapes, "[redacted]");

@@ -33,7 +33,9 @@ export function bootId(): string {
 function readBootId(): string {
   if (process.platform === "linux") return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
   // macOS: the boot time stands for the boot.
-  return childProcess().execFileSync("sysctl", ["-n", "kern.boottime"], { encoding: "utf8" }).replace(/[^0-9]+/g, "-");
+  return childProcess()
+    .execFileSync("sysctl", ["-n", "kern.boottime"], { encoding: "utf8" })
+    .replace(/[^0-9]+/g, "-");
 }
 
 /** Null when there is no such process. A process that exists but may not be read still has a stat. */

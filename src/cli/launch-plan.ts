@@ -50,7 +50,8 @@ export function readStartOptions(input: Input, env: NodeJS.ProcessEnv): LaunchOp
     host: host ?? defaultLaunchOptions.host,
     port: port === undefined ? defaultLaunchOptions.port : Number(port),
     portGiven: port !== undefined,
-    auth: (input.text("auth") as LaunchOptions["auth"] | undefined) ?? (passphraseGiven || beyond ? "passphrase" : "token"),
+    auth:
+      (input.text("auth") as LaunchOptions["auth"] | undefined) ?? (passphraseGiven || beyond ? "passphrase" : "token"),
     readOnly: input.flag("read-only"),
     restore: !input.flag("no-restore"),
   };

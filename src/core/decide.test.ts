@@ -266,7 +266,12 @@ describe("[CORE-5] wanted running: an end is classified by exit code and signal"
     ["absent and its process proven gone: crash", upNow, { absence: "identity-gone" }, [recordEnd("crash")]],
     ["absent: crash", upNow, {}, [recordEnd("crash")]],
     ["nothing seen of its launch: it never came to be", [...base, started], {}, [recordEnd("lost")]],
-    ["the same where what is lost stays down: a crash, so that it is tried again", [...base, started], { restoreLost: false }, [recordEnd("crash")]],
+    [
+      "the same where what is lost stays down: a crash, so that it is tried again",
+      [...base, started],
+      { restoreLost: false },
+      [recordEnd("crash")],
+    ],
     [
       "lost in a turn: the end, then the turn",
       [chat, ready, started, up, turn],

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { asSessionId } from "../protocol/ids.ts";
 import { branchFor, slug } from "./names.ts";

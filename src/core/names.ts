@@ -28,10 +28,16 @@ export function slug(text: string): string {
 const maxBranch = 60;
 
 /** The branch of a new session: from its issue and title, else from its id and title, so that no two are the same. */
-export function branchFor(from: { session: SessionId; issue: string | null; title: string | null; again: number }): string {
+export function branchFor(from: {
+  session: SessionId;
+  issue: string | null;
+  title: string | null;
+  again: number;
+}): string {
   const issue = from.issue === null ? null : slug(from.issue);
   const title = from.title === null || from.title === "" ? null : slug(from.title);
-  const rest = title !== null && issue !== null && title.startsWith(`${issue}-`) ? title.slice(issue.length + 1) : title;
+  const rest =
+    title !== null && issue !== null && title.startsWith(`${issue}-`) ? title.slice(issue.length + 1) : title;
   const words = [issue ?? from.session, rest === "x" ? null : rest].filter((word) => word !== null).join("-");
   // A second session for the same issue needs a branch of its own.
   return `${words.slice(0, maxBranch).replace(/-+$/, "")}${from.again > 1 ? `-${from.again}` : ""}`;

@@ -214,7 +214,8 @@ function faultAtRest(sim: Sim): string | null {
       sim.events.filter((other) => other.type === type && other.promptId === event.promptId).length;
     const receipts = count("prompt.sent");
     const waiting = state.queue.some((prompt) => prompt.promptId === event.promptId) ? 1 : 0;
-    if (receipts + count("prompt.doubtful") + waiting !== 1) return `${state.id}: ${event.promptId} settled ${receipts} times`;
+    if (receipts + count("prompt.doubtful") + waiting !== 1)
+      return `${state.id}: ${event.promptId} settled ${receipts} times`;
     if (receipts === 1 && sim.typed.get(event.promptId) !== 1) return `${state.id}: a false receipt`;
   }
   return null;

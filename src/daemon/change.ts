@@ -14,11 +14,13 @@ export async function change(
   by: string,
 ): Promise<SessionState> {
   const seen = runtimeFacts(loop.observation(session));
-  const agent = seen.is === "unknown" ? { unknown: seen.why } : seen.is === "known" && seen.value.agent.alive ? "alive" : "down";
+  const agent =
+    seen.is === "unknown" ? { unknown: seen.why } : seen.is === "known" && seen.value.agent.alive ? "alive" : "down";
   const workspaceMissing = session.workspace.at === "ready" && !(await hasFiles(parts, session));
   return parts.store.change(session.id, (state) => {
     const answer = applyVerb(state, verb, { by, agent, workspaceMissing });
-    if (!answer.ok) throw new HoldfastError(answer.code, answer.message, answer.hint === null ? {} : { hint: answer.hint });
+    if (!answer.ok)
+      throw new HoldfastError(answer.code, answer.message, answer.hint === null ? {} : { hint: answer.hint });
     return answer.events;
   });
 }

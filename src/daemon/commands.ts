@@ -34,7 +34,10 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
   const { store } = parts;
   /** Once the sessions are being halted nothing new is begun. */
   let halting = false;
-  const verb = (name: PlainVerb) => (ask: Ask): Promise<Answers["stop"]> => perform(parts, loop, name, ask);
+  const verb =
+    (name: PlainVerb) =>
+    (ask: Ask): Promise<Answers["stop"]> =>
+      perform(parts, loop, name, ask);
   const json = (session: Parameters<typeof sessionJson>[2]): SessionJson => sessionJson(parts, loop, session);
   return {
     health: async () => {
@@ -46,7 +49,9 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
       const { haltSessions = false } = ask.body as { haltSessions?: boolean };
       halting = haltSessions;
       try {
-        const answer = haltSessions ? await haltAll(parts, loop, ask) : { kept: liveCount(parts), halted: [], remaining: [] };
+        const answer = haltSessions
+          ? await haltAll(parts, loop, ask)
+          : { kept: liveCount(parts), halted: [], remaining: [] };
         if (answer.remaining.length === 0) options.shutDown();
         return answer;
       } finally {
@@ -87,7 +92,8 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
       return store.events(findSession(parts, ask).id, since, limit).map(eventJson);
     },
     cleanup: (ask) => cleanup(parts, loop, ask),
-    projects: () => Promise.all(store.projects().map((row) => projectJson(parts, row).catch(() => bareProject(parts, row)))),
+    projects: () =>
+      Promise.all(store.projects().map((row) => projectJson(parts, row).catch(() => bareProject(parts, row)))),
     projectAdd: async (ask) => {
       const { path } = ask.body as ProjectAddRequest;
       const rows = await parts.projects.at(path, store.projects());
@@ -110,7 +116,10 @@ function liveCount(parts: Parts): number {
 async function haltAll(parts: Parts, loop: Loop, ask: Ask): Promise<Answers["daemonStop"]> {
   const wanted = parts.store
     .sessions()
-    .filter((session) => isLive(session.run) || (session.intent.want === "running" && restOf(session, parts.restore) === null));
+    .filter(
+      (session) =>
+        isLive(session.run) || (session.intent.want === "running" && restOf(session, parts.restore) === null),
+    );
   const isDown = (id: SessionId): boolean => {
     const run = parts.store.session(id)?.run;
     return !loop.isBusy(id) && (run === undefined || !isLive(run));
@@ -162,7 +171,12 @@ async function cleanOne(parts: Parts, loop: Loop, ask: Ask, line: CleanupLine, d
   const session = parts.store.session(asSessionId(line.session));
   const now = session === null ? undefined : judge(parts, loop, [session], dead)[0];
   if (now?.outcome !== "would-kill") return now ?? { session: line.session, outcome: "skipped", why: "it is gone" };
-  const killed = await perform(parts, loop, "kill", { ...ask, params: { id: line.session }, body: {}, actor: "cleanup" });
+  const killed = await perform(parts, loop, "kill", {
+    ...ask,
+    params: { id: line.session },
+    body: {},
+    actor: "cleanup",
+  });
   return killed.done
     ? { session: line.session, outcome: "cleaned", why: line.why }
     : { session: line.session, outcome: "error", why: killed.notes.join(" ") };
@@ -216,7 +230,8 @@ function trashJson(entry: TrashEntry): TrashJson {
 
 async function findTrash(parts: Parts, id: string): Promise<TrashEntry> {
   const entries = await parts.workspaces.listTrash();
-  const entry = entries.find((candidate) => candidate.id === id) ?? entries.findLast((candidate) => candidate.session === id);
+  const entry =
+    entries.find((candidate) => candidate.id === id) ?? entries.findLast((candidate) => candidate.session === id);
   if (entry === undefined) {
     throw new HoldfastError("not-found", `Nothing in the trash is called ${id}.`, { hint: "See `holdfast trash ls`." });
   }

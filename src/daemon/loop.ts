@@ -39,7 +39,7 @@ export class Loop {
   readonly #resting = new Map<SessionId, number>();
   #lookAgainAt: number | null = null;
   #passTimer: NodeJS.Timeout | undefined;
-  #pass: Promise<void> | undefined;
+  #passing = false;
   #passWanted = false;
   #closed = false;
 
@@ -108,7 +108,10 @@ export class Loop {
     this.#closed = true;
     clearTimeout(this.#passTimer);
     for (const timer of this.#timers.values()) clearTimeout(timer);
-    await Promise.race([Promise.all(this.#running.values()), new Promise((resolve) => setTimeout(resolve, graceMs).unref())]);
+    await Promise.race([
+      Promise.all(this.#running.values()),
+      new Promise((resolve) => setTimeout(resolve, graceMs).unref()),
+    ]);
   }
 
   #restless(): readonly SessionState[] {
@@ -120,10 +123,11 @@ export class Loop {
 
   #startPass(): void {
     this.#passWanted = true;
-    this.#pass ??= this.#runPasses();
+    if (!this.#passing) void this.#runPasses();
   }
 
   async #runPasses(): Promise<void> {
+    this.#passing = true;
     while (this.#passWanted && !this.#closed) {
       this.#passWanted = false;
       clearTimeout(this.#passTimer);
@@ -136,7 +140,7 @@ export class Loop {
         this.#parts.log.error("a look at all sessions failed; the next one comes", { error });
       }
     }
-    this.#pass = undefined;
+    this.#passing = false;
     this.#schedulePass();
   }
 
@@ -149,7 +153,10 @@ export class Loop {
 
   /** One observation for all that could have something to be seen; the rest is down by its own record. */
   async #look(sessions: readonly SessionState[]): Promise<void> {
-    const found = await observe(this.#parts, sessions.filter((session) => this.#mayBeUp(session)));
+    const found = await observe(
+      this.#parts,
+      sessions.filter((session) => this.#mayBeUp(session)),
+    );
     for (const session of sessions) {
       const seen = found.get(session.id);
       // One that was down when the look began may have been launched since: only its own look tells.
@@ -164,7 +171,8 @@ export class Loop {
       this.#lookAgainAt,
     );
     this.#lookAgainAt = verdict.lookAgainAt;
-    if (verdict.tripped) this.#parts.log.warn("most sessions look dead without a proven cause; looking again before concluding");
+    if (verdict.tripped)
+      this.#parts.log.warn("most sessions look dead without a proven cause; looking again before concluding");
   }
 
   /** Whether there can be something to see: a run that is not recorded as ended, or leftovers of one that is. */
@@ -180,11 +188,13 @@ export class Loop {
       this.#again.add(id);
       return;
     }
-    const work = this.#steps(id, first).catch((error: unknown) => this.#failed(id, "look", error)).finally(() => {
-      this.#running.delete(id);
-      if (this.#again.delete(id)) this.#step(id, "look");
-      else this.#tell(id);
-    });
+    const work = this.#steps(id, first)
+      .catch((error: unknown) => this.#failed(id, "look", error))
+      .finally(() => {
+        this.#running.delete(id);
+        if (this.#again.delete(id)) this.#step(id, "look");
+        else this.#tell(id);
+      });
     this.#running.set(id, work);
   }
 

@@ -9,12 +9,7 @@ import { build, version } from "../base/build.ts";
 import { readCgroupFacts, scopePrefix } from "../base/cgroup-facts.ts";
 import { judgeCgroup } from "../base/cgroup-risk.ts";
 import { makePrivateDirectory, readJson, writeAtomically } from "../base/durable-file.ts";
-import {
-  defaultLaunchOptions,
-  type DaemonFile,
-  type LaunchOptions,
-  type StartReport,
-} from "../base/launch-options.ts";
+import { defaultLaunchOptions, type DaemonFile, type LaunchOptions, type StartReport } from "../base/launch-options.ts";
 import { acquireLock } from "../base/lock.ts";
 import { openLog, type LogFile } from "../base/log-file.ts";
 import { Owner } from "../base/owner.ts";
@@ -97,7 +92,12 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile): Prom
     store,
     settings: knownSettings({ store, projects, log }),
     runtimes: { terminal: tmux },
-    workspaces: openWorkspaces({ worktreesDirectory: paths.worktrees, trashDirectory: paths.trash, now: Date.now, log }),
+    workspaces: openWorkspaces({
+      worktreesDirectory: paths.worktrees,
+      trashDirectory: paths.trash,
+      now: Date.now,
+      log,
+    }),
     agents,
     projects,
     clock: { now: Date.now, bootId },
@@ -122,15 +122,30 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile): Prom
   });
   owner.owns("access", () => access.settled());
   const daemonFile = (url: string): DaemonFile => ({
-    ...{ pid: process.pid, startTime: identify(process.pid)?.startTime ?? "", bootId: bootId(), version, build, url },
-    ...{ socket: paths.socket, startedAt, managedBy: managedBy(), options },
+    pid: process.pid,
+    startTime: identify(process.pid)?.startTime ?? "",
+    bootId: bootId(),
+    version,
+    build,
+    url,
+    socket: paths.socket,
+    startedAt,
+    managedBy: managedBy(),
+    options,
   });
   let file = daemonFile("");
   const api = createApi({
     handlers: createCommands(parts, loop, {
       info: () => ({
-        ...{ state: "running", pid: file.pid, version, build, url: file.url, socket: file.socket, home: paths.home },
-        ...{ startedAt: new Date(startedAt).toISOString(), managedBy: file.managedBy },
+        state: "running",
+        pid: file.pid,
+        version,
+        build,
+        url: file.url,
+        socket: file.socket,
+        home: paths.home,
+        startedAt: new Date(startedAt).toISOString(),
+        managedBy: file.managedBy,
       }),
       shutDown: () => void setImmediate(() => void shutDown("asked to stop")),
       selfCheck: () => selfCheck(parts, paths),
@@ -150,7 +165,12 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile): Prom
   writeAtomically(paths.daemonFile, `${JSON.stringify(file)}\n`);
   owner.owns("daemon file", () => rmSync(paths.daemonFile, { force: true }));
   log.info("ready", { pid: process.pid, url: file.url, build, startupMs: Date.now() - startedAt });
-  report({ report: "ready", pid: process.pid, url: file.url, notes: paths.socketMoved === null ? [] : [`${paths.socketMoved}; using ${paths.socket}.`] });
+  report({
+    report: "ready",
+    pid: process.pid,
+    url: file.url,
+    notes: paths.socketMoved === null ? [] : [`${paths.socketMoved}; using ${paths.socket}.`],
+  });
 
   const shutDown = async (why: string): Promise<void> => {
     log.info("stopping", { why });
@@ -175,11 +195,7 @@ function agentsOf(dist: string): { agents: Agents; define: (found: AgentDefiniti
 }
 
 /** The default port gives way to a free one; a port that was asked for does not. */
-async function listen(
-  api: Api,
-  options: LaunchOptions,
-  log: LogFile,
-): Promise<{ url: string }> {
+async function listen(api: Api, options: LaunchOptions, log: LogFile): Promise<{ url: string }> {
   try {
     return await api.listenTcp(options.host, options.port);
   } catch (error) {
@@ -193,7 +209,8 @@ async function listen(
 function readOptions(paths: Paths, log: LogFile): LaunchOptions {
   const read = readJson(paths.launchFile);
   if (read.is === "known") return { ...defaultLaunchOptions, ...(read.value as Partial<LaunchOptions>) };
-  if (read.is === "damaged") log.warn("the options of the last start could not be read; using defaults", { why: read.why });
+  if (read.is === "damaged")
+    log.warn("the options of the last start could not be read; using defaults", { why: read.why });
   return defaultLaunchOptions;
 }
 
@@ -209,7 +226,9 @@ function hasPassphrase(paths: Paths): boolean {
 function baseEnvironment(): Record<string, string> {
   const ours = /^HOLDFAST_(PASSPHRASE|MANAGED_BY|TEST_POINTS)$/;
   return Object.fromEntries(
-    Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined && !ours.test(entry[0])),
+    Object.entries(process.env).filter(
+      (entry): entry is [string, string] => entry[1] !== undefined && !ours.test(entry[0]),
+    ),
   );
 }
 
@@ -221,14 +240,17 @@ function scopeOfItsOwn(): string[] {
 function managedBy(): string | null {
   if (!foreground) return null;
   if (process.env["INVOCATION_ID"] !== undefined) return "systemd";
-  return process.env["XPC_SERVICE_NAME"] === undefined || process.env["XPC_SERVICE_NAME"] === "0" ? "foreground" : "launchd";
+  return process.env["XPC_SERVICE_NAME"] === undefined || process.env["XPC_SERVICE_NAME"] === "0"
+    ? "foreground"
+    : "launchd";
 }
 
 /** Tells whoever waits, then lets go of the pipe: nothing of ours depends on the starter living on. */
 function report(message: StartReport): void {
   if (foreground) {
     if (message.report === "ready") console.log(`Holdfast is running at ${message.url} (pid ${message.pid}).`);
-    else if (message.report === "failed") console.error(message.hint === null ? message.message : `${message.message}\n${message.hint}`);
+    else if (message.report === "failed")
+      console.error(message.hint === null ? message.message : `${message.message}\n${message.hint}`);
     else console.error("Holdfast is already running for this home.");
     return;
   }

@@ -10,7 +10,13 @@ const observeDeadlineMs = 8_000;
 
 export async function observe(parts: Parts, sessions: readonly SessionState[]): Promise<Map<SessionId, Observation>> {
   const found = await Promise.all(
-    kinds.map((kind) => observeKind(parts, kind, sessions.filter((session) => session.kind === kind))),
+    kinds.map((kind) =>
+      observeKind(
+        parts,
+        kind,
+        sessions.filter((session) => session.kind === kind),
+      ),
+    ),
   );
   return new Map(found.flatMap((map) => [...map]));
 }
@@ -27,7 +33,8 @@ async function observeKind(
   if (runtime === undefined) return unknown(`this build has no ${kind} runtime`);
   try {
     const answer = await bounded(runtime.observe(sessions), observeDeadlineMs);
-    if (answer === "too-late") return unknown(`the ${kind} runtime did not answer within ${observeDeadlineMs / 1000} s`);
+    if (answer === "too-late")
+      return unknown(`the ${kind} runtime did not answer within ${observeDeadlineMs / 1000} s`);
     return answer;
   } catch (error) {
     parts.log.warn("observing failed", { kind, error });

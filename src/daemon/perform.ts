@@ -170,7 +170,11 @@ async function removeWorkspace(parts: Parts, session: SessionState): Promise<Out
   ]);
 }
 
-async function launch(parts: Parts, session: SessionState, action: Extract<Action, { do: "launch" }>): Promise<Outcome> {
+async function launch(
+  parts: Parts,
+  session: SessionState,
+  action: Extract<Action, { do: "launch" }>,
+): Promise<Outcome> {
   const runtime = runtimeOf(parts, session);
   // Before anything is on record: what cannot be read is no crash of the agent.
   const env = await environmentFor(parts, session);
@@ -184,7 +188,13 @@ async function launch(parts: Parts, session: SessionState, action: Extract<Actio
           // On record before it is given away as an argument: a crash from here on must not give it twice.
           ...(prompt === null ? [] : [{ type: "prompt.sending" as const, promptId: prompt.promptId, launch: id }]),
           ...(action.how === "fresh" && session.prompted && session.agentSessionId !== null
-            ? [{ type: "notice" as const, level: "warn" as const, text: "This agent cannot take its conversation up again; it was started plainly." }]
+            ? [
+                {
+                  type: "notice" as const,
+                  level: "warn" as const,
+                  text: "This agent cannot take its conversation up again; it was started plainly.",
+                },
+              ]
             : []),
         ]
       : [],
@@ -219,14 +229,20 @@ async function launch(parts: Parts, session: SessionState, action: Extract<Actio
   ]);
   if (conversationGone && action.how === "resume") {
     await record(parts, session, [
-      { type: "context.reset", reason: `the agent no longer has this conversation: ${reason}`, previous: session.agentSessionId },
+      {
+        type: "context.reset",
+        reason: `the agent no longer has this conversation: ${reason}`,
+        previous: session.agentSessionId,
+      },
     ]);
   }
   return "done";
 }
 
 function firstPrompt(promptId: PromptId, taken: boolean): SessionEvent {
-  return taken ? { type: "prompt.sent", promptId, seenBy: "argument" } : requeued(promptId, "to be typed once the agent is up");
+  return taken
+    ? { type: "prompt.sent", promptId, seenBy: "argument" }
+    : requeued(promptId, "to be typed once the agent is up");
 }
 
 function requeued(promptId: PromptId, reason: string): SessionEvent {
@@ -254,7 +270,8 @@ function pinned(session: SessionState, agentSessionId: string | null): SessionEv
 async function adopt(parts: Parts, session: SessionState, seen: Observation): Promise<Outcome> {
   if (seen.seen.is !== "known" || !seen.seen.value.agent.alive) return "done";
   const { launch, agent, agentSessionId, promptTaken = false } = seen.seen.value;
-  const given = session.run.run === "launching" ? session.queue.find((prompt) => prompt.state === "sending") : undefined;
+  const given =
+    session.run.run === "launching" ? session.queue.find((prompt) => prompt.state === "sending") : undefined;
   return record(parts, session, [
     ...pinned(session, agentSessionId),
     { type: "launch.adopted", launch, agent: agent.identity },
@@ -329,7 +346,10 @@ function ended(
 }
 
 async function stop(parts: Parts, session: SessionState, force: boolean): Promise<Outcome> {
-  const { remaining, exit, lastLines } = await runtimeOf(parts, session).stop(session, { force, deadlineMs: stopDeadlineMs });
+  const { remaining, exit, lastLines } = await runtimeOf(parts, session).stop(session, {
+    force,
+    deadlineMs: stopDeadlineMs,
+  });
   if (remaining.length > 0) {
     parts.log.warn("some processes did not end yet", { session: session.id, remaining });
     return { retryInMs: stopRetryMs };

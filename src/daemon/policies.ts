@@ -35,7 +35,8 @@ async function run(parts: Parts, loop: Loop): Promise<void> {
 /** The id stays used for ever; what a deleted session said goes once everything of it is cleared away. */
 async function purgeDeleted(parts: Parts): Promise<void> {
   for (const { id, run, workspace } of parts.store.deleting()) {
-    const cleared = run.run !== "up" && run.run !== "launching" && workspace.at !== "ready" && workspace.at !== "planned";
+    const cleared =
+      run.run !== "up" && run.run !== "launching" && workspace.at !== "ready" && workspace.at !== "planned";
     if (cleared) await parts.store.purgeDeleted(id);
   }
 }

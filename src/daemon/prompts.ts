@@ -21,7 +21,11 @@ export async function admitPrompt(parts: Parts, loop: Loop, ask: Ask): Promise<A
     await change(parts, loop, session, { verb: "prompt", promptId, text }, ask.actor);
   } catch (error) {
     if (error instanceof HoldfastError && error.code === "conflict" && session.intent.want === "killed") {
-      return { promptId, disposition: "refused", reason: [error.message, error.hint].filter((part) => part !== null).join(". ") };
+      return {
+        promptId,
+        disposition: "refused",
+        reason: [error.message, error.hint].filter((part) => part !== null).join(". "),
+      };
     }
     throw error;
   }
@@ -52,7 +56,9 @@ function doubtOf(parts: Parts, session: SessionState, promptId: PromptId): strin
   const admitted = parts.store.prompt(session.id, promptId)?.seq ?? 0;
   const last = parts.store
     .events(session.id, admitted, 10_000)
-    .findLast((event) => (event.type === "prompt.sent" || event.type === "prompt.doubtful") && event.promptId === promptId);
+    .findLast(
+      (event) => (event.type === "prompt.sent" || event.type === "prompt.doubtful") && event.promptId === promptId,
+    );
   return last?.type === "prompt.doubtful" ? last.reason : null;
 }
 

@@ -46,7 +46,8 @@ export async function spawn(parts: Parts, loop: Loop, ask: Ask): Promise<Session
   const { id, again } = await newId(parts, settings, request, role);
   const created = {
     id,
-    branch: request.branch ?? branchFor({ session: id, issue: request.issue ?? null, title: request.name ?? null, again }),
+    branch:
+      request.branch ?? branchFor({ session: id, issue: request.issue ?? null, title: request.name ?? null, again }),
     base: request.base ?? "",
     workspacePath: workspacePath(parts, settings.id, id),
   };
@@ -106,7 +107,9 @@ function agentFor(parts: Parts, settings: ProjectSettings, id: string, kind: Kin
     });
   }
   if (parts.runtimes[kind] === undefined) {
-    throw new HoldfastError("invalid", `This build of Holdfast has no ${kind} sessions yet.`, { hint: "Try --kind terminal." });
+    throw new HoldfastError("invalid", `This build of Holdfast has no ${kind} sessions yet.`, {
+      hint: "Try --kind terminal.",
+    });
   }
   return definition;
 }
@@ -192,10 +195,13 @@ export async function settled(
     const concluded = (run.run === "failed" || run.run === "ended") && run.seq > asked.seq;
     const up = run.run === "up" && loop.observation(state)?.seen.is !== "absent";
     const tries = loop.trouble(id)?.count ?? 0;
-    return state.intent.want !== "running" || up || concluded || state.workspace.at === "gone" || tries >= triesBeforeAnswer;
+    return (
+      state.intent.want !== "running" || up || concluded || state.workspace.at === "gone" || tries >= triesBeforeAnswer
+    );
   };
   await loop.waitFor(id, over, spawnDeadlineMs, signal);
-  if (last.workspace.at === "gone" && last.run.run === "none") throw await neverMade(parts, last, last.workspace.reason);
+  if (last.workspace.at === "gone" && last.run.run === "none")
+    throw await neverMade(parts, last, last.workspace.reason);
   const json = sessionJson(parts, loop, last);
   const { status, reason } = currentStatus(parts, loop.observation(last), last);
   const trouble = last.run.run === "up" ? null : loop.trouble(id);
@@ -208,8 +214,13 @@ export async function settled(
   const lines = last.run.run === "failed" || last.run.run === "ended" ? last.run.lastLines : [];
   throw new HoldfastError(
     "launch-failed",
-    [`${last.agent} did not start in ${id}: ${reason ?? "it failed"}`, ...lines.slice(-10).map((line) => `  ${line}`)].join("\n"),
-    { hint: `The session is kept: holdfast session show ${id}, then holdfast session restore ${id} or holdfast session kill ${id}.` },
+    [
+      `${last.agent} did not start in ${id}: ${reason ?? "it failed"}`,
+      ...lines.slice(-10).map((line) => `  ${line}`),
+    ].join("\n"),
+    {
+      hint: `The session is kept: holdfast session show ${id}, then holdfast session restore ${id} or holdfast session kill ${id}.`,
+    },
   );
 }
 
@@ -229,7 +240,8 @@ function missingTools(definition: AgentDefinition, kind: Kind): string[] {
   if (command !== undefined && !command.startsWith("{") && !onPath(command)) {
     missing.push(`${command} was not found on PATH. ${definition.install}`);
   }
-  if (kind === "terminal" && !onPath("tmux")) missing.push("tmux was not found on PATH. Install it with your package manager.");
+  if (kind === "terminal" && !onPath("tmux"))
+    missing.push("tmux was not found on PATH. Install it with your package manager.");
   if (!onPath("git")) missing.push("git was not found on PATH. Install it with your package manager.");
   return missing;
 }
@@ -253,10 +265,16 @@ function lowDisk(home: string): string[] {
   const free = bavail * bsize;
   return free >= minFreeBytes
     ? []
-    : [`Only ${Math.round(free / 1024 / 1024)} MB are free on the disk of ${home}. Free some space, for example with \`holdfast trash empty\`.`];
+    : [
+        `Only ${Math.round(free / 1024 / 1024)} MB are free on the disk of ${home}. Free some space, for example with \`holdfast trash empty\`.`,
+      ];
 }
 
 function firstLine(prompt: string | undefined): string | undefined {
-  const line = prompt?.split("\n").find((text) => text.trim() !== "")?.trim().slice(0, 80);
+  const line = prompt
+    ?.split("\n")
+    .find((text) => text.trim() !== "")
+    ?.trim()
+    .slice(0, 80);
   return line === undefined || line === "" ? undefined : line;
 }

@@ -36,13 +36,20 @@ export async function perform(parts: Parts, loop: Loop, name: PlainVerb, ask: As
   const json = sessionJson(parts, loop, latest);
   const down = isDown(parts, session, name);
   if (!down) return { session: json, done: false, ...whatRemains(loop, latest, json) };
-  return { session: json, remaining: [], done: true, notes: name === "kill" || name === "delete" ? keptWork(parts, session, name) : [] };
+  return {
+    session: json,
+    remaining: [],
+    done: true,
+    notes: name === "kill" || name === "delete" ? keptWork(parts, session, name) : [],
+  };
 }
 
 export function findSession(parts: Parts, ask: Ask): SessionState {
   const session = parts.store.session(asSessionId(ask.params["id"] ?? ""));
   if (session !== null && session.intent.want !== "deleted") return session;
-  throw new HoldfastError("not-found", "Session not found", { hint: "List them with `holdfast session ls --include-terminated`." });
+  throw new HoldfastError("not-found", "Session not found", {
+    hint: "List them with `holdfast session ls --include-terminated`.",
+  });
 }
 
 /** What keeps a session from being down, in words: the daemon goes on, and the person should know at what. */
@@ -73,7 +80,9 @@ function isDown(parts: Parts, before: SessionState, verb: PlainVerb): boolean {
   const state = parts.store.session(before.id);
   if (state === null) return true;
   if (state.run.run === "up" || state.run.run === "launching") return false;
-  return verb !== "kill" && verb !== "delete" ? true : state.workspace.at !== "ready" && state.workspace.at !== "planned";
+  return verb !== "kill" && verb !== "delete"
+    ? true
+    : state.workspace.at !== "ready" && state.workspace.at !== "planned";
 }
 
 /** Says where uncommitted or unpushed work went, and how to get it back. */
@@ -82,8 +91,11 @@ function keptWork(parts: Parts, before: SessionState, verb: PlainVerb): string[]
     .events(before.id, before.seq, 1_000)
     .findLast((event) => event.type === "workspace.trashed");
   if (trashed?.type !== "workspace.trashed" || trashed.uncommitted + trashed.unpushed === 0) return [];
-  const count = (number: number, what: string): string[] => (number === 0 ? [] : [`${number} ${what}${number === 1 ? "" : "s"}`]);
-  const work = [...count(trashed.uncommitted, "uncommitted file"), ...count(trashed.unpushed, "unpushed commit")].join(" and ");
+  const count = (number: number, what: string): string[] =>
+    number === 0 ? [] : [`${number} ${what}${number === 1 ? "" : "s"}`];
+  const work = [...count(trashed.uncommitted, "uncommitted file"), ...count(trashed.unpushed, "unpushed commit")].join(
+    " and ",
+  );
   return [
     `${work} kept in the trash as ${trashed.trash}${trashed.ref === null ? "" : ` (${trashed.ref})`}.`,
     `Get it back: holdfast ${verb === "delete" ? `trash restore ${trashed.trash}` : `session restore ${before.id}`}`,
@@ -94,6 +106,10 @@ function noticesSince(parts: Parts, before: SessionState): string[] {
   return parts.store
     .events(before.id, before.seq, 1_000)
     .flatMap((event) =>
-      event.type === "notice" ? [event.text] : event.type === "context.reset" ? [`Conversation context reset: ${event.reason}`] : [],
+      event.type === "notice"
+        ? [event.text]
+        : event.type === "context.reset"
+          ? [`Conversation context reset: ${event.reason}`]
+          : [],
     );
 }

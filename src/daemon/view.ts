@@ -106,7 +106,14 @@ function quote(word: string): string {
 function endJson(session: SessionState): SessionJson["end"] {
   const { run, intent } = session;
   if (run.run === "failed") {
-    return { how: "launch-failed", by: "agent", at: iso(run.at), exitCode: null, signal: null, lastLines: run.lastLines };
+    return {
+      how: "launch-failed",
+      by: "agent",
+      at: iso(run.at),
+      exitCode: null,
+      signal: null,
+      lastLines: run.lastLines,
+    };
   }
   if (run.run !== "ended") return null;
   return {

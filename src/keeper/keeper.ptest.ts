@@ -42,9 +42,9 @@ describe.each(shells)("$name", ({ shell, mostPrivate }) => {
   test("[KEEP-3] q closes the agent's stdin after what was rung before it, and nothing else is read", async () => {
     await using world = new KeeperWorld({ shell, command: [...echo.slice(0, 2), `${echo[2]}; exit 3`] });
     await world.say("one\n");
+    await world.heard("got one\n");
+    world.append("not rung\n");
     world.ring("q");
-    await until("the feeder to be done", () => world.ring("r") === "deaf");
-    world.append("late\n");
     expect(await world.exit()).toBe(3);
     expect(world.read("out")).toBe("got one\nend\n");
     await world.gone();
@@ -151,6 +151,21 @@ describe.each(shells)("$name", ({ shell, mostPrivate }) => {
     process.kill(await world.agent(), "SIGTERM");
     expect(await world.exit()).toBe(143);
     await world.gone();
+  });
+
+  test("[KEEP-6] a feeder killed in the middle of a line leaves that line whole", async () => {
+    await using world = new KeeperWorld({ shell, command: echo });
+    const { feeder } = await world.pids();
+    const agent = await world.agent();
+    process.kill(agent, "SIGSTOP");
+    // More than fits into a pipe.
+    const line = "x".repeat(100_000);
+    await world.say(`${line}\n`);
+    await until("the line to be on its way", () => feederOffset(feeder) > line.length);
+    await world.kill(feeder);
+    expect(world.ring("r")).toBe("deaf");
+    process.kill(agent, "SIGCONT");
+    await world.heard(`got ${line}\n`);
   });
 
   test("[KEEP-6] a killed watcher harms nothing, and q still closes the agent's stdin", async () => {

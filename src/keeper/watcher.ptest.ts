@@ -19,7 +19,8 @@ import { echo, KeeperWorld, shells, stateOf } from "./keeper.fixture.ts";
 
 const tick = 0.03;
 /** What has a session of its own and is reparented: no group and no parent leads to it. */
-const withDaemon = ["sh", "-c", "setsid sh -c '(exec sleep 300) & exit 0'; echo ready; exec sleep 300"];
+const daemon = '(trap "echo polite; exit" TERM; echo ready; sleep 300 & wait) & exit 0';
+const withDaemon = ["sh", "-c", `setsid sh -c '${daemon}'; exec sleep 300`];
 const forever = 'trap "" TERM HUP INT QUIT; while :; do sleep 300; done';
 const stubborn = ["sh", "-c", `setsid sh -c '(${forever}) & exit 0'; echo ready; ${forever}`];
 
@@ -32,7 +33,7 @@ describe.concurrent.each(shells)("$name", ({ shell }) => {
     rmSync(world.record);
     await world.gone();
     expect(await world.exit()).toBe(143);
-    expect(world.read("out")).toBe("ready\n");
+    expect(world.read("out")).toBe("ready\npolite\n");
   });
 
   test("[KEEP-10] so does a home that was removed altogether", async () => {

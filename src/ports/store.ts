@@ -98,7 +98,11 @@ export interface Store {
    * One step of a chat launch. A launch that has no place yet gets one at zero, and other launches' places of that session
    * are dropped. Resolves with what is then committed.
    */
-  chat(id: SessionId, launch: LaunchId, change: ChatChange): Promise<{ state: SessionState; place: LaunchPlace | null }>;
+  chat(
+    id: SessionId,
+    launch: LaunchId,
+    change: ChatChange,
+  ): Promise<{ state: SessionState; place: LaunchPlace | null }>;
   launchPlaces(): LaunchPlace[];
   launchPlace(launch: LaunchId): LaunchPlace | null;
   outboxRow(launch: LaunchId, key: string): OutboxRow | null;

@@ -190,12 +190,7 @@ describe("[EVT-9] each event changes what it names and nothing else", () => {
         ],
       },
     ],
-    [
-      "a prompt in doubt",
-      [admitted(p1)],
-      { type: "prompt.doubtful", promptId: p1, reason: "r" },
-      { queue: [] },
-    ],
+    ["a prompt in doubt", [admitted(p1)], { type: "prompt.doubtful", promptId: p1, reason: "r" }, { queue: [] }],
     [
       "a prompt back in the queue, at its place",
       [admitted(p1), { type: "prompt.sending", promptId: p1, launch }],

@@ -127,7 +127,10 @@ describe("migrations", () => {
     store.close();
     expect(query(home.options.path, "PRAGMA user_version")).toBe(migrations.length + 1);
     const [name, ...others] = readdirSync(home.options.backupsDirectory);
-    expect([name, others]).toEqual([expect.stringMatching(new RegExp(`^holdfast-v${migrations.length}-2023-11-14T22-13-20-\\d+Z\\.db$`)), []]);
+    expect([name, others]).toEqual([
+      expect.stringMatching(new RegExp(`^holdfast-v${migrations.length}-2023-11-14T22-13-20-\\d+Z\\.db$`)),
+      [],
+    ]);
     const copy = home.open({ path: join(home.options.backupsDirectory, name!) });
     expect([copy.session(one)?.seq, copy.verify()]).toEqual([2, []]);
   });

@@ -109,7 +109,12 @@ describe.each(["a file", ":memory:"] as const)("the store on %s", (where) => {
       message: "Prompt id p was already used with other text.",
     });
     expect(store.events(one, 4, 10)).toEqual([]);
-    expect(store.prompt(one, asPromptId("p"))).toEqual({ session: one, promptId: "p", text: "hello", seq: expect.any(Number) });
+    expect(store.prompt(one, asPromptId("p"))).toEqual({
+      session: one,
+      promptId: "p",
+      text: "hello",
+      seq: expect.any(Number),
+    });
     expect(store.prompt(one, asPromptId("q"))).toBeNull();
     expect(store.prompt(two, asPromptId("p"))).toBeNull();
     await store.create(created("ma-2"));

@@ -96,7 +96,11 @@ export class SqliteStore implements Store {
     });
   }
 
-  chat(id: SessionId, launch: LaunchId, change: ChatChange): Promise<{ state: SessionState; place: LaunchPlace | null }> {
+  chat(
+    id: SessionId,
+    launch: LaunchId,
+    change: ChatChange,
+  ): Promise<{ state: SessionState; place: LaunchPlace | null }> {
     return this.#enqueue((draft) => {
       const done = draft.chat(id, launch, change);
       return () => done;

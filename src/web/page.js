@@ -46,10 +46,18 @@ function showLogin(failure) {
   why.setAttribute("role", "alert");
   why.textContent = failure ?? "This browser is not logged in.";
   const how = element("p");
-  how.append("Get a fresh link with ", Object.assign(element("code"), { textContent: "holdfast dashboard" }), ", or enter the passphrase if one is set.");
+  how.append(
+    "Get a fresh link with ",
+    Object.assign(element("code"), { textContent: "holdfast dashboard" }),
+    ", or enter the passphrase if one is set.",
+  );
   const label = element("label");
   label.textContent = "Passphrase ";
-  const input = Object.assign(document.createElement("input"), { type: "password", name: "passphrase", autocomplete: "current-password" });
+  const input = Object.assign(document.createElement("input"), {
+    type: "password",
+    name: "passphrase",
+    autocomplete: "current-password",
+  });
   label.append(input);
   const button = Object.assign(document.createElement("button"), { textContent: "Log in" });
   form.append(why, how, label, button);
@@ -93,7 +101,8 @@ function take(frame) {
   else {
     cursor = frame.cursor;
     if (frame.frame === "snapshot") sessions.clear();
-    for (const event of frame.events ?? []) if (event.type === "session.intent" && event.want.want === "deleted") sessions.delete(event.session);
+    for (const event of frame.events ?? [])
+      if (event.type === "session.intent" && event.want.want === "deleted") sessions.delete(event.session);
     for (const session of frame.sessions) sessions.set(session.id, session);
     render();
   }
@@ -103,18 +112,24 @@ function render() {
   const byProject = Map.groupBy([...sessions.values()], (session) => session.project);
   if (byProject.size === 0) {
     const empty = element("p", "card");
-    empty.append("No sessions yet. Start one with ", Object.assign(element("code"), { textContent: "holdfast spawn" }), " in a registered repository.");
+    empty.append(
+      "No sessions yet. Start one with ",
+      Object.assign(element("code"), { textContent: "holdfast spawn" }),
+      " in a registered repository.",
+    );
     main.replaceChildren(empty);
     return;
   }
   const order = new Intl.Collator("en", { numeric: true }).compare;
   main.replaceChildren(
-    ...[...byProject].sort(([a], [b]) => order(a, b)).flatMap(([project, list]) => {
-      const heading = Object.assign(element("h2"), { textContent: project });
-      const items = element("ul");
-      items.append(...list.sort((a, b) => order(a.id, b.id)).map(item));
-      return [heading, items];
-    }),
+    ...[...byProject]
+      .sort(([a], [b]) => order(a, b))
+      .flatMap(([project, list]) => {
+        const heading = Object.assign(element("h2"), { textContent: project });
+        const items = element("ul");
+        items.append(...list.sort((a, b) => order(a.id, b.id)).map(item));
+        return [heading, items];
+      }),
   );
 }
 
@@ -123,7 +138,12 @@ function item(session) {
   const cell = (name, text) => Object.assign(element("span", name), { textContent: text });
   const status = cell("status", session.status);
   status.dataset.status = session.status;
-  row.append(cell("id", session.id), cell("title", session.title), status, cell("branch", `${session.agent} · ${session.branch ?? ""}`));
+  row.append(
+    cell("id", session.id),
+    cell("title", session.title),
+    status,
+    cell("branch", `${session.agent} · ${session.branch ?? ""}`),
+  );
   if (session.reason !== null) row.append(cell("reason", session.reason));
   return row;
 }

@@ -29,7 +29,9 @@ async function readBranches({ commonDir }: Repository, wanted: string): Promise<
   return (name, where) => {
     const file = statSync(join(commonDir, "refs/heads", name), { throwIfNoEntry: false });
     if (file !== undefined && (where === "or below" || file.isFile())) return true;
-    return packed.includes(` refs/heads/${name}\n`) || (where === "or below" && packed.includes(` refs/heads/${name}/`));
+    return (
+      packed.includes(` refs/heads/${name}\n`) || (where === "or below" && packed.includes(` refs/heads/${name}/`))
+    );
   };
 }
 
@@ -44,6 +46,8 @@ function readPacked(commonDir: string): string {
 async function askBranches(commonDir: string, wanted: string): Promise<IsThere> {
   const first = wanted.split("/")[0]!;
   const patterns = [`refs/heads/${first}`, `refs/heads/${first}-*`, `refs/heads/${first}-*/**`];
-  const names = (await git(["for-each-ref", "--format=%(refname:lstrip=2)", "--", ...patterns], { gitDir: commonDir })).split("\n");
+  const names = (
+    await git(["for-each-ref", "--format=%(refname:lstrip=2)", "--", ...patterns], { gitDir: commonDir })
+  ).split("\n");
   return (name, where) => names.some((one) => one === name || (where === "or below" && one.startsWith(`${name}/`)));
 }

@@ -19,16 +19,40 @@ async function lane(name: RealAgent) {
   const lines = Object.entries(env).map(([key, value]) => `      ${key}: ${JSON.stringify(value)}`);
   writeFileSync(
     join(home.repo, "holdfast.yaml"),
-    ["projects:", "  my-app:", "    path: .", "    prefix: ma", `    agent: ${name}`, "    kind: terminal", "    env:", ...lines, ""].join("\n"),
+    [
+      "projects:",
+      "  my-app:",
+      "    path: .",
+      "    prefix: ma",
+      `    agent: ${name}`,
+      "    kind: terminal",
+      "    env:",
+      ...lines,
+      "",
+    ].join("\n"),
   );
   // The daemon looks for the agent's command where the lane installed it.
   home.env["PATH"] = env["PATH"]!;
   await home.ok(["stop"]);
   await home.ok(["start", "--port", "0"]);
   await home.ok(["project", "add", home.repo]);
-  const idle = (id: string): Promise<unknown> => until(`${id} to be idle`, async () => (await home.show(id)).status === "idle", startMs);
+  const idle = (id: string): Promise<unknown> =>
+    until(`${id} to be idle`, async () => (await home.show(id)).status === "idle", startMs);
   const screen = async (id: string): Promise<string> =>
-    (await home.run("tmux", ["-u", "-L", home.paths.tmuxSocket, "capture-pane", "-p", "-J", "-S", "-200", "-t", `=worker-my-app-${id}:`])).stdout;
+    (
+      await home.run("tmux", [
+        "-u",
+        "-L",
+        home.paths.tmuxSocket,
+        "capture-pane",
+        "-p",
+        "-J",
+        "-S",
+        "-200",
+        "-t",
+        `=worker-my-app-${id}:`,
+      ])
+    ).stdout;
   return {
     model,
     home,
@@ -44,7 +68,9 @@ async function lane(name: RealAgent) {
 test("[LIVE-1] claude keeps its pid in mid-turn over SIGKILL, stop and restart of the daemon, and the turn ends", async () => {
   await using world = await lane("claude");
   const { home, model, idle, screen } = world;
-  const { id } = await home.json(["spawn", "my-app", "--prompt", "say: begun\ngate: middle\nsay: finished"], { timeoutMs: startMs });
+  const { id } = await home.json(["spawn", "my-app", "--prompt", "say: begun\ngate: middle\nsay: finished"], {
+    timeoutMs: startMs,
+  });
   await until("the turn to be under way", async () => /begun/.test(await screen(id)), startMs);
   const agent = await home.agent(id);
   await home.crash();

@@ -1,5 +1,15 @@
 import { spawn } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -17,8 +27,18 @@ test("[DAEMON-1] start says where it runs; a second start says that it runs alre
   const { pid, url } = home.daemon();
   expect(first).toContain(`Holdfast is running at ${url} (pid ${pid}).`);
   const second = await home.cli(["start", "--port", "1", "--read-only"]);
-  expect(second).toMatchObject({ code: 0, stdout: expect.stringContaining(`Holdfast is already running at ${url} (pid ${pid}).`) });
-  expect(await info(home)).toMatchObject({ state: "running", pid, url, home: home.home, managedBy: null, socket: home.paths.socket });
+  expect(second).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining(`Holdfast is already running at ${url} (pid ${pid}).`),
+  });
+  expect(await info(home)).toMatchObject({
+    state: "running",
+    pid,
+    url,
+    home: home.home,
+    managedBy: null,
+    socket: home.paths.socket,
+  });
   expect(home.daemon().options.readOnly).toBe(false);
 });
 
@@ -72,7 +92,16 @@ test("[DAEMON-5] a daemon that does not answer keeps its home, and the CLI says 
 test("[DAEMON-6] restart replays host, port, mode and auth, and recalls the passphrase", async () => {
   await using home = new Home();
   writeFileSync(join(home.directory, "secret"), "correct horse battery\n");
-  await home.ok(["start", "--port", "0", "--auth", "passphrase", "--passphrase-file", join(home.directory, "secret"), "--read-only"]);
+  await home.ok([
+    "start",
+    "--port",
+    "0",
+    "--auth",
+    "passphrase",
+    "--passphrase-file",
+    join(home.directory, "secret"),
+    "--read-only",
+  ]);
   const before = home.daemon();
   await home.ok(["restart"]);
   const after = home.daemon();
@@ -102,7 +131,9 @@ test("[DAEMON-6] a restart that cannot recall the passphrase leaves the old daem
 
 test("[DAEMON-7] a daemon in the foreground belongs to its manager", async () => {
   await using home = new Home();
-  const child = spawn(join(import.meta.dirname, "../../bin/holdfast"), ["start", "--foreground", "--port", "0"], { env: home.env });
+  const child = spawn(join(import.meta.dirname, "../../bin/holdfast"), ["start", "--foreground", "--port", "0"], {
+    env: home.env,
+  });
   try {
     await until("the foreground daemon", () => existsSync(home.paths.daemonFile));
     expect(home.daemon()).toMatchObject({ pid: child.pid, managedBy: "foreground" });
@@ -121,14 +152,30 @@ test("[DAEMON-8, PROC-11] a daemon started inside tmux and another agent outlive
   await using home = new Home();
   const socket = `hf-outer-${process.pid}`;
   const bin = join(import.meta.dirname, "../../bin/holdfast");
-  const tmux = (...args: string[]): ReturnType<Home["run"]> => home.run("tmux", ["-L", socket, "-f", "/dev/null", ...args]);
-  await tmux("new-session", "-d", "-s", "outer", "env", "CLAUDECODE=1", "CLAUDE_CODE_ENTRYPOINT=cli", "HOLDFAST_SESSION=other-1", bin, "start", "--port", "0");
+  const tmux = (...args: string[]): ReturnType<Home["run"]> =>
+    home.run("tmux", ["-L", socket, "-f", "/dev/null", ...args]);
+  await tmux(
+    "new-session",
+    "-d",
+    "-s",
+    "outer",
+    "env",
+    "CLAUDECODE=1",
+    "CLAUDE_CODE_ENTRYPOINT=cli",
+    "HOLDFAST_SESSION=other-1",
+    bin,
+    "start",
+    "--port",
+    "0",
+  );
   await until("the daemon", () => existsSync(home.paths.daemonFile));
   const { pid, startTime, bootId } = home.daemon();
   await until("the outer session to end", async () => (await tmux("list-sessions")).code !== 0);
   // tmux leaves its socket behind.
   rmSync(`/tmp/tmux-${process.getuid!()}/${socket}`, { force: true });
-  const environment = readFileSync(`/proc/${pid}/environ`, "latin1").split("\0").map((entry) => entry.split("=")[0]);
+  const environment = readFileSync(`/proc/${pid}/environ`, "latin1")
+    .split("\0")
+    .map((entry) => entry.split("=")[0]);
   expect(environment).toContain("HOME");
   expect(environment.filter((name) => /^(TMUX|CLAUDE|HOLDFAST_SESSION)/.test(name ?? ""))).toEqual([]);
   expect(isAlive({ pid, startTime, bootId })).toBe(true);
@@ -248,7 +295,9 @@ test("[BAD-1] a corrupt database, a newer one and a foreign file are refused and
   const newer = Buffer.from(good);
   newer.writeUInt32BE(9999, 60);
   expect(await refusal(newer)).toMatch(/newer/i);
-  expect(await refusal(Buffer.from("this is somebody's text file, not a database at all"))).toMatch(/not a database|not.*Holdfast/i);
+  expect(await refusal(Buffer.from("this is somebody's text file, not a database at all"))).toMatch(
+    /not a database|not.*Holdfast/i,
+  );
   writeFileSync(home.paths.database, good);
   await home.ok(["start"]);
 });

@@ -11,7 +11,9 @@ test("[LIVE-1] stop, SIGKILL and restart of the daemon leave the agent as it was
   await home.status(id, "idle");
   const agent = await home.agent(id);
 
-  expect(await home.ok(["stop"])).toBe("Daemon stopped. 1 session keeps running (holdfast start to supervise it again).\n");
+  expect(await home.ok(["stop"])).toBe(
+    "Daemon stopped. 1 session keeps running (holdfast start to supervise it again).\n",
+  );
   expect(isRunning(agent.pid)).toBe(true);
   await home.ok(["start"]);
   expect(await home.agent(id)).toEqual(agent);
@@ -79,7 +81,10 @@ test("[LIVE-3] one that crashes is started again, three times a minute at most",
   for (let crash = 1; crash <= 3; crash++) {
     const { pid } = await until("an agent", async () => home.agent(id));
     process.kill(pid, "SIGKILL");
-    await until(`crash ${crash} to be on record`, async () => (await home.events(id)).filter(({ type }) => type === "run.ended").length === crash);
+    await until(
+      `crash ${crash} to be on record`,
+      async () => (await home.events(id)).filter(({ type }) => type === "run.ended").length === crash,
+    );
   }
   const session = await home.status(id, "failed");
   expect(session.reason).toBe("crashed 3 times within 60 s, last signal SIGKILL");
@@ -93,7 +98,9 @@ test("[LIVE-5] everything stopped and the clock moved changes nothing", async ()
   const { id } = await home.spawn("--prompt", "say: hello");
   await home.status(id, "idle");
   const agent = await home.agent(id);
-  const server = Number((await home.run("tmux", ["-L", home.paths.tmuxSocket, "display-message", "-p", "#{pid}"])).stdout);
+  const server = Number(
+    (await home.run("tmux", ["-L", home.paths.tmuxSocket, "display-message", "-p", "#{pid}"])).stdout,
+  );
   const daemon = home.daemon().pid;
   process.kill(server, "SIGSTOP");
   try {
@@ -115,10 +122,12 @@ test("[LIVE-6] a daemon of another build takes over the agents as they are", asy
   const agent = await home.agent(id);
   const before = home.daemon();
   const other = join(home.directory, "other");
-  for (const name of ["bin", "dist"]) cpSync(join(import.meta.dirname, "../..", name), join(other, name), { recursive: true });
+  for (const name of ["bin", "dist"])
+    cpSync(join(import.meta.dirname, "../..", name), join(other, name), { recursive: true });
   for (const name of readdirSync(join(other, "dist"), { recursive: true, encoding: "utf8" })) {
     const file = join(other, "dist", name);
-    if (/\.(cjs|json)$/.test(name)) writeFileSync(file, readFileSync(file, "utf8").replaceAll(before.build, "9.9.9+upgraded"));
+    if (/\.(cjs|json)$/.test(name))
+      writeFileSync(file, readFileSync(file, "utf8").replaceAll(before.build, "9.9.9+upgraded"));
   }
   const upgraded = await home.run(join(other, "bin/holdfast"), ["restart"]);
   expect(upgraded).toMatchObject({ code: 0 });
@@ -130,9 +139,11 @@ test("[LIVE-6] a daemon of another build takes over the agents as they are", asy
 test("[LIVE-7] a tmux server of somebody else is left as it is", async () => {
   await using home = await ProjectHome.make();
   const socket = `hf-own-${process.pid}`;
-  const tmux = (...args: string[]): ReturnType<typeof home.run> => home.run("tmux", ["-L", socket, "-f", "/dev/null", ...args]);
+  const tmux = (...args: string[]): ReturnType<typeof home.run> =>
+    home.run("tmux", ["-L", socket, "-f", "/dev/null", ...args]);
   await tmux("new-session", "-d", "-s", "worker-my-app-ma-1", "sleep", "1000");
-  const list = async (): Promise<string> => (await tmux("list-panes", "-a", "-F", "#{session_name} #{pane_pid} #{session_created}")).stdout;
+  const list = async (): Promise<string> =>
+    (await tmux("list-panes", "-a", "-F", "#{session_name} #{pane_pid} #{session_created}")).stdout;
   const before = await list();
   try {
     const { id } = await home.spawn();
@@ -180,5 +191,7 @@ test("[LIVE-9] a broken holdfast.yaml keeps no session from coming back", async 
 });
 
 function screen(home: ProjectHome, id: string): Promise<string> {
-  return home.run("tmux", ["-L", home.paths.tmuxSocket, "capture-pane", "-p", "-t", `=worker-my-app-${id}:`]).then(({ stdout }) => stdout);
+  return home
+    .run("tmux", ["-L", home.paths.tmuxSocket, "capture-pane", "-p", "-t", `=worker-my-app-${id}:`])
+    .then(({ stdout }) => stdout);
 }

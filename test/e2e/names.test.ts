@@ -35,7 +35,10 @@ test("[ROLE-1] an agent that calls the CLI acts under its own name", async () =>
   await using home = await ProjectHome.make();
   const bin = join(import.meta.dirname, "../../bin/holdfast");
   const script = `${bin} spawn my-app 7 --agent demo --kind terminal; exec sleep 1000`;
-  writeFileSync(join(home.repo, "holdfast.yaml"), `agents:\n  boss:\n    terminal:\n      command: ["sh", "-c", ${JSON.stringify(script)}]\n`);
+  writeFileSync(
+    join(home.repo, "holdfast.yaml"),
+    `agents:\n  boss:\n    terminal:\n      command: ["sh", "-c", ${JSON.stringify(script)}]\n`,
+  );
   await home.ok(["project", "add", home.repo]);
   const boss = await home.json(["spawn", "my-app", "--agent", "boss", "--kind", "terminal", "--role", "orchestrator"]);
   const worker = await until("the worker", () => home.show("ma-7"));

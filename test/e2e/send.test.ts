@@ -2,17 +2,24 @@ import { expect, test } from "vitest";
 import { ProjectHome } from "../harness/project.ts";
 import { until } from "../harness/until.ts";
 
-const types = async (home: ProjectHome, id: string): Promise<string[]> => (await home.events(id)).map(({ type }) => type);
+const types = async (home: ProjectHome, id: string): Promise<string[]> =>
+  (await home.events(id)).map(({ type }) => type);
 
 test("[SEND-1] a prompt is delivered when it was seen to arrive, in whatever characters", async () => {
   await using home = await ProjectHome.make();
   const { id } = await home.spawn("--prompt", "say: hello");
   await home.status(id, "idle");
-  for (const text of ["say: with; semicolons; 'quotes' \"double\" $HOME `x` #(touch no)", "say: ünïcödé ✓ 漢字", `say: long ${"word ".repeat(4000)}end`]) {
+  for (const text of [
+    "say: with; semicolons; 'quotes' \"double\" $HOME `x` #(touch no)",
+    "say: ünïcödé ✓ 漢字",
+    `say: long ${"word ".repeat(4000)}end`,
+  ]) {
     const answer = await home.json<{ disposition: string; reason: string | null }>(["send", id, text]);
     expect(answer).toMatchObject({ disposition: "delivered", reason: null });
   }
-  const fromStdin = await home.json<{ disposition: string }>(["send", id, "-"], { input: "say: line one\nsay: line two\n" });
+  const fromStdin = await home.json<{ disposition: string }>(["send", id, "-"], {
+    input: "say: line one\nsay: line two\n",
+  });
   expect(fromStdin.disposition).toBe("delivered");
   expect((await types(home, id)).filter((type) => type === "prompt.sent")).toHaveLength(5);
 });
@@ -22,7 +29,10 @@ test("[SEND-2] a retry with the same id sends nothing twice; other text under it
   const { id } = await home.spawn("--prompt", "say: hello");
   await home.status(id, "idle");
   for (let time = 0; time < 2; time++) {
-    expect(await home.json(["send", id, "say: once", "--prompt-id", "p1"])).toMatchObject({ promptId: "p1", disposition: "delivered" });
+    expect(await home.json(["send", id, "say: once", "--prompt-id", "p1"])).toMatchObject({
+      promptId: "p1",
+      disposition: "delivered",
+    });
   }
   expect((await types(home, id)).filter((type) => type === "prompt.sent")).toHaveLength(2);
   const other = await home.cli(["send", id, "say: other", "--prompt-id", "p1"]);
@@ -34,11 +44,20 @@ test("[SEND-3] nothing is typed into a session that asks something; it is delive
   await using home = await ProjectHome.make();
   const { id } = await home.spawn("--prompt", "ask: may I?");
   await home.status(id, "needs_input");
-  const answer = await home.json<{ disposition: string; reason: string }>(["send", id, "say: later", "--timeout", "1s"]);
+  const answer = await home.json<{ disposition: string; reason: string }>([
+    "send",
+    id,
+    "say: later",
+    "--timeout",
+    "1s",
+  ]);
   expect(answer).toMatchObject({ disposition: "queued", reason: "the agent waits for an answer to its own question" });
   expect((await home.show(id)).queued).toBe(1);
   await home.run("tmux", ["-L", home.paths.tmuxSocket, "send-keys", "-t", `=worker-my-app-${id}:`, "y", "Enter"]);
-  await until("the queued prompt to be delivered", async () => (await types(home, id)).filter((type) => type === "prompt.sent").length === 2);
+  await until(
+    "the queued prompt to be delivered",
+    async () => (await types(home, id)).filter((type) => type === "prompt.sent").length === 2,
+  );
   expect((await home.show(id)).queued).toBe(0);
 });
 

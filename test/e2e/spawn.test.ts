@@ -8,7 +8,13 @@ import { until } from "../harness/until.ts";
 
 test("[SPAWN-1] a spawn whose daemon dies at any step is whole after the next start", async () => {
   await using home = await ProjectHome.make();
-  for (const point of ["perform.create-workspace", "workspace.created", "perform.launch", "launch.recorded", "launch.made"]) {
+  for (const point of [
+    "perform.create-workspace",
+    "workspace.created",
+    "perform.launch",
+    "launch.recorded",
+    "launch.made",
+  ]) {
     home.arm(point, "kill");
     await home.cli(["spawn", "my-app", "--agent", "demo", "--kind", "terminal", "--prompt", "say: hello"]);
     home.disarm(point);
@@ -18,7 +24,10 @@ test("[SPAWN-1] a spawn whose daemon dies at any step is whole after the next st
     const session = await home.status(id, "idle");
     const panes = await home.run("tmux", ["-L", home.paths.tmuxSocket, "list-panes", "-a", "-F", "#{session_name}"]);
     expect(panes.stdout.trim().split("\n"), point).toEqual([`worker-my-app-${id}`]);
-    expect(session.processes.filter(({ what }) => what === "agent"), point).toHaveLength(1);
+    expect(
+      session.processes.filter(({ what }) => what === "agent"),
+      point,
+    ).toHaveLength(1);
     const admitted = (await home.events(id)).filter(({ type }) => type === "prompt.sent" || type === "prompt.doubtful");
     expect(admitted, point).toHaveLength(1);
     await home.ok(["session", "kill", id]);
@@ -28,7 +37,10 @@ test("[SPAWN-1] a spawn whose daemon dies at any step is whole after the next st
 
 test("[SPAWN-2] what is wrong is told at once with the fix, and nothing is created", async () => {
   await using home = await ProjectHome.make();
-  writeFileSync(join(home.repo, "holdfast.yaml"), "agents:\n  ghost:\n    terminal:\n      command: [no-such-program]\n");
+  writeFileSync(
+    join(home.repo, "holdfast.yaml"),
+    "agents:\n  ghost:\n    terminal:\n      command: [no-such-program]\n",
+  );
   await home.ok(["project", "add", home.repo]);
   await home.git(home.repo, ["branch", "taken"]);
   await home.git(home.repo, ["worktree", "add", "-q", join(home.directory, "elsewhere"), "taken"]);
@@ -53,7 +65,10 @@ test("[SPAWN-2] outside any project and for an unknown one the next step is told
 
 test("[SPAWN-3] an agent that ends at once is a failed spawn, with its last lines", async () => {
   await using home = await ProjectHome.make();
-  writeFileSync(join(home.repo, "holdfast.yaml"), `agents:\n  hasty:\n    terminal:\n      command: ["sh", "-c", "echo no licence found; exit 7"]\n`);
+  writeFileSync(
+    join(home.repo, "holdfast.yaml"),
+    `agents:\n  hasty:\n    terminal:\n      command: ["sh", "-c", "echo no licence found; exit 7"]\n`,
+  );
   await home.ok(["project", "add", home.repo]);
   const ran = await home.cli(["spawn", "my-app", "--agent", "hasty", "--kind", "terminal"]);
   expect(ran.code).toBe(1);
@@ -64,7 +79,10 @@ test("[SPAWN-3] an agent that ends at once is a failed spawn, with its last line
 
 test("[SPAWN-3] a worktree that cannot be made leaves nothing behind", async () => {
   await using home = await ProjectHome.make();
-  writeFileSync(join(home.repo, "holdfast.yaml"), "projects:\n  my-app:\n    path: .\n    prefix: ma\n    postCreate: ['false']\n");
+  writeFileSync(
+    join(home.repo, "holdfast.yaml"),
+    "projects:\n  my-app:\n    path: .\n    prefix: ma\n    postCreate: ['false']\n",
+  );
   await home.ok(["project", "add", home.repo]);
   const ran = await home.cli(["spawn", "my-app", "--agent", "demo", "--kind", "terminal"]);
   expect(ran.code).toBe(1);
@@ -92,7 +110,9 @@ test("[SPAWN-5] one orchestrator a project; tmux names follow the pattern; list 
   const again = await home.cli(["spawn", "my-app", "--agent", "demo", "--role", "orchestrator"]);
   expect(again.stderr).toContain(`my-app already has an orchestrator: ${boss.id}.`);
   const shell = await home.json(["spawn", "my-app", "--role", "shell"]);
-  const names = (await home.run("tmux", ["-L", home.paths.tmuxSocket, "list-sessions", "-F", "#{session_name}"])).stdout.trim().split("\n");
+  const names = (await home.run("tmux", ["-L", home.paths.tmuxSocket, "list-sessions", "-F", "#{session_name}"])).stdout
+    .trim()
+    .split("\n");
   expect(names.toSorted()).toEqual(["orchestrator-my-app", `shell-my-app-${shell.id.split("-").at(-1)}`]);
   expect(await home.ok(["session", "ls"])).not.toContain(boss.id);
   expect(await home.ok(["session", "ls", "--all"])).toMatch(new RegExp(`${boss.id} .* orchestrator$`, "m"));
@@ -100,7 +120,10 @@ test("[SPAWN-5] one orchestrator a project; tmux names follow the pattern; list 
 
 test("[SPAWN-6] batch-spawn tells each result and exits 1 if any failed", async () => {
   await using home = await ProjectHome.make();
-  writeFileSync(join(home.repo, "holdfast.yaml"), "projects:\n  my-app:\n    path: .\n    prefix: ma\n    agent: demo\n    kind: terminal\n");
+  writeFileSync(
+    join(home.repo, "holdfast.yaml"),
+    "projects:\n  my-app:\n    path: .\n    prefix: ma\n    agent: demo\n    kind: terminal\n",
+  );
   await home.ok(["project", "add", home.repo]);
   const ran = await home.cli(["batch-spawn", "7", "8", "9"], { cwd: home.repo });
   expect(ran).toMatchObject({ code: 0, stdout: expect.stringContaining("3 sessions spawned.\n") });
@@ -114,9 +137,13 @@ test("[LIST-1] the list shows the live branch in natural order, and counts what 
   const { workspacePath } = await home.show(ids[1]!);
   await home.git(workspacePath, ["switch", "-q", "-c", "renamed-by-hand"]);
   await home.ok(["session", "kill", ids[0]!]);
-  await until("both to be idle", async () => (await home.json<SessionJson[]>(["session", "ls"])).every(({ status }) => status === "idle"));
+  await until("both to be idle", async () =>
+    (await home.json<SessionJson[]>(["session", "ls"])).every(({ status }) => status === "idle"),
+  );
   const text = await home.ok(["session", "ls"]);
-  expect(text).toMatch(/^my-app:\n {2}ma-2 {2}\(\d+[sm]\) {2}renamed-by-hand {2}\[idle\]\n {2}ma-3 .*\n1 terminated session hidden\. Use --include-terminated to show\.\n$/);
+  expect(text).toMatch(
+    /^my-app:\n {2}ma-2 {2}\(\d+[sm]\) {2}renamed-by-hand {2}\[idle\]\n {2}ma-3 .*\n1 terminated session hidden\. Use --include-terminated to show\.\n$/,
+  );
 });
 
 test("[HOME-1] two homes with the same project never meet", async () => {
@@ -163,12 +190,18 @@ test("[SPAWN-7] --resume with a prompt delivers it", async () => {
   await home.status(id, "idle");
   await home.ok(["session", "stop", id]);
   await home.spawn("5", "--resume", "--prompt", "say: again");
-  await until("both prompts", async () => (await home.events(id)).filter(({ type }) => type === "prompt.sent").length === 2);
+  await until(
+    "both prompts",
+    async () => (await home.events(id)).filter(({ type }) => type === "prompt.sent").length === 2,
+  );
 });
 
 test("[SPAWN-8, SPAWN-9] a spawn that failed with nobody waiting stays listed, and its project until it is cleared", async () => {
   await using home = await ProjectHome.make();
-  writeFileSync(join(home.repo, "holdfast.yaml"), "projects:\n  my-app:\n    path: .\n    prefix: ma\n    postCreate: ['false']\n");
+  writeFileSync(
+    join(home.repo, "holdfast.yaml"),
+    "projects:\n  my-app:\n    path: .\n    prefix: ma\n    postCreate: ['false']\n",
+  );
   await home.ok(["project", "add", home.repo]);
   await home.ok(["spawn", "my-app", "--agent", "demo", "--kind", "terminal", "--no-wait", "--prompt", "say: kept"]);
   const session = await home.status("ma-1", "failed");

@@ -18,7 +18,11 @@ test("[KILL-1] a killed session stays ended over restarts of the daemon, and ove
   await home.ok(["stop"]);
   home.env["HOLDFAST_TEST_BOOT_ID"] = "another-boot";
   await home.ok(["start"]);
-  expect(await home.show(id)).toMatchObject({ status: "killed", intent: { want: "killed", by: "person" }, processes: [] });
+  expect(await home.show(id)).toMatchObject({
+    status: "killed",
+    intent: { want: "killed", by: "person" },
+    processes: [],
+  });
   expect((await home.events(id)).filter(({ type }) => type === "launch.started")).toHaveLength(1);
 });
 
@@ -42,7 +46,10 @@ test("[KILL-2] kill works while the daemon is down, while it starts, twice, and 
   await home.run("tmux", ["-L", home.paths.tmuxSocket, "kill-server"]);
   expect(await home.ok(["session", "kill", three.id])).toBe(`Session ${three.id} killed.\n`);
   const unknown = await home.cli(["session", "kill", "ma-99"]);
-  expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining("Failed to kill session ma-99: Session not found") });
+  expect(unknown).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("Failed to kill session ma-99: Session not found"),
+  });
 });
 
 test("[KILL-2] a daemon killed at any step of a kill finishes it after the next start", async () => {
@@ -166,7 +173,9 @@ test("[VERB-3] stop --halt-sessions stops sessions only when that was confirmed"
 test("[KILL-5] a kill that cannot be finished says what remains, and is finished later", async () => {
   await using home = await ProjectHome.make();
   const { id } = await home.spawn();
-  const server = Number((await home.run("tmux", ["-L", home.paths.tmuxSocket, "display-message", "-p", "#{pid}"])).stdout);
+  const server = Number(
+    (await home.run("tmux", ["-L", home.paths.tmuxSocket, "display-message", "-p", "#{pid}"])).stdout,
+  );
   process.kill(server, "SIGSTOP");
   try {
     const ran = await home.cli(["session", "kill", id]);

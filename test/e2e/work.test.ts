@@ -18,7 +18,9 @@ test("[WORK-1] everything in a dirty worktree comes back after kill and restore,
   expect(await home.git(home.repo, ["branch", "--list", id])).not.toBe("");
 
   const restored = await home.ok(["session", "restore", id]);
-  expect(restored).toMatch(new RegExp(`^Session ${id} restored\\.\\n  Worktree: ${workspacePath}\\n  Branch:   ${id}\\n  Attach:   tmux `));
+  expect(restored).toMatch(
+    new RegExp(`^Session ${id} restored\\.\\n  Worktree: ${workspacePath}\\n  Branch:   ${id}\\n  Attach:   tmux `),
+  );
   expect(fingerprint(workspacePath)).toEqual(before.files);
   expect(await gitState(home, workspacePath)).toBe(before.git);
 });

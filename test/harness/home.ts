@@ -57,7 +57,7 @@ export class Home implements AsyncDisposable {
     };
     writeFileSync(
       join(this.userHome, ".gitconfig"),
-      "[user]\n\tname = Test\n\temail = test@localhost\n[init]\n\tdefaultBranch = main\n[protocol \"file\"]\n\tallow = always\n",
+      '[user]\n\tname = Test\n\temail = test@localhost\n[init]\n\tdefaultBranch = main\n[protocol "file"]\n\tallow = always\n',
     );
     this.paths = resolvePaths(this.env);
   }
@@ -136,7 +136,12 @@ export class Home implements AsyncDisposable {
     const path = join(this.directory, name);
     mkdirSync(path);
     writeFileSync(join(path, "README.md"), "hello\n");
-    for (const args of [["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "first"]]) await this.git(path, args);
+    for (const args of [
+      ["init", "-q"],
+      ["add", "-A"],
+      ["commit", "-q", "-m", "first"],
+    ])
+      await this.git(path, args);
     return path;
   }
 
@@ -149,7 +154,9 @@ export class Home implements AsyncDisposable {
   logTail(): string {
     if (!existsSync(this.paths.logs)) return "";
     return readdirSync(this.paths.logs)
-      .map((name) => `--- ${name}\n${readFileSync(join(this.paths.logs, name), "utf8").split("\n").slice(-25).join("\n")}`)
+      .map(
+        (name) => `--- ${name}\n${readFileSync(join(this.paths.logs, name), "utf8").split("\n").slice(-25).join("\n")}`,
+      )
       .join("\n");
   }
 

@@ -24,7 +24,10 @@ export function markedProcesses(marker: string): Marked[] {
     try {
       if (!readFileSync(`/proc/${pid}/environ`, "latin1").split("\0").includes(marker)) continue;
       if (!isRunning(pid)) continue;
-      found.push({ pid, what: readFileSync(`/proc/${pid}/cmdline`, "latin1").replaceAll("\0", " ").trim().slice(0, 160) });
+      found.push({
+        pid,
+        what: readFileSync(`/proc/${pid}/cmdline`, "latin1").replaceAll("\0", " ").trim().slice(0, 160),
+      });
     } catch {
       // It ended meanwhile, or is not ours to read.
     }

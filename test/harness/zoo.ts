@@ -1,6 +1,15 @@
 /** A worktree with every kind of work in it, and a fingerprint of every byte and mode to compare later. */
 import { createHash } from "node:crypto";
-import { chmodSync, lstatSync, mkdirSync, readFileSync, readdirSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  readlinkSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import type { Home } from "./home.ts";
 
@@ -42,7 +51,10 @@ export function fingerprint(path: string): string[] {
       const mode = (stat.mode & 0o7777).toString(8);
       if (stat.isSymbolicLink()) return `${JSON.stringify(name)} -> ${readlinkSync(join(path, name))}`;
       if (stat.isDirectory()) return `${JSON.stringify(name)}/ ${mode}`;
-      return `${JSON.stringify(name)} ${mode} ${createHash("sha256").update(readFileSync(join(path, name))).digest("hex").slice(0, 16)}`;
+      return `${JSON.stringify(name)} ${mode} ${createHash("sha256")
+        .update(readFileSync(join(path, name)))
+        .digest("hex")
+        .slice(0, 16)}`;
     });
 }
 

@@ -5,7 +5,7 @@
  */
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { EventJson } from "../src/protocol/wire.ts";
@@ -24,8 +24,11 @@ const goalSpawn = 1.3;
 const goalSpareMs = 100;
 const goalRemovalMs = 20;
 const spareDeadlineMs = 60_000;
+/** A kill still tidies up behind its answer; the next round would pay for it. */
+const settleMs = 200;
 
 const { by, time } = stopwatch();
+await countProcesses();
 for (const { files, rounds } of sizes) {
   const home = await makeHome(0);
   const bareSocket = `hf-bench-${randomBytes(6).toString("hex")}`;
@@ -43,6 +46,55 @@ for (const { files, rounds } of sizes) {
     } finally {
       await bareTmux(home, bareSocket, ["kill-server"]);
       rmSync(join("/tmp", `tmux-${process.getuid?.() ?? 0}`, bareSocket), { force: true });
+      await haltAll(home);
+    }
+  } finally {
+    home.remove();
+  }
+}
+
+/**
+ * How many programs the daemon starts, which no busy machine can change: counted by scripts that stand before git and
+ * tmux on its PATH. What git itself starts is not counted, neither ours nor by hand.
+ */
+async function countProcesses(): Promise<void> {
+  const home = await makeHome(0);
+  const bin = join(dirname(home.paths.home), "bin");
+  const log = join(bin, "started");
+  mkdirSync(bin);
+  for (const name of ["git", "tmux"]) {
+    const script = `#!/bin/sh\necho ${name} >>'${log}'\nPATH=\${PATH#*:}\nexec ${name} "$@"\n`;
+    writeFileSync(join(bin, name), script);
+    chmodSync(join(bin, name), 0o755);
+  }
+  const counted = async (work: () => Promise<unknown>): Promise<{ git: number; tmux: number; measured: number }> => {
+    await delay(settleMs);
+    writeFileSync(log, "");
+    await work();
+    const started = readFileSync(log, "utf8").trim().split("\n");
+    const [git, tmux] = ["git", "tmux"].map((name) => started.filter((line) => line === name).length);
+    return { git: git ?? 0, tmux: tmux ?? 0, measured: (git ?? 0) + (tmux ?? 0) };
+  };
+  try {
+    const watched = { ...home, env: { ...home.env, PATH: `${bin}:${home.env["PATH"] ?? ""}` } };
+    await using _daemon = await startDaemon(watched);
+    const repository = makeRepository(home, "app", 100);
+    try {
+      const plain = await addProject(home, repository, 0);
+      await spawnSession(home, plain);
+      let id = "";
+      const spawned = await counted(async () => ({ id } = await spawnSession(home, plain)));
+      const killed = await counted(() => killSession(home, id));
+      const spare = await addProject(home, repository, 1);
+      await spawnSession(home, spare);
+      await spareReady(repository);
+      const claimed = await counted(() => spawnSession(home, spare));
+      await spareReady(repository);
+      const figures = { "started for a spawn": spawned, "for one from a spare": claimed, "for a kill": killed };
+      for (const [what, count] of Object.entries(figures)) {
+        print({ bench: "spawn", what: `git and tmux ${what}`, unit: "processes", ...count });
+      }
+    } finally {
       await haltAll(home);
     }
   } finally {
@@ -73,6 +125,7 @@ async function measureSpawn({ home, project, bareSocket, files, rounds }: Spawni
         await run(home, "git", ["worktree", "add", "--quiet", "-b", name, path, "main"], repository);
         await bareTmux(home, bareSocket, ["new-session", "-d", "-s", name, "-c", path, "sleep", "100000"]);
       });
+    await delay(settleMs);
     let id = "";
     const byDaemon = async (): Promise<number> =>
       timed(async () => {

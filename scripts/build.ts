@@ -20,6 +20,7 @@ const hot =
 await bundleOne("cli", "src/cli/entry.ts", [{ name: "command", test: hot, includeDependenciesRecursively: false }]);
 await bundleOne("daemon", "src/daemon/entry.ts", []);
 await bundleOne("demo-agent", "src/agents/demo/tui.ts", []);
+await bundleOne("demo-acp", "src/agents/demo/acp/main.ts", []);
 cpSync(join(root, "src/web"), join(dist, "web"), { recursive: true });
 writeFileSync(join(dist, "build.json"), `${JSON.stringify({ version, build })}\n`);
 rmSync(join(root, "dist"), { recursive: true, force: true });

@@ -47,7 +47,8 @@ export const claude: AgentDefinition = {
     files: [hookScriptFile, { name: "claude-settings.json", text: `${JSON.stringify({ hooks }, null, 2)}\n` }],
     env: { [hooksVariable]: "{hooks}" },
     hookRules: [
-      { event: "SessionStart", activity: "idle", ...id },
+      // It fires before a resumed conversation is drawn, and again when one is compacted in mid-turn.
+      { event: "SessionStart", activity: null, ...id },
       { event: "UserPromptSubmit", activity: "working", promptField: "data.prompt", ...id },
       { event: "PreToolUse", activity: "working" },
       { event: "PermissionRequest", activity: "needs_input", reason: permission },
@@ -93,4 +94,5 @@ export const claude: AgentDefinition = {
     env: {},
     notFound: [{ code: -32_002, message: null }],
   },
+  handsOver: true,
 };

@@ -82,4 +82,5 @@ export const codex: AgentDefinition = {
     env: {},
     notFound: [{ code: -32_002, message: null }],
   },
+  handsOver: true,
 };

@@ -39,5 +39,6 @@ export const demo: AgentDefinition = {
     exclude: [],
     interrupt: ["C-c"],
   },
-  chat: null,
+  chat: { command: ["{demo-chat}"], env: {}, notFound: [{ code: -32_002, message: null }] },
+  handsOver: true,
 };

@@ -76,6 +76,8 @@ export function gemini({ trustsOurSettings }: { trustsOurSettings: boolean }): A
       ],
       conversationGone: [/Error resuming session: (No previous sessions found|Invalid session identifier)/],
       exclude: [],
+      // Within 40 ms of a paste, and until it has drawn itself again, it makes a line break of Enter.
+      pasteGuardMs: 250,
       interrupt: ["Escape"],
     },
     chat: {

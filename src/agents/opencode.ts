@@ -50,4 +50,5 @@ export const opencode: AgentDefinition = {
     env: {},
     notFound: [{ code: -32_603, message: /OpenCode service failure/ }],
   },
+  handsOver: true,
 };

@@ -3,7 +3,7 @@ import type { AgentDefinition } from "../ports/agents.ts";
 import { openAgents, readAgentFacts } from "./registry.ts";
 import type { AgentFacts } from "./registry.ts";
 
-const facts: AgentFacts = { demo: ["/node", "/demo.cjs"], shell: "/bin/zsh", geminiTrustsOurSettings: true };
+const facts: AgentFacts = { demo: ["/node", "/demo.cjs"], demoChat: ["/node", "/chat.cjs"], shell: "/bin/zsh", geminiTrustsOurSettings: true };
 const agents = openAgents([], facts).list();
 const terminals = agents.flatMap(({ id, terminal }) => (terminal === null ? [] : [{ id, terminal }]));
 
@@ -88,5 +88,5 @@ test("[AGENT-7] gemini gets a settings file only where it would read it, and say
 
 test("[AGENT-7] an administrator's defaults for gemini are never hidden by ours", () => {
   const env = { SHELL: "/bin/sh", GEMINI_CLI_SYSTEM_DEFAULTS_PATH: import.meta.filename };
-  expect(readAgentFacts(["demo"], env).geminiTrustsOurSettings).toBe(false);
+  expect(readAgentFacts(["demo"], [], env).geminiTrustsOurSettings).toBe(false);
 });

@@ -9,8 +9,9 @@ import { opencode } from "./opencode.ts";
 import { shell } from "./shell.ts";
 
 export interface AgentFacts {
-  /** argv that `{demo}` stands for: the runtime and the bundled demo agent. */
+  /** argv that `{demo}` stands for: the runtime and the bundled demo agent; `{demo-chat}` is the one that speaks ACP. */
   demo: string[];
+  demoChat: string[];
   /** The person's own shell, `$SHELL`. */
   shell: string | undefined;
   /** Whether Gemini will read a file of settings that we name. */
@@ -24,11 +25,16 @@ const geminiSystemDefaults: Partial<Record<NodeJS.Platform, string>> = {
 };
 
 /** What this machine is like; `demoCommand` is how the bundled demo agent is run. */
-export function readAgentFacts(demoCommand: string[], env: NodeJS.ProcessEnv = process.env): AgentFacts {
+export function readAgentFacts(
+  demoCommand: string[],
+  demoChatCommand: string[] = [],
+  env: NodeJS.ProcessEnv = process.env,
+): AgentFacts {
   const defaults = env["GEMINI_CLI_SYSTEM_DEFAULTS_PATH"] ?? geminiSystemDefaults[process.platform];
   const root = process.getuid?.() === 0;
   return {
     demo: demoCommand,
+    demoChat: demoChatCommand,
     shell: env["SHELL"],
     geminiTrustsOurSettings: root && defaults !== undefined && !existsSync(defaults),
   };
@@ -43,13 +49,14 @@ export function openAgents(custom: readonly AgentDefinition[], facts: AgentFacts
     demo,
     shell({ command: facts.shell }),
   ];
-  const byId = new Map([...builtIn, ...custom].map((agent) => [agent.id, withDemo(agent, facts.demo)]));
+  const byId = new Map([...builtIn, ...custom].map((agent) => [agent.id, withDemo(agent, facts)]));
   return { get: (id) => byId.get(id) ?? null, list: () => [...byId.values()] };
 }
 
 /** `{demo}` stands for several words, so it is replaced here and not with the placeholders of one launch. */
-function withDemo(agent: AgentDefinition, demoCommand: string[]): AgentDefinition {
-  const fill = (argv: string[]): string[] => argv.flatMap((word) => (word === "{demo}" ? demoCommand : [word]));
+function withDemo(agent: AgentDefinition, { demo: command, demoChat }: AgentFacts): AgentDefinition {
+  const values: Record<string, string[]> = { "{demo}": command, "{demo-chat}": demoChat };
+  const fill = (argv: string[]): string[] => argv.flatMap((word) => values[word] ?? [word]);
   const fillTerminal = (terminal: TerminalAgent): TerminalAgent => ({
     ...terminal,
     start: fill(terminal.start),

@@ -4,7 +4,7 @@ import type { TerminalAgent } from "../ports/agents.ts";
 import type { Activity } from "../protocol/session.ts";
 import { openAgents } from "./registry.ts";
 
-const agents = openAgents([], { demo: ["demo"], shell: undefined, geminiTrustsOurSettings: false });
+const agents = openAgents([], { demo: ["demo"], demoChat: [], shell: undefined, geminiTrustsOurSettings: false });
 
 interface Seen {
   agent: string;

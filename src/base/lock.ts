@@ -2,9 +2,12 @@
  * One holder at a time, by an exclusive lock of SQLite on a file of its own: the kernel frees it at once when the holder
  * dies, and keeps it while the holder is merely stopped. Nothing else may ever open that file, or the lock is dropped.
  */
+import { statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 
 export interface Lock {
+  /** False once the file was removed or replaced: whoever made it anew may hold another one. */
+  isOurs(): boolean;
   release(): void;
 }
 
@@ -18,5 +21,6 @@ export function acquireLock(path: string): Lock | null {
     if (/locked|busy/i.test((error as Error).message)) return null;
     throw error;
   }
-  return { release: () => database.close() };
+  const { ino } = statSync(path);
+  return { release: () => database.close(), isOurs: () => statSync(path, { throwIfNoEntry: false })?.ino === ino };
 }

@@ -3,6 +3,7 @@
  * XDG directories are used.
  */
 import { join, resolve } from "node:path";
+import { digestOf } from "./digest.ts";
 
 export interface Paths {
   /** What identifies this installation to a person: the state directory. */
@@ -74,17 +75,10 @@ export function resolvePaths(env: NodeJS.ProcessEnv = process.env): Paths {
     launches: join(home, "launches"),
     tmux: join(home, "tmux"),
     get tmuxSocket() {
-      return `holdfast-${digest(home)}`;
+      return `holdfast-${digestOf(home)}`;
     },
     run,
-    socket: tooLong ? join(os().tmpdir(), `holdfast-${os().userInfo().uid}`, `${digest(home)}.sock`) : wanted,
+    socket: tooLong ? join(os().tmpdir(), `holdfast-${os().userInfo().uid}`, `${digestOf(home)}.sock`) : wanted,
     socketMoved: tooLong ? `${wanted} is longer than the ${maxSocketBytes} bytes a socket path may have` : null,
   };
-}
-
-/** Tells the homes of one machine apart (FNV-1a, 64 bits). Not node:crypto, which takes 8 ms to load. */
-function digest(text: string): string {
-  let hash = 0xcbf29ce484222325n;
-  for (const byte of Buffer.from(text)) hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
-  return hash.toString(16).padStart(16, "0").slice(0, 12);
 }

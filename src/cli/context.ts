@@ -13,6 +13,8 @@ export interface Context {
   paths: Paths;
   paint: Paint;
   out: (text: string) => void;
+  /** To stdout as it is, without a line end. */
+  write: (text: string) => void;
   err: (text: string) => void;
   isTerminal: (descriptor: 0 | 1 | 2) => boolean;
   now: () => number;
@@ -42,6 +44,7 @@ export function createContext({ env, cwd, dist, io, now = Date.now }: ContextOpt
       return (paint ??= makePaint(wantsColours(env, io.isTerminal(1))));
     },
     out: (text) => io.out(text),
+    write: (text) => io.write(text),
     err: (text) => io.err(text),
     isTerminal: (descriptor) => io.isTerminal(descriptor),
     now,

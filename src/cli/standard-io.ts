@@ -6,12 +6,15 @@ import { fstatSync, writeSync } from "node:fs";
 
 export interface StandardIo {
   out(text: string): void;
+  /** To stdout as it is, without a line end. */
+  write(text: string): void;
   err(text: string): void;
   isTerminal(descriptor: 0 | 1 | 2): boolean;
 }
 
 export const standardIo: StandardIo = {
   out: (text) => writeAll(1, `${text}\n`),
+  write: (text) => writeAll(1, text),
   err: (text) => writeAll(2, `${text}\n`),
   isTerminal: (descriptor) => {
     try {

@@ -72,6 +72,15 @@ describe("[ACP-51] the answer to a prompt", () => {
   });
 });
 
+test("[ACP-50] of the usage in one batch the last word counts, told before the turn ends", () => {
+  const usage = (used: number): OutputItem => update({ sessionUpdate: "usage_update", used });
+  expect(map([usage(1), text("a"), usage(2), answer("p:p-1", { result: {} })]).events).toMatchObject([
+    { type: "agent.text" },
+    { type: "usage.updated", usage: { used: 2 } },
+    { type: "turn.ended" },
+  ]);
+});
+
 test("[ACP-52] a tool call's updates of one batch are one event, with what each of them said", () => {
   const tool = (fields: object): OutputItem =>
     update({ sessionUpdate: "tool_call_update", toolCallId: "t", ...fields });

@@ -77,8 +77,14 @@ class Mapping {
   }
 
   result(): MappedOutput {
-    if (this.#usage !== null) this.#events.push({ type: "usage.updated", usage: this.#usage });
+    this.#tellUsage();
     return { events: this.#events, lines: this.#lines, answers: this.#answers, fence: this.#fence };
+  }
+
+  /** The last word of a batch, before the turn that it belongs to ends. */
+  #tellUsage(): void {
+    if (this.#usage !== null) this.#events.push({ type: "usage.updated", usage: this.#usage });
+    this.#usage = null;
   }
 
   damaged({ what, bytes }: Extract<OutputItem, { item: "damaged" }>): void {
@@ -115,6 +121,7 @@ class Mapping {
     if (turn === null || (turn.prompt !== null && turn.prompt !== promptId)) return;
     this.#turn = null;
     this.#permissions.clear();
+    this.#tellUsage();
     const stopReason = error === null ? (isText(result["stopReason"]) ? result["stopReason"] : "end_turn") : "error";
     this.#events.push({
       type: "turn.ended",

@@ -17,7 +17,8 @@ export const resumeFailureLimit = 3;
  * 3. Wanted `running` and due for a launch, but without a worktree: it is made, or brought back from the trash.
  * 4. Runtime unknown: wait.
  * 5. Another launch than the expected one is there: stop it, so that there is one agent at most.
- * 6. The expected agent lives: adopt it if that is not on record, else settle an interrupted prompt, else deliver the next.
+ * 6. The expected agent lives: adopt it if that is not on record; a chat agent that is deaf, of another build and
+ *    idle, or to be restarted is stopped to be launched again; else settle an interrupted prompt, else deliver the next.
  * 7. The expected agent is dead: record the end by exit code and signal; then clear what it left.
  * 8. Absent: record the end, settle the turn, settle an interrupted prompt.
  * 9. Down, and nothing holds it there (own exit, failed launch, used-up crash budget, `--no-restore`; a missing
@@ -92,7 +93,9 @@ function tend(facts: SessionFacts, seen: RuntimeFacts, now: number): Action[] {
   if (run.run === "failed") return [{ do: "stop", why: "leftover", force: false }];
   if (seen.agent.alive) {
     // `ended` and yet alive: what concluded its end was wrong, and live work is kept.
-    return run.run === "up" ? nextPrompt(facts, seen) : [{ do: "adopt" }];
+    if (run.run !== "up") return [{ do: "adopt" }];
+    const replaced = replacement(facts, seen);
+    return replaced === null ? nextPrompt(facts, seen) : [{ do: "stop", why: replaced, force: false }];
   }
   if (run.run === "ended") return [{ do: "stop", why: "leftover", force: false }];
   const { exit } = seen.agent;
@@ -101,13 +104,23 @@ function tend(facts: SessionFacts, seen: RuntimeFacts, now: number): Action[] {
   return exit === null ? unlessLookingAgain(facts, now, [end]) : [end];
 }
 
+/** Why a living chat agent is ended so that it can be resumed; a turn that can still end by itself is let to do so. */
+function replacement({ session, restartAsked }: SessionFacts, seen: RuntimeFacts): StopReason | null {
+  if (session.kind !== "chat") return null;
+  if (restartAsked === true) return "restart";
+  const inTurn = session.turn.turn === "open" && session.turn.prompt !== null;
+  // A question that nobody can answer any more would hold the turn for ever.
+  if (seen.deaf === true && (!inTurn || session.permissions.length > 0)) return "deaf";
+  return seen.stale === true && !inTurn && session.permissions.length === 0 ? "stale" : null;
+}
+
 function nextPrompt(facts: SessionFacts, seen: RuntimeFacts): Action[] {
   const { session } = facts;
   if (facts.sendInProgress === true) return [];
   const interrupted = settlePrompt(facts);
   if (interrupted.length > 0) return interrupted;
   // One prompt in flight for a chat agent; a terminal agent queues what is typed while it works.
-  if (session.kind === "chat" && session.turn.turn === "open") return [];
+  if (session.kind === "chat" && session.turn.turn === "open" && session.turn.prompt !== null) return [];
   // What is typed into an open question would answer it.
   if (seen.activity === "needs_input") return [];
   const next = session.queue.find((prompt) => prompt.state === "queued");

@@ -10,6 +10,10 @@ export interface RuntimeFacts {
   agent: { alive: true } | { alive: false; exit: ExitStatus | null };
   activity: "working" | "idle" | "needs_input" | null;
   lastLines: string[];
+  /** A chat agent that lives but can no longer be spoken to. */
+  deaf?: boolean;
+  /** A chat agent of another build than would be launched now. */
+  stale?: boolean;
 }
 
 export interface SessionFacts {
@@ -32,10 +36,15 @@ export interface SessionFacts {
    * Only worth asking when the directory is missing.
    */
   workspaceInTrash?: boolean;
+  /** A person asked for the chat agent to be started anew, without a change of intent. */
+  restartAsked?: boolean;
 }
 
-/** `superseded`: of another launch than the expected one. `leftover`: its agent has ended, the rest of it has not. */
-export type StopReason = "wanted-down" | "killed" | "deleted" | "superseded" | "leftover";
+/**
+ * `superseded`: of another launch than the expected one. `leftover`: its agent has ended, the rest of it has not.
+ * `deaf`, `stale` and `restart`: to be replaced by a new launch of the same conversation.
+ */
+export type StopReason = "wanted-down" | "killed" | "deleted" | "superseded" | "leftover" | "deaf" | "stale" | "restart";
 
 export type Action =
   | { do: "create-workspace" }

@@ -99,7 +99,7 @@ export function describeExit(exit: ExitStatus | null): string {
 
 function ofLiving(session: SessionState, seen: RuntimeFacts, now: number, options: StatusOptions): StatusAnswer {
   const { turn } = session;
-  if (seen.activity === "needs_input") return { status: "needs_input", reason: null };
+  if (seen.activity === "needs_input" || session.permissions.length > 0) return { status: "needs_input", reason: null };
   const inTurn = session.kind === "chat" && turn.turn === "open";
   if (inTurn || seen.activity === "working") {
     const reason = inTurn && turn.answerMayBeLost ? "the answer may be lost; the turn can be ended by force" : null;

@@ -10,6 +10,20 @@ import { HoldfastError, messageOf } from "../protocol/error.ts";
 import { asSessionId, asTrashId, type SessionId } from "../protocol/ids.ts";
 import type { SessionState } from "../protocol/session.ts";
 import type { Answers, FindingJson, InfoJson, ProjectJson, SessionJson, TrashJson } from "../protocol/wire.ts";
+import {
+  answer,
+  cancel,
+  configure,
+  editPrompt,
+  endTurn,
+  errorLog,
+  killAgent,
+  primer,
+  queue,
+  restartAgent,
+  workers,
+} from "./chat.ts";
+import { convert } from "./convert.ts";
 import { runtimeFacts } from "./facts.ts";
 import type { Loop } from "./loop.ts";
 import type { Parts } from "./parts.ts";
@@ -105,6 +119,18 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
     trashRestore: (ask) => restoreFromTrash(parts, loop, ask),
     trashEmpty: (ask) => emptyTrash(parts, ask),
     doctor: () => options.selfCheck(),
+    workers: () => workers(parts, loop),
+    answer: (ask) => answer(parts, loop, ask),
+    cancel: (ask) => cancel(parts, ask),
+    endTurn: (ask) => endTurn(parts, loop, ask),
+    configure: (ask) => configure(parts, loop, ask),
+    acpKill: (ask) => killAgent(parts, loop, ask),
+    acpRestart: (ask) => restartAgent(parts, loop, ask),
+    acpLogs: (ask) => errorLog(parts, ask),
+    primer: (ask) => primer(parts, ask),
+    convert: (ask) => convert(parts, loop, ask),
+    promptEdit: (ask) => editPrompt(parts, loop, ask),
+    queue: (ask) => queue(parts, findSession(parts, ask)),
   };
 }
 

@@ -9,7 +9,7 @@ import { isAtRest } from "../core/runs.ts";
 import type { Observation } from "../ports/runtime.ts";
 import type { SessionEvent } from "../protocol/event.ts";
 import { messageOf } from "../protocol/error.ts";
-import type { SessionId } from "../protocol/ids.ts";
+import type { LaunchId, SessionId } from "../protocol/ids.ts";
 import type { SessionState } from "../protocol/session.ts";
 import { runtimeFacts, workspaceFacts } from "./facts.ts";
 import { observe } from "./observe.ts";
@@ -37,6 +37,8 @@ export class Loop {
   readonly #movedToTrash = new Set<SessionId>();
   /** Sessions that are down with nothing left to do, by the sequence they had then: passed over until that changes. */
   readonly #resting = new Map<SessionId, number>();
+  /** Chat sessions whose agent a person wants anew, by the launch that is to go. */
+  readonly #restarts = new Map<SessionId, LaunchId>();
   #lookAgainAt: number | null = null;
   #passTimer: NodeJS.Timeout | undefined;
   #passing = false;
@@ -68,6 +70,12 @@ export class Loop {
   asked(id: SessionId): void {
     this.#trouble.delete(id);
     this.wake(id);
+  }
+
+  /** Ends this launch, and only this one, so that the next decision launches anew. */
+  restart(id: SessionId, launch: LaunchId): void {
+    this.#restarts.set(id, launch);
+    this.asked(id);
   }
 
   /** Null before the first look. Of a session at rest nothing is there to be seen. */
@@ -179,7 +187,7 @@ export class Loop {
   #mayBeUp(session: SessionState): boolean {
     if (session.run.run === "none") return false;
     if (session.run.run === "launching" || session.run.run === "up") return true;
-    return this.#parts.runtimes[session.kind]?.mayHaveLeft(session) ?? false;
+    return this.#parts.runtimes[session.kind].mayHaveLeft(session);
   }
 
   #step(id: SessionId, first: "look" | "seen" = "seen"): void {
@@ -209,7 +217,6 @@ export class Loop {
         this.#seen.set(id, (await observe(this.#parts, this.#mayBeUp(session) ? [session] : [])).get(id) ?? gone);
         await this.#lookIntoTrash([session]);
       }
-      look = true;
       await this.#noteActivity(session);
       session = this.#parts.store.session(id) ?? session;
       const now = this.#parts.clock.now();
@@ -222,21 +229,27 @@ export class Loop {
       if (action === undefined) return this.#rest(session);
       if (action.do === "wait") return this.#later(id, action.until - now);
       // Told about after the next look, so that whoever waits sees the outcome and not the record alone.
-      if (!(await this.#try(session, action))) return;
+      const then = await this.#try(session, action);
+      if (then === "pause") return;
+      look = then === "look";
     }
     if (!this.#closed) this.#later(id, troubleRetryMs[0]!);
   }
 
-  /** False when it failed; then it is tried again later, and the reason can be read meanwhile. */
-  async #try(session: SessionState, action: Action): Promise<boolean> {
+  /** `pause` when it failed; then it is tried again later, and the reason can be read meanwhile. */
+  async #try(session: SessionState, action: Action): Promise<"look" | "seen" | "pause"> {
     try {
       const outcome = await this.#perform(session, action, this.#seen.get(session.id) ?? gone);
-      if (outcome === "done") return true;
+      if (outcome === "done") return "look";
+      if ("seen" in outcome) {
+        this.#seen.set(session.id, outcome.seen);
+        return "seen";
+      }
       this.#later(session.id, outcome.retryInMs);
-      return false;
+      return "pause";
     } catch (error) {
       this.#failed(session.id, action.do, error);
-      return false;
+      return "pause";
     }
   }
 
@@ -266,6 +279,7 @@ export class Loop {
       canResume,
       lookAgainAt: this.#lookAgainAt,
       workspaceInTrash: this.#movedToTrash.has(session.id),
+      restartAsked: session.run.run === "up" && this.#restarts.get(session.id) === session.run.launch,
     };
   }
 
@@ -287,7 +301,8 @@ export class Loop {
     if (seen?.is !== "known" || !seen.value.agent.alive || session.run.run !== "up") return;
     const { activity, agentSessionId } = seen.value;
     const events: SessionEvent[] = [];
-    if (activity !== null && activity.activity !== session.activity?.activity) {
+    // What a chat agent does follows from its own events; another one would say it twice.
+    if (session.kind === "terminal" && activity !== null && activity.activity !== session.activity?.activity) {
       events.push({ type: "activity.changed", activity: activity.activity, source: activity.source });
     }
     if (agentSessionId !== null && agentSessionId !== session.agentSessionId) {
@@ -315,6 +330,7 @@ export class Loop {
     this.#trouble.delete(id);
     this.#movedToTrash.delete(id);
     this.#resting.delete(id);
+    this.#restarts.delete(id);
     this.#tell(id);
   }
 }

@@ -2,7 +2,7 @@
  * Puts the daemon together: the only file that knows every concrete part. Order matters: the lock comes first, the store
  * before anything that acts, a first answer for every session before the API listens, and the report to whoever waits last.
  */
-import { chmodSync, rmSync, writeSync, closeSync, readFileSync } from "node:fs";
+import { existsSync, chmodSync, rmSync, writeSync, closeSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { openAgents, readAgentFacts } from "../agents/registry.ts";
 import { build, version } from "../base/build.ts";
@@ -10,10 +10,11 @@ import { readCgroupFacts, scopePrefix } from "../base/cgroup-facts.ts";
 import { judgeCgroup } from "../base/cgroup-risk.ts";
 import { makePrivateDirectory, readJson, writeAtomically } from "../base/durable-file.ts";
 import { defaultLaunchOptions, type DaemonFile, type LaunchOptions, type StartReport } from "../base/launch-options.ts";
-import { acquireLock } from "../base/lock.ts";
+import { acquireLock, type Lock } from "../base/lock.ts";
 import { openLog, type LogFile } from "../base/log-file.ts";
 import { Owner } from "../base/owner.ts";
 import { resolvePaths, type Paths } from "../base/paths.ts";
+import { digestOf } from "../base/digest.ts";
 import { bootId, identify } from "../base/pid.ts";
 import { reach } from "../base/test-points.ts";
 import { openLazyProjects } from "../config/lazy-projects.ts";
@@ -22,6 +23,8 @@ import { assertMayListen } from "../http/hosts.ts";
 import { createApi, type Api } from "../http/server.ts";
 import type { AgentDefinition, Agents } from "../ports/agents.ts";
 import { HoldfastError, messageOf } from "../protocol/error.ts";
+import { keeperText } from "../keeper/keeper.ts";
+import { openAcpRuntime } from "../runtime/acp/runtime.ts";
 import { openTmuxRuntime } from "../runtime/tmux/runtime.ts";
 import { openStore } from "../store/open.ts";
 import { openWorkspaces } from "../workspace/workspaces.ts";
@@ -30,6 +33,8 @@ import { knownSettings } from "./known-settings.ts";
 import { Loop } from "./loop.ts";
 import type { Parts } from "./parts.ts";
 import { createPerform } from "./perform.ts";
+import { createIngest } from "./ingest.ts";
+import { workerBuilds } from "./worker-builds.ts";
 import { startPolicies } from "./policies.ts";
 import { selfCheck } from "./self-check.ts";
 import { createTail } from "./tail.ts";
@@ -51,7 +56,7 @@ export async function main(dist: string): Promise<void> {
     const log = openLog({ file: join(paths.logs, "daemon.log") });
     owner.owns("log", () => log.close());
     onCrash(log);
-    await run(dist, paths, owner, log);
+    await run(dist, paths, owner, log, lock);
   } catch (error) {
     report(failure(error));
     await owner.close().catch(() => undefined);
@@ -59,7 +64,7 @@ export async function main(dist: string): Promise<void> {
   }
 }
 
-async function run(dist: string, paths: Paths, owner: Owner, log: LogFile): Promise<void> {
+async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock: Lock): Promise<void> {
   const startedAt = Date.now();
   const options = readOptions(paths, log);
   assertMayListen(options.host, options.auth, hasPassphrase(paths));
@@ -86,12 +91,28 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile): Prom
     log,
   });
   owner.owns("tmux", () => tmux.close());
+  const keeper = installKeeper(paths.home);
+  const { ingest, close: closeIngest } = createIngest({ store, agents });
+  owner.owns("ingest", closeIngest);
+  const chat = openAcpRuntime({
+    workersDirectory: paths.workers,
+    keeperPath: keeper.path,
+    agents,
+    bootId: bootId(),
+    env: baseEnvironment(),
+    buildOf: workerBuilds(keeper.digest),
+    store,
+    ingest,
+    stillOurs: () => lock.isOurs(),
+    log,
+  });
+  owner.owns("chat", () => chat.close());
   const projects = openLazyProjects({ userConfig: paths.config, onAgents: define });
   define(await projects.agents(store.projects()));
   const parts: Parts = {
     store,
     settings: knownSettings({ store, projects, log }),
-    runtimes: { terminal: tmux },
+    runtimes: { terminal: tmux, chat },
     workspaces: openWorkspaces({
       worktreesDirectory: paths.worktrees,
       trashDirectory: paths.trash,
@@ -182,7 +203,8 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile): Prom
 
 /** The built-in agents and those that files define; a file that is read again replaces what it defined before. */
 function agentsOf(dist: string): { agents: Agents; define: (found: AgentDefinition[]) => void } {
-  const facts = readAgentFacts([process.execPath, join(dist, "demo-agent.cjs")]);
+  const program = (name: string): string[] => [process.execPath, join(dist, name)];
+  const facts = readAgentFacts(program("demo-agent.cjs"), program("demo-acp.cjs"));
   const custom = new Map<string, AgentDefinition>();
   let current = openAgents([], facts);
   return {
@@ -230,6 +252,14 @@ function baseEnvironment(): Record<string, string> {
       (entry): entry is [string, string] => entry[1] !== undefined && !ours.test(entry[0]),
     ),
   );
+}
+
+/** Copied into the home, so that nothing that runs depends on where we are installed. */
+function installKeeper(home: string): { path: string; digest: string } {
+  const digest = digestOf(keeperText);
+  const path = join(home, `keeper-${digest}.sh`);
+  if (!existsSync(path)) writeAtomically(path, keeperText, 0o700);
+  return { path, digest };
 }
 
 /** A unit that ends all of its processes when it is stopped must not hold the agents' tmux server. */

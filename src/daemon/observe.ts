@@ -30,7 +30,6 @@ async function observeKind(
   const unknown = (why: string): Map<SessionId, Observation> =>
     new Map(sessions.map((session) => [session.id, { seen: { is: "unknown", why }, cause: null }]));
   const runtime = parts.runtimes[kind];
-  if (runtime === undefined) return unknown(`this build has no ${kind} runtime`);
   try {
     const answer = await bounded(runtime.observe(sessions), observeDeadlineMs);
     if (answer === "too-late")

@@ -1,4 +1,5 @@
 /** The parts that the daemon is made of, named by their ports. Only main.ts knows which implementation each one is. */
+import type { ChatRuntime } from "../ports/chat.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Logger } from "../ports/commands.ts";
 import type { Agents } from "../ports/agents.ts";
@@ -7,11 +8,10 @@ import type { Runtime } from "../ports/runtime.ts";
 import type { Store } from "../ports/store.ts";
 import type { Workspaces } from "../ports/workspace.ts";
 import type { KnownSettings } from "./known-settings.ts";
-import type { Kind } from "../protocol/session.ts";
 
 export interface Parts {
   store: Store;
-  runtimes: Partial<Record<Kind, Runtime>>;
+  runtimes: { terminal: Runtime; chat: ChatRuntime };
   workspaces: Workspaces;
   agents: Agents;
   projects: Projects;

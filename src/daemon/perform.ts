@@ -3,18 +3,21 @@
  * a crash at any point, because the next decision is made from what is then seen.
  */
 import { crypto } from "../base/crypto.ts";
+import { startedAt } from "../base/pid.ts";
 import { Slots } from "../base/slots.ts";
 import { reach } from "../base/test-points.ts";
 import type { Action } from "../core/facts.ts";
-import type { LaunchRequest, Observation, Runtime } from "../ports/runtime.ts";
+import type { LaunchRequest, LaunchResult, Observation, Runtime } from "../ports/runtime.ts";
 import type { SessionEvent } from "../protocol/event.ts";
 import { HoldfastError, messageOf } from "../protocol/error.ts";
-import { asLaunchId, type PromptId, type TrashId } from "../protocol/ids.ts";
+import { asLaunchId, type LaunchId, type PromptId, type TrashId } from "../protocol/ids.ts";
 import type { ExitStatus, SessionState } from "../protocol/session.ts";
 import type { Parts } from "./parts.ts";
 import { planFor, repositoryOf } from "./plan.ts";
+import { promptToSend } from "./prompt-text.ts";
 
-export type Outcome = "done" | { retryInMs: number };
+/** `seen`: the action itself tells how it looks now, so that no look is needed behind it. */
+export type Outcome = "done" | { retryInMs: number } | { seen: Observation };
 export type Perform = (session: SessionState, action: Action, seen: Observation) => Promise<Outcome>;
 
 /** Starts at once: more would make each of them slow and the machine unusable after a reboot. */
@@ -55,7 +58,7 @@ export function createPerform(parts: Parts): Perform {
           },
         ]);
       case "settle-turn":
-        return record(parts, session, [{ type: "turn.ended", stopReason: action.as }]);
+        return settleTurn(parts, session, action.as);
       case "record-end":
         return recordEnd(parts, session, action, seen);
       case "reset-context":
@@ -63,6 +66,8 @@ export function createPerform(parts: Parts): Perform {
           { type: "context.reset", reason: action.why, previous: session.agentSessionId },
         ]);
       case "stop":
+        if (session.kind === "chat" && action.why === "deleted") await parts.runtimes.chat.deleteConversation(session);
+        if (session.kind === "chat" && action.why === "restart") parts.runtimes.chat.markRestarting(session);
         return stop(parts, session, action.force);
       case "wake":
         return wake(parts, session);
@@ -80,6 +85,13 @@ async function record(parts: Parts, session: SessionState, events: SessionEvent[
   return "done";
 }
 
+async function settleTurn(parts: Parts, session: SessionState, stopReason: string): Promise<"done"> {
+  await parts.store.change(session.id, ({ turn }) =>
+    turn.turn === "open" ? [{ type: "turn.ended", stopReason, promptId: turn.prompt }] : [],
+  );
+  return "done";
+}
+
 /** Unless the person decided otherwise in this very instant. */
 async function wake(parts: Parts, session: SessionState): Promise<"done"> {
   await parts.store.change(session.id, (now) =>
@@ -91,9 +103,7 @@ async function wake(parts: Parts, session: SessionState): Promise<"done"> {
 }
 
 function runtimeOf(parts: Parts, session: SessionState): Runtime {
-  const runtime = parts.runtimes[session.kind];
-  if (runtime === undefined) throw new Error(`this build has no ${session.kind} runtime`);
-  return runtime;
+  return parts.runtimes[session.kind];
 }
 
 async function createWorkspace(parts: Parts, session: SessionState): Promise<Outcome> {
@@ -179,8 +189,9 @@ async function launch(
   // Before anything is on record: what cannot be read is no crash of the agent.
   const env = await environmentFor(parts, session);
   const id = asLaunchId(crypto().randomUUID());
-  const waiting = session.queue.find((prompt) => prompt.state === "queued");
-  const prompt = waiting === undefined ? null : parts.store.prompt(session.id, waiting.promptId);
+  // A chat agent is told once its conversation is open.
+  const waiting = session.kind === "chat" ? undefined : session.queue.find((prompt) => prompt.state === "queued");
+  const prompt = waiting === undefined ? null : promptToSend(parts, session, waiting.promptId);
   const begun = await parts.store.change(session.id, (now) =>
     now.intent.want === "running" && now.run.run !== "launching" && now.run.run !== "up"
       ? [
@@ -216,27 +227,21 @@ async function launch(
   await reach("launch.made");
   if (result.launched) {
     const { agent, agentSessionId, promptTaken } = result;
-    return record(parts, session, [
-      ...pinned(begun, agentSessionId),
+    const up = await parts.store.change(session.id, () => [
+      // A chat agent's id is on record as soon as its conversation is open.
+      ...pinned(parts.store.session(session.id) ?? begun, agentSessionId),
       { type: "launch.up", launch: id, agent },
       ...(prompt === null ? [] : [firstPrompt(prompt.promptId, promptTaken)]),
     ]);
+    // Before anything is typed the screen has to be seen: it may show a question.
+    if (up.kind !== "terminal" || up.queue.length > 0) return "done";
+    const processes = [{ identity: agent, what: "agent", startedAt: startedAt(agent) ?? parts.clock.now() }];
+    const value = { launch: id, agent: { alive: true as const, identity: agent }, processes, agentSessionId };
+    return { seen: { seen: { is: "known", value: { ...value, activity: null, lastLines: [] } }, cause: null } };
   }
-  const { reason, lastLines, conversationGone } = result;
-  await record(parts, session, [
-    { type: "launch.failed", launch: id, reason, lastLines },
-    ...(prompt === null ? [] : [requeued(prompt.promptId, "the agent did not start")]),
-  ]);
-  if (conversationGone && action.how === "resume") {
-    await record(parts, session, [
-      {
-        type: "context.reset",
-        reason: `the agent no longer has this conversation: ${reason}`,
-        previous: session.agentSessionId,
-      },
-    ]);
-  }
-  return "done";
+  const back = prompt === null ? [] : [requeued(prompt.promptId, "the agent did not start")];
+  const resumed = { ...result, conversationGone: result.conversationGone && action.how === "resume" };
+  return launchFailed(parts, session, id, resumed, back);
 }
 
 function firstPrompt(promptId: PromptId, taken: boolean): SessionEvent {
@@ -269,6 +274,7 @@ function pinned(session: SessionState, agentSessionId: string | null): SessionEv
 /** The launch was made by an earlier daemon, or by this one before it could write so down. */
 async function adopt(parts: Parts, session: SessionState, seen: Observation): Promise<Outcome> {
   if (seen.seen.is !== "known" || !seen.seen.value.agent.alive) return "done";
+  if (session.kind === "chat") return takeUpChat(parts, session, seen.seen.value.launch);
   const { launch, agent, agentSessionId, promptTaken = false } = seen.seen.value;
   const given =
     session.run.run === "launching" ? session.queue.find((prompt) => prompt.state === "sending") : undefined;
@@ -279,10 +285,35 @@ async function adopt(parts: Parts, session: SessionState, seen: Observation): Pr
   ]);
 }
 
+/** A chat's start is over when its conversation is open: what an earlier daemon began is taken up where it stands. */
+async function takeUpChat(parts: Parts, session: SessionState, launch: LaunchId): Promise<Outcome> {
+  const how = session.run.run === "launching" ? session.run.how : "fresh";
+  const env = await environmentFor(parts, session);
+  const result = await parts.runtimes.chat.launch({ session, launch, how, prompt: null, env });
+  if (!result.launched) return launchFailed(parts, session, launch, result);
+  const { agent, agentSessionId } = result;
+  return record(parts, session, [...pinned(session, agentSessionId), { type: "launch.adopted", launch, agent }]);
+}
+
+async function launchFailed(
+  parts: Parts,
+  session: SessionState,
+  launch: LaunchId,
+  { reason, lastLines, conversationGone }: Extract<LaunchResult, { launched: false }>,
+  more: SessionEvent[] = [],
+): Promise<"done"> {
+  const why = `the agent no longer has this conversation: ${reason}`;
+  return record(parts, session, [
+    { type: "launch.failed", launch, reason, lastLines },
+    ...more,
+    ...(conversationGone ? [{ type: "context.reset" as const, reason: why, previous: session.agentSessionId }] : []),
+  ]);
+}
+
 async function deliver(parts: Parts, session: SessionState, promptId: PromptId): Promise<Outcome> {
   if (session.run.run !== "up") return "done";
-  const prompt = parts.store.prompt(session.id, promptId);
-  if (prompt === null) throw new Error(`prompt ${promptId} of ${session.id} has no text`);
+  const prompt = promptToSend(parts, session, promptId);
+  if (session.kind === "chat") return tell(parts, session, prompt);
   await record(parts, session, [{ type: "prompt.sending", promptId, launch: session.run.launch }]);
   await reach("prompt.recorded");
   const result = await runtimeOf(parts, session).send(session, { promptId, text: prompt.text });
@@ -299,6 +330,18 @@ async function deliver(parts: Parts, session: SessionState, promptId: PromptId):
       result satisfies never;
       return "done";
   }
+}
+
+/** A chat runtime records the prompt in the same commit as the line it writes: there is nothing to be settled here. */
+async function tell(
+  parts: Parts,
+  session: SessionState,
+  prompt: { promptId: PromptId; text: string },
+): Promise<Outcome> {
+  const result = await runtimeOf(parts, session).send(session, prompt);
+  await reach("prompt.typed");
+  if (result.sent === "doubtful") parts.log.warn("a prompt could not be written", { session: session.id, why: result.why });
+  return result.sent === "seen" ? "done" : { retryInMs: sendRetryMs };
 }
 
 async function recordEnd(

@@ -34,10 +34,13 @@ async function run(parts: Parts, loop: Loop): Promise<void> {
 
 /** The id stays used for ever; what a deleted session said goes once everything of it is cleared away. */
 async function purgeDeleted(parts: Parts): Promise<void> {
-  for (const { id, run, workspace } of parts.store.deleting()) {
+  for (const session of parts.store.deleting()) {
+    const { id, run, workspace } = session;
     const cleared =
       run.run !== "up" && run.run !== "launching" && workspace.at !== "ready" && workspace.at !== "planned";
-    if (cleared) await parts.store.purgeDeleted(id);
+    if (!cleared) continue;
+    if (session.kind === "chat") parts.runtimes.chat.forget(session);
+    await parts.store.purgeDeleted(id);
   }
 }
 

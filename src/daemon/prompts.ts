@@ -12,11 +12,18 @@ import { findSession } from "./verbs.ts";
 
 /** Long enough for an agent that first has to be brought back; then the receipt says `queued`, with the reason. */
 const defaultWaitMs = 30_000;
+/** Whoever waits for a turn waits for as long as it takes, or goes away. */
+const turnWaitMs = 7 * 24 * 3_600_000;
+const turnPage = 5_000;
 
 export async function admitPrompt(parts: Parts, loop: Loop, ask: Ask): Promise<Answers["prompt"]> {
-  const { promptId: id, text, waitMs = defaultWaitMs } = ask.body as PromptRequest;
+  const { promptId: id, text, waitForTurn = false, ...times } = ask.body as PromptRequest;
+  const waitMs = times.waitMs ?? (waitForTurn ? turnWaitMs : defaultWaitMs);
   const promptId = asPromptId(id);
   const session = findSession(parts, ask);
+  if (waitForTurn && session.kind !== "chat") {
+    throw new HoldfastError("usage", "--wait works for chat sessions: only they tell when a turn is over.");
+  }
   try {
     await change(parts, loop, session, { verb: "prompt", promptId, text }, ask.actor);
   } catch (error) {
@@ -40,10 +47,37 @@ export async function admitPrompt(parts: Parts, loop: Loop, ask: Ask): Promise<A
   if (state?.queue.some((prompt) => prompt.promptId === promptId) === true) {
     return { promptId, disposition: "queued", reason: why(parts, loop, session) };
   }
+  if (waitForTurn) {
+    await loop.waitFor(session.id, () => !isAnswering(parts, session, promptId), turnWaitMs, ask.signal);
+    const turn = turnOf(parts, session, promptId);
+    if (turn !== null) return { promptId, disposition: "delivered", reason: null, turn };
+  }
   const doubt = doubtOf(parts, session, promptId);
   return doubt === null
     ? { promptId, disposition: "delivered", reason: null }
     : { promptId, disposition: "queued", reason: `it may have arrived, and is not sent again by itself: ${doubt}` };
+}
+
+function isAnswering(parts: Parts, session: SessionState, promptId: PromptId): boolean {
+  const state = parts.store.session(session.id);
+  return state?.turn.turn === "open" && state.turn.prompt === promptId;
+}
+
+/** What the agent said in answer to a prompt, and how the turn ended; null while it has not. */
+function turnOf(parts: Parts, session: SessionState, promptId: PromptId): { stopReason: string; text: string } | null {
+  const admitted = parts.store.prompt(session.id, promptId)?.seq ?? 0;
+  let text: string | null = null;
+  for (let after = admitted; ; ) {
+    const events = parts.store.events(session.id, after, turnPage);
+    for (const event of events) {
+      if (event.type === "turn.started" && event.promptId === promptId) text = "";
+      else if (event.type === "agent.text" && text !== null) text += event.text;
+      else if (event.type === "turn.ended" && text !== null) return { stopReason: event.stopReason, text };
+    }
+    const last = events.at(-1);
+    if (last === undefined) return null;
+    after = last.seq;
+  }
 }
 
 function isAsking(loop: Loop, session: SessionState): boolean {

@@ -106,11 +106,6 @@ function agentFor(parts: Parts, settings: ProjectSettings, id: string, kind: Kin
       hint: `Try --kind ${kind === "chat" ? "terminal" : "chat"}.`,
     });
   }
-  if (parts.runtimes[kind] === undefined) {
-    throw new HoldfastError("invalid", `This build of Holdfast has no ${kind} sessions yet.`, {
-      hint: "Try --kind terminal.",
-    });
-  }
   return definition;
 }
 

@@ -55,6 +55,7 @@ export function sessionJson(parts: Parts, loop: Loop, session: SessionState): Se
     trash: session.workspace.at === "trashed" ? session.workspace.trash : null,
     attach: attachText(parts, session),
     activity: seen?.activity?.activity ?? null,
+    permissions: session.permissions,
     queued: session.queue.length,
     createdAt: iso(session.createdAt),
     lastActivityAt: iso(Math.max(session.lastActivityAt, seen?.activity?.since ?? 0)),
@@ -95,7 +96,7 @@ export function currentStatus(
 /** Something that can be pasted into a shell. */
 export function attachText(parts: Parts, session: SessionState): string | null {
   if (session.run.run !== "up") return null;
-  const argv = parts.runtimes[session.kind]?.attachCommand(session) ?? null;
+  const argv = parts.runtimes[session.kind].attachCommand(session);
   return argv === null ? null : argv.map(quote).join(" ");
 }
 

@@ -147,7 +147,7 @@ export class KeeperWorld implements AsyncDisposable {
     const { watcher } = await this.pids();
     for (let seen = ""; times >= 0; times -= 1) {
       seen = await until("the next look", () => {
-        const now = readFileSync(`/proc/${watcher}/task/${watcher}/children`, "utf8").trim();
+        const now = childrenOf(watcher);
         return now !== "" && now !== seen && now;
       });
     }
@@ -170,6 +170,7 @@ export class KeeperWorld implements AsyncDisposable {
   }
 }
 
+export const childrenOf = (pid: number): string => readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();
 export const stateOf = (pid: number): string | undefined => readStat(pid)?.state;
 
 /** In KiB: memory that would be free again without these processes. */

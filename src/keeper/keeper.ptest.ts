@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, readlinkSync, statSync } from "n
 import { describe, expect, test } from "vitest";
 import { isRunning } from "../../test/harness/marked.ts";
 import { until } from "../../test/harness/until.ts";
-import { echo, KeeperWorld, privateMemory, shells, stateOf } from "./keeper.fixture.ts";
+import { childrenOf, echo, KeeperWorld, privateMemory, shells, stateOf } from "./keeper.fixture.ts";
 
 const hasShellcheck = spawnSync("shellcheck", ["--version"]).error === undefined;
 test.runIf(hasShellcheck)("[KEEP-1] shellcheck has nothing to say", () => {
@@ -43,6 +43,9 @@ describe.each(shells)("$name", ({ shell, mostPrivate }) => {
     await using world = new KeeperWorld({ shell, command: [...echo.slice(0, 2), `${echo[2]}; exit 3`] });
     await world.say("one\n");
     await world.heard("got one\n");
+    const { feeder } = await world.pids();
+    // Else the ring for the first line might read the second.
+    await until("the feeder to wait for the bell", () => stateOf(feeder) === "S" && childrenOf(feeder) === "");
     world.append("not rung\n");
     world.ring("q");
     expect(await world.exit()).toBe(3);
@@ -237,7 +240,10 @@ function descriptorsInto(directory: string, pid: number): string[] {
   return readdirSync(`/proc/${pid}/fd`).filter((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`).startsWith(directory));
 }
 
-/** Where the feeder's place in `in` is, as the kernel sees it. */
+/** Where the feeder's place in `in` is, as the kernel sees it; dash moves the descriptor aside while a `cat` runs. */
 function feederOffset(feeder: number): number {
-  return Number(/^pos:\s+(\d+)$/m.exec(readFileSync(`/proc/${feeder}/fdinfo/4`, "utf8"))?.[1]);
+  const fd = readdirSync(`/proc/${feeder}/fd`).find((name) =>
+    readlinkSync(`/proc/${feeder}/fd/${name}`).endsWith("/in"),
+  );
+  return Number(/^pos:\s+(\d+)$/m.exec(readFileSync(`/proc/${feeder}/fdinfo/${fd}`, "utf8"))?.[1]);
 }

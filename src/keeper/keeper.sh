@@ -1,13 +1,11 @@
 #!/bin/sh
-# usage: keeper.sh DIR RECORD LAUNCH -- COMMAND...     What its files mean and what it promises: see keeper.ts.
-# Runs an agent between the append-only files DIR/in and DIR/out and keeps its exit status. Names begin with hf_ where
-# the agent's environment might hold them: a shell passes on what it changes. PATH and umask are given back.
+# keeper.sh DIR RECORD LAUNCH -- COMMAND...   runs an agent between DIR/in and DIR/out; what it promises: see keeper.ts.
+# Names begin with hf_ because a shell passes on what it changes; the agent gets its own PATH and umask back.
 set -u
 hf_dir=$1 hf_record=$2 hf_launch=$3 hf_path=$PATH hf_mask=$(umask)
 hf_tick=${HOLDFAST_KEEPER_TICK:-30}    # seconds between two looks of the watcher
 hf_most=${HOLDFAST_KEEPER_TICKS:-5760} # 48 h of own ticks: neither a changed clock nor suspend counts
-unset HOLDFAST_KEEPER_TICK HOLDFAST_KEEPER_TICKS
-shift 4 && umask 077
+shift 4 && umask 077 && unset HOLDFAST_KEEPER_TICK HOLDFAST_KEEPER_TICKS
 PATH=/usr/bin:/bin:$PATH                      # the agent's may begin with a folder of the worktree
 trap : TERM HUP INT QUIT                      # outlives a polite stop, to write down the status; '' would leak
 mkfifo "$hf_dir/p" "$hf_dir/bell" || exit 125 # a directory that was used before
@@ -47,9 +45,10 @@ bound() { # caps DIR/err (the agent appends: it goes on at the start); renews th
   esac
 }
 watch() { # until the tree is abandoned: then it goes, first politely, then by force; DIR/out stays
+  [ ! -e "$hf_dir/exit" ] || exit 0 # a signal between fork and here is lost, because the keeper's trap took it
   exec 3>&- 9>"$hf_dir/p" 2>/dev/null # before the trap: bash never comes back from an open that a trap interrupts
   # From feeder or polite stop: let the agent's stdin end. From the keeper: it is over.
-  trap 'exec 9>&-; ours "$!" && kill "$!"; [ ! -e "$hf_dir/exit" ] || exit 0' TERM HUP INT QUIT
+  trap 'exec 9>&-; ours "$!" && kill -s KILL "$!"; [ ! -e "$hf_dir/exit" ] || exit 0' TERM HUP INT QUIT
   me='' held='' last='' beat='' still=0 missing=0 how=0 round=0
   while [ "$missing" -lt 2 ] && [ "$still" -lt "$hf_most" ]; do
     sleep "$hf_tick" 9>&- &
@@ -86,5 +85,6 @@ echo "$$ $hf_feeder $hf_watcher" >"$hf_dir/pids"
   "$hf_mask" "$@" <"$hf_dir/p" >>"$hf_dir/out" 2>>"$hf_dir/err")
 hf_status=$?
 printf '%3d\n' "$hf_status" 1<>"$hf_dir/exit.tmp" && mv "$hf_dir/exit.tmp" "$hf_dir/exit"
-for hf_pid in "$hf_feeder" "$hf_watcher"; do ours "$hf_pid" && kill "$hf_pid"; done
+ours "$hf_feeder" && kill -s KILL "$hf_feeder"
+ours "$hf_watcher" && kill "$hf_watcher"
 exit "$hf_status"

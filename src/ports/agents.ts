@@ -25,6 +25,8 @@ export interface TerminalAgent {
   conversationGone: RegExp[];
   /** Paths below the worktree that the agent itself writes and that must not show as changes. */
   exclude: string[];
+  /** How long after a paste an Enter is taken for part of it by this agent, with room for a busy machine. */
+  pasteGuardMs?: number;
   /** tmux key names that interrupt a turn. */
   interrupt: string[];
   /**
@@ -82,6 +84,8 @@ export interface AgentDefinition {
   terminal: TerminalAgent | null;
   chat: ChatAgent | null;
   env: Record<string, string>;
+  /** Whether one conversation can go on in the other kind: seen to work both ways. */
+  handsOver?: boolean;
   /** What the person should know of this agent; `doctor` prints it. */
   notes?: string[];
 }

@@ -21,8 +21,10 @@ export interface RuntimeSeen {
   promptTaken?: boolean;
   /** A chat agent that can no longer be told anything: it has to be ended and its session resumed. */
   deaf?: boolean;
-  /** What was launched, to be compared with what would be launched now. */
+  /** What was launched: keeper script, adapter and its version. */
   build?: string | null;
+  /** Whether something else would be launched now: to be replaced when it is idle, never in the middle of a turn. */
+  stale?: boolean;
 }
 
 /** Why nothing of a session is there any more, where that is proven. */

@@ -42,6 +42,8 @@ export const promptRequest = z.strictObject({
   text: z.string().check(z.minLength(1), z.maxLength(maxPromptBytes)),
   /** How long to wait for the delivery receipt. */
   waitMs: z.optional(z.number().check(z.nonnegative(), z.maximum(600_000))),
+  /** Wait for the end of the turn that answers it (chat); the answer then has `turn`. */
+  waitForTurn: z.optional(z.boolean()),
 });
 export type PromptRequest = z.infer<typeof promptRequest>;
 
@@ -51,6 +53,37 @@ export interface Receipt {
   disposition: "delivered" | "queued" | "refused";
   reason: string | null;
 }
+
+/** By the option's own id, or by what it means; without a request id the oldest open question is meant. */
+export const answerRequest = z.strictObject({
+  requestId: z.optional(z.string().check(z.maxLength(512))),
+  optionId: z.optional(z.string().check(z.maxLength(512))),
+  answer: z.optional(z.enum(["allow", "allow_always", "deny"])),
+});
+export type AnswerRequest = z.infer<typeof answerRequest>;
+
+export const configureRequest = z.strictObject({
+  mode: z.optional(z.string().check(z.maxLength(200))),
+  model: z.optional(z.string().check(z.maxLength(200))),
+  option: z.optional(z.strictObject({ id: z.string().check(z.maxLength(200)), value: z.string().check(z.maxLength(200)) })),
+});
+export type ConfigureRequest = z.infer<typeof configureRequest>;
+
+export const convertRequest = z.strictObject({
+  kind: z.enum(kinds),
+  /** Discards the conversation instead of handing it over. */
+  fresh: z.optional(z.boolean()),
+  wait: z.optional(z.boolean()),
+});
+export type ConvertRequest = z.infer<typeof convertRequest>;
+
+export const promptEditRequest = z.strictObject({
+  text: z.optional(z.string().check(z.minLength(1), z.maxLength(maxPromptBytes))),
+  /** New place among those that wait, from 0. */
+  position: z.optional(z.number().check(z.nonnegative())),
+  withdraw: z.optional(z.boolean()),
+});
+export type PromptEditRequest = z.infer<typeof promptEditRequest>;
 
 export const cleanupRequest = z.strictObject({
   project: z.optional(z.string()),

@@ -61,6 +61,10 @@ export type SessionEvent =
   | { type: "prompt.doubtful"; promptId: PromptId; reason: string }
   | { type: "prompt.requeued"; promptId: PromptId; reason: string }
   | { type: "prompt.withdrawn"; promptId: PromptId; by: Actor }
+  /** While it waits: the text that will be sent instead. */
+  | { type: "prompt.edited"; promptId: PromptId; text: string; by: Actor }
+  | { type: "prompt.moved"; promptId: PromptId; position: number; by: Actor }
+  | { type: "session.converted"; kind: Kind; by: Actor }
   | { type: "turn.started"; promptId: PromptId | null }
   /** `orphaned_at_restart`, `forced`, `error` and `quiet` are ours; any other stop reason is the agent's own word. */
   | { type: "turn.ended"; stopReason: string; promptId?: PromptId | null; message?: string }

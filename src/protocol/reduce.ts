@@ -145,6 +145,12 @@ function change(state: SessionState, event: Exclude<StoredEvent, { type: "sessio
       return { queue: without(state.queue, event.promptId) };
     case "prompt.sent":
       return { queue: without(state.queue, event.promptId), prompted: true, lastActivityAt: event.at };
+    case "prompt.edited":
+      return { queue: state.queue.map((prompt) => (prompt.promptId === event.promptId ? { ...prompt, editedSeq: event.seq } : prompt)) };
+    case "prompt.moved":
+      return { queue: moved(state.queue, event.promptId, event.position) };
+    case "session.converted":
+      return { kind: event.kind, turn: { turn: "none" }, permissions: [] };
     case "prompt.withdrawn":
       return { queue: without(state.queue, event.promptId) };
     case "turn.started":
@@ -216,6 +222,11 @@ function requeue(queue: QueuedPrompt[], event: { promptId: PromptId; at: number;
   const { promptId } = event;
   if (queue.some((prompt) => prompt.promptId === promptId)) return withState(queue, promptId, "queued");
   return [{ promptId, admittedAt: event.at, admittedSeq: event.seq, state: "queued" }, ...queue];
+}
+
+function moved(queue: QueuedPrompt[], promptId: string, position: number): QueuedPrompt[] {
+  const prompt = queue.find((one) => one.promptId === promptId);
+  return prompt === undefined ? queue : without(queue, promptId).toSpliced(position, 0, prompt);
 }
 
 function withState(queue: QueuedPrompt[], promptId: string, state: QueuedPrompt["state"]): QueuedPrompt[] {

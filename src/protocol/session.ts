@@ -82,6 +82,8 @@ export interface QueuedPrompt {
   promptId: PromptId;
   admittedAt: number;
   admittedSeq: number;
+  /** The event that has its text, where that is not the one that admitted it. */
+  editedSeq?: number;
   /** `sending` is written before the text is typed or appended; a crash there is settled by looking, not by repeating. */
   state: "queued" | "sending";
 }

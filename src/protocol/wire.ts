@@ -32,6 +32,14 @@ export const sessionJson = z.object({
   trash: z.nullable(z.string()),
   attach: z.nullable(z.string()),
   activity: z.nullable(z.enum(activities)),
+  /** The agent's open questions (chat). */
+  permissions: z.array(
+    z.object({
+      requestId: z.string(),
+      title: z.string(),
+      options: z.array(z.object({ optionId: z.string(), name: z.string(), kind: z.string() })),
+    }),
+  ),
   queued: z.number(),
   createdAt: time,
   lastActivityAt: time,
@@ -98,7 +106,33 @@ export const receiptJson = z.object({
   promptId: z.string(),
   disposition: z.enum(["delivered", "queued", "refused"]),
   reason: z.nullable(z.string()),
+  /** Where the caller waited for the end of the turn. */
+  turn: z.optional(z.object({ stopReason: z.string(), text: z.string() })),
 });
+/** `reason` says what became of it where it was not this answer that counted. */
+export const answerJson = z.object({ answered: z.boolean(), reason: z.nullable(z.string()) });
+export const cancelJson = z.object({
+  cancelled: z.boolean(),
+  stopReason: z.nullable(z.string()),
+  reason: z.nullable(z.string()),
+});
+export const linesJson = z.object({ lines: z.array(z.string()) });
+export const primerJson = z.object({ markdown: z.string(), turns: z.number(), omitted: z.number() });
+export const queueJson = z.object({
+  prompts: z.array(z.object({ promptId: z.string(), text: z.string(), state: z.string(), admittedAt: time })),
+});
+export const workerJson = z.object({
+  pid: z.nullable(z.number()),
+  session: z.string(),
+  agent: z.string(),
+  state: z.string(),
+  build: z.string(),
+  stale: z.boolean(),
+  /** Whether the agent runs without its keeper. */
+  detached: z.boolean(),
+  startedAt: time,
+});
+
 export const cleanupJson = z.object({
   session: z.string(),
   outcome: z.enum(["would-kill", "cleaned", "error", "skipped"]),
@@ -127,6 +161,7 @@ type Infer<S> = S extends z.ZodMiniType<infer T> ? T : never;
 export type HealthJson = Infer<typeof healthJson>;
 export type StopJson = Infer<typeof stopJson>;
 export type VerbAnswer = Infer<typeof verbAnswer>;
+export type WorkerJson = Infer<typeof workerJson>;
 export type TrashJson = Infer<typeof trashJson>;
 export type FindingJson = Infer<typeof findingJson>;
 
@@ -160,5 +195,17 @@ export interface Answers {
   trashRestore: TrashJson;
   trashEmpty: TrashJson[];
   doctor: FindingJson[];
+  workers: Infer<typeof workerJson>[];
+  answer: Infer<typeof answerJson>;
+  cancel: Infer<typeof cancelJson>;
+  endTurn: SessionJson;
+  configure: SessionJson;
+  acpKill: VerbAnswer;
+  acpRestart: VerbAnswer;
+  acpLogs: Infer<typeof linesJson>;
+  primer: Infer<typeof primerJson>;
+  convert: VerbAnswer;
+  promptEdit: Infer<typeof queueJson>;
+  queue: Infer<typeof queueJson>;
   openapi: Record<string, unknown>;
 }

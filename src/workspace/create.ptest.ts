@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import {
   existsSync,
   lstatSync,
@@ -70,6 +71,45 @@ describe("the base", () => {
     expect(await workspaces.create(user, quiet)).toMatchObject({ branchCreated: false });
     await workspaces.undo(user);
     expect(sh(repository, "rev-parse", maker.branch).trim()).toBe(tip);
+  });
+
+  test("[WORKTREE-2] what comes between preflight and create is seen", async () => {
+    world = makeWorld();
+    const { repository, workspaces, plan } = world;
+    const used = plan("ab-1", { branch: "topic" });
+    expect(await workspaces.preflight(used)).toEqual([]);
+    const newer = commit(repository, { "file.txt": "newer\n" });
+    sh(repository, "branch", "topic", newer);
+    expect(await workspaces.create(used, quiet)).toMatchObject({ branchCreated: false, base: newer });
+    const held = plan("ab-2", { branch: "held" });
+    expect(await workspaces.preflight(held)).toEqual([]);
+    sh(repository, "worktree", "add", "--quiet", "-b", "held", join(world.dir, "elsewhere"));
+    await expect(workspaces.create(held, quiet)).rejects.toThrow(join(world.dir, "elsewhere"));
+  });
+
+  test("[WORKTREE-11] a worktree is registered by the very files that git writes, and by git where its format is extended", async () => {
+    world = makeWorld();
+    const { repository, workspaces, plan } = world;
+    const admin = (name: string): string => join(repository, ".git/worktrees", name);
+    const files = (name: string, path: string): Record<string, string> =>
+      Object.fromEntries(
+        [...["HEAD", "commondir", "gitdir"].map((file) => join(admin(name), file)), join(path, ".git")].map((file) => [
+          file.replaceAll(name, "NAME"),
+          readFileSync(file, "utf8").replaceAll(name, "NAME"),
+        ]),
+      );
+    const ours = plan("ab-1");
+    await workspaces.create(ours, quiet);
+    const theirs = plan("ab-2").path;
+    sh(repository, "worktree", "add", "--quiet", "-b", "ab-2", theirs);
+    expect(files("ab-1", ours.path)).toEqual(files("ab-2", theirs));
+    const kept = readdirSync(admin("ab-1")).filter((name) => name !== "holdfast.json");
+    expect(kept.sort()).toEqual(readdirSync(admin("ab-2")).sort());
+
+    sh(repository, "sparse-checkout", "set", "--no-cone", "/file.txt");
+    const sparse = plan("ab-3");
+    await workspaces.create(sparse, quiet);
+    expect(readdirSync(sparse.path).sort()).toEqual([".git", "file.txt"]);
   });
 
   test("[WORKTREE-3] a bare repository and one without a commit", async () => {
@@ -236,6 +276,28 @@ describe("a crash", () => {
         put(admin, { "index.lock": "" });
         put(plan.path, { "file.txt": "on" });
       },
+      // Killed behind the rename of a registration of ours: locked, and nothing at the path.
+      (plan, admin) => {
+        rmSync(plan.path, { recursive: true });
+        for (const name of ["index", "holdfast.json", "logs", "ORIG_HEAD"])
+          rmSync(join(admin, name), { recursive: true, force: true });
+        put(admin, { locked: "initializing" });
+      },
+      // Killed before that rename.
+      (plan, admin) => {
+        rmSync(plan.path, { recursive: true });
+        rmSync(admin, { recursive: true });
+        put(
+          join(
+            world.repository,
+            ".git",
+            `holdfast-${createHash("sha256").update(plan.path).digest("hex").slice(0, 16)}`,
+          ),
+          {
+            locked: "initializing",
+          },
+        );
+      },
       // Killed before HEAD was written.
       (plan, admin) => {
         for (const name of ["index", "holdfast.json", "HEAD", "commondir"]) rmSync(join(admin, name));
@@ -265,6 +327,7 @@ describe("a crash", () => {
       expect({ index, is: clean(plan.path) }).toEqual({ index, is: "" });
       expect({ index, is: readFileSync(join(plan.path, "file.txt"), "utf8") }).toEqual({ index, is: "one\n" });
       expect(sh(world.repository, "worktree", "list")).not.toContain("locked");
+      expect(readdirSync(join(world.repository, ".git")).filter((name) => name.startsWith("holdfast-"))).toEqual([]);
     }
   });
 

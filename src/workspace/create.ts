@@ -18,6 +18,7 @@ import { isCheckedOut, readMarker, writeMarker } from "./marker.ts";
 import { isBranchName } from "./names.ts";
 import { passed } from "./points.ts";
 import { provision } from "./provision.ts";
+import { canRegister, writeRegistration } from "./register.ts";
 import { finishRegistration, forgetMissing, noCommit, releaseIndex, taken } from "./registration.ts";
 import {
   clearLeftover,
@@ -144,18 +145,13 @@ async function register(
   if (place.is === "missing") await forgetMissing(repository, place.registration.admin, plan.path);
   clearLeftover(plan.path);
   mkdirSync(dirname(plan.path), { recursive: true, mode: 0o700 });
-  if (tip === null) {
-    const what = ["--detach", plan.path, await emptyCommit(commonDir)];
+  if (tip !== null && (await claimSpare(context, repository, plan.path))) {
+    // Registered long ago; its HEAD is still detached.
+  } else if (tip !== null && filters.plain && canRegister(plan.path)) {
+    return writeRegistration(commonDir, plan.path, plan.branch);
+  } else {
+    const what = tip === null ? ["--detach", plan.path, await emptyCommit(commonDir)] : [plan.path, plan.branch];
     await git(["worktree", "add", "--quiet", "--no-checkout", ...what], { gitDir: commonDir });
-  } else if (!(await claimSpare(context, repository, plan.path))) {
-    const began = performance.now();
-    // Checks out as well: should it be cut off, the missing index says so and `checkOut` finishes it.
-    await git(["worktree", "add", "--quiet", plan.path, plan.branch], {
-      gitDir: commonDir,
-      config: filters.checkout,
-      deadlineMs: checkoutDeadlineMs,
-    });
-    rememberCost(context, repository, performance.now() - began);
   }
   const admin = gitDirOf(plan.path);
   if (admin === null) throw new Error(`git made no worktree at ${plan.path}`);

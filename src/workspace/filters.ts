@@ -12,6 +12,8 @@ export interface Filters {
   checkout: ConfigEntry[];
   /** Filters of the repository's own configuration that a checkout leaves out. */
   leftOut: string[];
+  /** Nothing is configured that changes how git registers a worktree: no extension of its format, no sparse checkout. */
+  plain: boolean;
 }
 
 interface Setting {
@@ -33,8 +35,13 @@ const knownCommands = new Set([
 /** With one of these in the repository git-lfs itself would start a program that the repository names. */
 const lfsPrograms = /^lfs\.(customtransfer\.|extension\.|standalonetransferagent)/;
 
+/** Keys come in lower case. The second half is `plain`. */
+const changesRegistration =
+  "^(extensions\\..*|core\\.(sparsecheckout|sparsecheckoutcone|sharedrepository|worktree)|worktree\\.userelativepaths)$";
+const asked = `^(filter|lfs)\\.|${changesRegistration}`;
+
 export async function readFilters(where: { cwd?: string; gitDir?: string }): Promise<Filters> {
-  const answer = await runGit(["config", "--show-scope", "-z", "--get-regexp", "^(filter|lfs)\\."], where);
+  const answer = await runGit(["config", "--show-scope", "-z", "--get-regexp", asked], where);
   return decideFilters(parseScoped(answer.stdout));
 }
 
@@ -66,7 +73,8 @@ export function decideFilters(settings: readonly Setting[]): Filters {
     if (lfsRunsPrograms && setting.value.startsWith("git-lfs ")) refused.add(name);
   }
   const off = [...refused].sort();
-  return { none: [...names].flatMap(turnOff), checkout: off.flatMap(turnOff), leftOut: off };
+  const plain = !settings.some((setting) => new RegExp(changesRegistration).test(setting.key));
+  return { none: [...names].flatMap(turnOff), checkout: off.flatMap(turnOff), leftOut: off, plain };
 }
 
 /** An empty command is "no filter" to git; `required` would make that an error. */

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, realpathSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { createPoints, sparePoints } from "./points.ts";
@@ -76,6 +76,13 @@ test("[SPARE-3] a crash while preparing or claiming leaves nothing confusing", a
     await workspaces.prepareSpare(repository, "main", true);
     commit(repository, { "file.txt": `${point}\n` });
   }
+  // Killed behind the rename, before git was told.
+  await workspaces.prepareSpare(repository, "main", true);
+  const moved = plan("ab-9");
+  renameSync(join(world.worktrees, ".spare", spares()[0]!), moved.path);
+  await workspaces.create(moved, quiet);
+  expect([clean(moved.path), workspaces.liveBranch(moved.path)]).toEqual(["", moved.branch]);
+  expect(sh(repository, "worktree", "list", "--porcelain")).toContain(`worktree ${realpathSync(moved.path)}\n`);
   // Killed between two commits, the spare must not pass for one that is ready at the old one.
   const old = sh(repository, "rev-parse", "HEAD~1").trim();
   await workspaces.prepareSpare(repository, "main", true);

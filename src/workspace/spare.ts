@@ -1,5 +1,5 @@
 /**
- * One worktree kept ready for the next session of a repository whose checkout is slow. Claiming it is a `worktree move`;
+ * One worktree kept ready for the next session of a repository whose checkout is slow. Claiming it is a rename;
  * until its marker is gone nobody was ever given it, so it may be brought to another commit.
  */
 import { crypto } from "../base/crypto.ts";
@@ -14,7 +14,7 @@ import { askGit, checkoutDeadlineMs, git } from "./git.ts";
 import { gitDirOf } from "./head.ts";
 import { isCheckedOut, readMarker, writeMarker } from "./marker.ts";
 import { passed } from "./points.ts";
-import { forgetMissing, releaseIndex } from "./registration.ts";
+import { forgetMissing, reconnectMoved, releaseIndex } from "./registration.ts";
 import { clearLeftover, lookAt, openRepository, readRegistration, samePath, type Repository } from "./repository.ts";
 
 /** From here on a person waits noticeably; below it a second tree on disk is not worth it. */
@@ -94,14 +94,18 @@ export async function claimSpare(context: Context, repository: Repository, path:
   if (admin === null || readMarker(admin)?.is !== "spare") return false;
   const registration = readRegistration(admin);
   if (registration === null || !samePath(registration.path, spare) || existsSync(path)) return false;
+  if (registration.locked !== null) return false;
   context.busySpares.add(spare);
   try {
-    await git(["worktree", "move", spare, path], { gitDir: repository.commonDir });
+    renameSync(spare, path);
+    // Without this, and after a crash before it, the next `create` finds the worktree and tells git itself.
+    await reconnectMoved(repository.commonDir, admin, path);
     return true;
   } catch (error) {
     context.log.warn("spare worktree could not be claimed", { path: spare, error: String(error) });
     // A failed move leaves the spare where it was; then the worktree is made in the ordinary way.
-    return existsSync(path);
+    if (existsSync(path)) throw error;
+    return false;
   } finally {
     context.busySpares.delete(spare);
   }

@@ -2,7 +2,8 @@
  * A fake screen of an agent: a framed composer that wraps what is typed or pasted, submits on Enter, and redraws itself.
  * Options by environment: COMPOSER_HOOKS (file for a hook line per submitted prompt), COMPOSER_LOG (file that gets
  * the submitted prompts as JSON lines), COMPOSER_PLACEHOLDER (long pastes show as "[Pasted text #1 +9 lines]"),
- * COMPOSER_DEAF (pastes are dropped), COMPOSER_ASKS (a paste opens a question instead).
+ * COMPOSER_DEAF (pastes are dropped), COMPOSER_ASKS (a paste opens a question instead), COMPOSER_GUARD (so many ms after a
+ * paste Enter is a line break).
  */
 import { appendFileSync } from "node:fs";
 
@@ -18,6 +19,8 @@ let pending = "";
 let pasting = false;
 let pastes = 0;
 let question = false;
+let pastedAt = -Infinity;
+const guardMs = Number(env["COMPOSER_GUARD"] ?? 0);
 
 function draw(): void {
   const lines = shown.split("\n").flatMap((line) => chunks(line));
@@ -48,6 +51,7 @@ function submit(): void {
 
 function endPaste(text: string): void {
   pastes += 1;
+  pastedAt = performance.now();
   if (env["COMPOSER_DEAF"] !== undefined) return;
   if (env["COMPOSER_ASKS"] !== undefined) {
     question = true;
@@ -81,7 +85,10 @@ function take(): void {
 
 function type(text: string): void {
   for (const character of text) {
-    if (character === "\r") submit();
+    if (character === "\r" && performance.now() - pastedAt < guardMs) {
+      composer += "\n";
+      shown += "\n";
+    } else if (character === "\r") submit();
     else if (character >= " ") {
       composer += character;
       shown += character;

@@ -38,8 +38,9 @@ async function openTerminal(context: Context, session: SessionJson): Promise<num
     throw new HoldfastError("usage", "attach needs a terminal.", { hint: `In a terminal: ${session.attach}` });
   }
   const { spawn } = await import("node:child_process");
-  // Inside the person's own tmux: ours is another server, so its guard against nesting does not apply.
-  const { TMUX: _tmux, TMUX_PANE: _pane, ...env } = context.env;
+  // Inside the person's own tmux: ours is another server, so its guard against nesting does not apply; and its socket lies
+  // where the daemon put it, without the person's TMUX_TMPDIR.
+  const { TMUX: _tmux, TMUX_PANE: _pane, TMUX_TMPDIR: _directory, ...env } = context.env;
   const child = spawn(program, args, { stdio: "inherit", env });
   return new Promise((resolve, reject) => {
     child.once("error", reject);

@@ -1,6 +1,6 @@
 import { type CommandEntry, jsonOption } from "../entry-types.ts";
 import type { Finding } from "../doctor/finding.ts";
-import { withoutMend } from "../doctor/finding.ts";
+import { finding, withoutMend } from "../doctor/finding.ts";
 import { findingLines } from "../render/findings.ts";
 
 export const command: CommandEntry = {
@@ -16,16 +16,19 @@ export const command: CommandEntry = {
   notes: "Exit code 1 if anything failed. The daemon is asked if it runs, and never started.",
   daemon: "alone",
   async run(context, input) {
-    const [{ checkTools, checkAgents }, { checkHome }, { checkCgroup, checkDaemon }] = await Promise.all([
+    const [{ checkTools, checkAgents }, { checkHome }, { checkStrays }, { checkCgroup, checkDaemon }] = await Promise.all([
       import("../doctor/tools.ts"),
       import("../doctor/home.ts"),
+      import("../doctor/strays.ts"),
       import("../doctor/machine.ts"),
     ]);
     const proofs = input.flag("prove") ? await (await import("../doctor/prove.ts")).prove(context.env) : [];
+    const home = [...checkHome(context.paths), ...(await checkStrays(context))];
     const findings: Finding[] = [
       ...(await checkTools(context.env)),
       ...checkAgents(context.env),
-      ...checkHome(context.paths),
+      ...home,
+      ...(home.some((each) => each.check === "leftovers") ? [] : [nothingLeft]),
       ...checkCgroup(context),
       ...(await checkDaemon(context)),
       ...proofs,
@@ -36,6 +39,8 @@ export const command: CommandEntry = {
     return findings.some((each) => each.level === "fail" && !mended.has(each)) ? 1 : 0;
   },
 };
+
+const nothingLeft = finding("leftovers", "ok", "Nothing is left over.");
 
 function mend(finding: Finding): boolean {
   if (finding.mend === undefined) return false;

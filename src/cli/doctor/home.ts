@@ -99,7 +99,7 @@ function checkLeftovers(paths: Paths): Finding[] {
       ),
     );
   }
-  return results.length === 0 ? [finding("leftovers", "ok", "Nothing is left over.")] : results;
+  return results;
 }
 
 function listTemporary(directory: string): string[] {

@@ -11,6 +11,15 @@ export function cleanLines(text: string): string[] {
   return text.split(/\r?\n/).map((line) => clean(line.replaceAll("\t", "  ")).trimEnd());
 }
 
+/** What an agent wrote, with its line ends, tabs and indentation, and nothing that a terminal would obey. */
+export function inert(text: string): string {
+  return text.replaceAll(
+    // oxlint-disable-next-line no-control-regex -- taking them out is the point
+    /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]+/g,
+    (found) => (/^\r+$/.test(found) ? "" : " "),
+  );
+}
+
 /** x-2 before x-10. */
 export function compareNaturally(left: string, right: string): number {
   const a = left.match(/\d+|\D+/g) ?? [];

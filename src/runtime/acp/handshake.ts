@@ -44,11 +44,18 @@ export async function openConversation(
   const initialized = await ask(context, worker, initializeRequest(context));
   if (initialized.is !== "result") return failed("initialize", initialized);
   const opened =
-    how === "resume" && session.agentSessionId !== null
+    howBegun(context, worker, how) === "resume" && session.agentSessionId !== null
       ? await takeUp(context, worker, session, chat, initialized.result)
       : await begin(context, worker, session, initialized.result);
   if (opened.opened) await applyPicks(context, worker, session, opened.agentSessionId);
   return opened;
+}
+
+/** What this launch was already asked for counts: a conversation that is open is never loaded again. */
+function howBegun(context: AcpContext, { launch }: Worker, how: LaunchHow): LaunchHow {
+  const asked = (key: string): boolean => context.store.outboxRow(launch, key) !== null;
+  if (asked("new")) return "fresh";
+  return asked("resume") || asked("load") ? "resume" : how;
 }
 
 async function begin(

@@ -74,7 +74,7 @@ async function observeOne(
   if (!lives(stat, agent)) return existsSync(worker.directory) ? dead(context, worker) : gone;
   if (known === null) attach(context, session, worker, found.settled);
   if (stat.state === "T") wakeUnlessHeld(context, worker, agent);
-  return { seen: { is: "known", value: seenAlive(worker, session, agent) }, cause: null };
+  return { seen: { is: "known", value: seenAlive(context, worker, session, agent) }, cause: null };
 }
 
 /** Read on from the committed byte; complete what a crash cut off. No word is sent: the agent never died. */
@@ -116,7 +116,9 @@ function dead(context: AcpContext, worker: Worker): Observation {
   return { seen: { is: "known", value }, cause: null };
 }
 
-function seenAlive(worker: Worker, session: SessionState, agent: Identity): RuntimeSeen {
+function seenAlive(context: AcpContext, worker: Worker, session: SessionState, agent: Identity): RuntimeSeen {
+  const definition = context.agents.get(session.agent);
+  const { build } = worker.record;
   return {
     launch: worker.launch,
     agent: { alive: true, identity: agent },
@@ -129,7 +131,8 @@ function seenAlive(worker: Worker, session: SessionState, agent: Identity): Runt
     agentSessionId: null,
     lastLines: [],
     deaf: worker.feederGone || !feederHears(worker, session),
-    build: worker.record.build,
+    build,
+    stale: definition !== null && context.buildOf(definition) !== build,
   };
 }
 

@@ -153,3 +153,11 @@ async function names(world: AcpWorld, id: SessionId): Promise<string[]> {
   const { seen } = await world.look(id);
   return seen.is === "known" ? seen.value.processes.map((one) => one.what) : [];
 }
+
+test("[ACP-28] an agent of another build than would be launched now is told as stale, and adopted all the same", async () => {
+  await using world = new AcpWorld();
+  const id = await world.up("demo");
+  expect((await world.look(id)).seen).toMatchObject({ value: { stale: false } });
+  world.restart({ buildOf: () => "newer" });
+  expect((await world.look(id)).seen).toMatchObject({ value: { stale: true, agent: { alive: true } } });
+});

@@ -13,6 +13,7 @@ import {
   readdirSync,
   renameSync,
   rmSync,
+  rmdirSync,
   statSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -106,6 +107,11 @@ export class WorkerFiles {
       rmSync(join(this.sessionDirectory(session), name), { recursive: true, force: true });
     }
     rmSync(this.recordPath(session), { force: true });
+    try {
+      rmdirSync(this.sessionDirectory(session));
+    } catch {
+      // The last stderr is kept there.
+    }
   }
 
   /** Everything of a session that is deleted for good. */

@@ -66,6 +66,13 @@ test("[TMUX-3] a prompt cannot press keys or end its own paste", async () => {
   expect(taken()).toEqual(["a[201~\nbc"]);
 });
 
+test("[AGENT-11] an agent that takes a quick Enter for part of the paste gets it later", async () => {
+  await using world = new TmuxWorld();
+  const { runtime, session, taken } = await composer(world, { COMPOSER_GUARD: "150" }, { pasteGuardMs: 200 });
+  expect(await runtime.send(session, prompt("hello"))).toMatchObject({ sent: "seen" });
+  expect(taken()).toEqual(["hello"]);
+});
+
 test("[TMUX-3] copy mode is left first", async () => {
   await using world = new TmuxWorld();
   const { runtime, session, taken } = await composer(world);

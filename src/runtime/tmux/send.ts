@@ -60,6 +60,8 @@ export async function send(
   if (shown.is === "asks")
     return doubtful("the agent asked a question while the text was typed; Enter was not pressed");
   if (shown.is === "not-seen") return doubtful("the text was not seen on the screen; Enter was not pressed");
+  const guardMs = watch.agent?.pasteGuardMs ?? 0;
+  if (guardMs > 0) await delay(guardMs);
   const entered = await context.tmux.run({ commands: [["send-keys", "-t", pane.paneTarget, "Enter"]] });
   if (entered.is !== "ok") return doubtful("the text was typed, but Enter could not be pressed");
   return typing.waitUntilTaken(text, shown.screen, mark, times);

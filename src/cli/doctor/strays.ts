@@ -1,0 +1,113 @@
+/**
+ * What belongs to no session any more: worktrees, directories of launches, tmux sessions on our own server. Looked at
+ * before the daemon is asked which sessions there are, so that what is being made meanwhile is never taken for a stray.
+ */
+import { execFile } from "node:child_process";
+import { lstatSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Context } from "../context.ts";
+import { findDaemon } from "../find-daemon.ts";
+import { quoteWord } from "../split-command.ts";
+import { type Finding, finding } from "./finding.ts";
+
+const check = "leftovers";
+const tmuxDeadlineMs = 5_000;
+
+export async function checkStrays(context: Context): Promise<Finding[]> {
+  const { paths } = context;
+  const worktrees = directories(paths.worktrees)
+    // `.spare` and `.scratch` are the daemon's own.
+    .filter((name) => !name.startsWith("."))
+    .flatMap((project) => directories(join(paths.worktrees, project)).map((name) => join(paths.worktrees, project, name)));
+  const launches = directories(paths.launches);
+  const workers = directories(paths.workers);
+  const tmux = await listTmux(context);
+  if (worktrees.length + launches.length + workers.length === 0 && tmux.is === "sessions" && tmux.sessions.length === 0) {
+    return [];
+  }
+  if (findDaemon(paths).daemon !== "running") {
+    const message = "Worktrees and tmux sessions that belong to no session cannot be told while the daemon is down.";
+    return [finding(check, "info", message, { fix: "holdfast start, then holdfast doctor again" })];
+  }
+  const sessions = await context.call("sessions").catch(() => null);
+  // The check of the daemon itself says why.
+  if (sessions === null) return [];
+  const ids = new Set(sessions.map(({ id }) => id));
+  const places = new Set(sessions.map(({ workspacePath }) => workspacePath));
+  const running = tmux.is === "sessions" ? tmux.sessions.filter(({ session }) => !ids.has(session)) : [];
+  const inTmux = new Set(running.map(({ session }) => session));
+  return [
+    ...worktrees.filter((path) => !places.has(path)).map(strayWorktree),
+    ...running.map(({ name }) => strayTmux(paths.tmuxSocket, name)),
+    ...launches
+      .filter((id) => !ids.has(id))
+      .map((id) => strayLaunch(join(paths.launches, id), inTmux.has(id) ? "running" : "ended")),
+    ...workers.filter((id) => !ids.has(id)).map((id) => strayLaunch(join(paths.workers, id), "running")),
+    ...(tmux.is === "no-server" ? [deadSocket(tmux.socket)] : []),
+  ];
+}
+
+/** Not mended: there may be work in it. */
+function strayWorktree(path: string): Finding {
+  return finding(check, "warn", `There is a worktree that belongs to no session: ${path}`, {
+    fix: `Keep what you need of it, then run in its repository: git worktree remove ${quoteWord(path)}`,
+  });
+}
+
+/** Not mended: an agent may be at work in it. */
+function strayTmux(socket: string, name: string): Finding {
+  return finding(check, "warn", `There is a tmux session of ours that belongs to no session: ${name}`, {
+    fix: `tmux -L ${socket} kill-session -t ${quoteWord(`=${name}`)}`,
+  });
+}
+
+function strayLaunch(path: string, state: "running" | "ended"): Finding {
+  const fix = `rm -r ${quoteWord(path)}`;
+  const message = `There are files of an agent that belongs to no session: ${path}`;
+  if (state === "running") return finding(check, "warn", message, { fix: `Once nothing uses it: ${fix}` });
+  return finding(check, "warn", message, { fix, mend: () => rmSync(path, { recursive: true, force: true }) });
+}
+
+function deadSocket(path: string): Finding {
+  return finding(check, "info", `There is a socket of a tmux server that is gone: ${path}`, { fix: "The next session takes it over." });
+}
+
+type TmuxList =
+  | { is: "sessions"; sessions: { session: string; name: string }[] }
+  /** Its socket is there, and nobody listens on it. */
+  | { is: "no-server"; socket: string }
+  | { is: "unknown" };
+
+async function listTmux({ paths, env }: Context): Promise<TmuxList> {
+  // Without TMUX_TMPDIR, as the daemon's own calls are made.
+  const { TMUX: _tmux, TMUX_TMPDIR: _directory, ...clean } = env;
+  const socket = join("/tmp", `tmux-${process.getuid?.() ?? 0}`, paths.tmuxSocket);
+  if (lstatSync(socket, { throwIfNoEntry: false }) === undefined) return { is: "sessions", sessions: [] };
+  const args = ["-u", "-L", paths.tmuxSocket, "list-sessions", "-F", "#{@holdfast-session}\t#{session_name}"];
+  return new Promise((resolve) => {
+    execFile("tmux", args, { env: clean, timeout: tmuxDeadlineMs, cwd: tmpdir() }, (error, stdout, stderr) => {
+      if (error === null) resolve({ is: "sessions", sessions: parseTmux(stdout) });
+      else if (/no server running|error connecting/.test(stderr)) resolve({ is: "no-server", socket });
+      else resolve({ is: "unknown" });
+    });
+  });
+}
+
+/** A session without our option is the person's own. */
+function parseTmux(text: string): { session: string; name: string }[] {
+  return text.split("\n").flatMap((line) => {
+    const [session = "", name = ""] = line.split("\t");
+    return session === "" ? [] : [{ session, name }];
+  });
+}
+
+function directories(path: string): string[] {
+  try {
+    return readdirSync(path, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => name);
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,43 @@
+/**
+ * What would be launched now for a chat agent: the keeper script, the command, and the files it names, by size and time of
+ * change. An update of Holdfast that touches none of these replaces no worker.
+ */
+import { realpathSync, statSync } from "node:fs";
+import { basename, delimiter, isAbsolute, join } from "node:path";
+import { digestOf } from "../base/digest.ts";
+import type { AgentDefinition } from "../ports/agents.ts";
+
+/** Asked for every chat session on every look; files change when somebody installs something. */
+const rememberMs = 5_000;
+
+export function workerBuilds(keeper: string): (agent: AgentDefinition) => string {
+  const known = new Map<string, { build: string; at: number }>();
+  return (agent) => {
+    const command = agent.chat?.command ?? [];
+    const key = command.join("\0");
+    const found = known.get(key);
+    if (found !== undefined && performance.now() - found.at < rememberMs) return found.build;
+    const build = `${basename(command.at(-1) ?? "")} ${digestOf([keeper, ...command.map(identityOf)].join("\n"))}`;
+    known.set(key, { build, at: performance.now() });
+    return build;
+  };
+}
+
+/** A file by what it is, wherever this build of Holdfast keeps its copy; anything else by its text. */
+function identityOf(word: string): string {
+  const path = isAbsolute(word) ? word : findOnPath(word);
+  if (path === null) return word;
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat?.isFile() === true ? `${basename(path)} ${stat.size} ${Math.floor(stat.mtimeMs)}` : word;
+}
+
+function findOnPath(command: string): string | null {
+  for (const directory of (process.env["PATH"] ?? "").split(delimiter)) {
+    try {
+      return realpathSync(join(directory, command));
+    } catch {
+      // Not here.
+    }
+  }
+  return null;
+}

@@ -15,7 +15,7 @@ export function installAgents(): void {
   const wanted = JSON.stringify(Object.fromEntries(agentPackages.map(({ name, version }) => [name, version])));
   const stamp = join(cache, stampName);
   if (!existsSync(stamp) || readFileSync(stamp, "utf8") !== wanted) {
-    console.log("Installing the real agents (about 1.3 GB, once) …");
+    console.log("Installing the real agents (about 1.7 GB, once) …");
     rmSync(stamp, { force: true });
     npmInstall(cache, wanted);
     checkVersions(cache);

@@ -72,10 +72,14 @@ export function gemini({ trustsOurSettings }: { trustsOurSettings: boolean }): A
         },
         { where: "title", pattern: /^\u270b/, activity: "needs_input", reason: permission },
         { where: "title", pattern: /^\u2726/, activity: "working" },
+        // A moment before its title says so.
+        { where: "screen", pattern: /\(esc to cancel, |Resuming session\.\.\./, activity: "working" },
         { where: "title", pattern: /^\u25c7/, activity: "idle" },
       ],
       conversationGone: [/Error resuming session: (No previous sessions found|Invalid session identifier)/],
       exclude: [],
+      // It shows an empty composer for a second or two, then the conversation with another one.
+      begun: /^ ?> (?! *Type your message)\S|^\u2726 /m,
       // Within 40 ms of a paste, and until it has drawn itself again, it makes a line break of Enter.
       pasteGuardMs: 250,
       interrupt: ["Escape"],

@@ -36,6 +36,8 @@ const seen: Seen[] = [
   { agent: "gemini", title: "◇  Ready (w-gemini)      ", is: "idle" },
   { agent: "gemini", title: "✦  Working… (w-gemini)   ", is: "working" },
   { agent: "gemini", title: "✋  Action Required (w-gemini)  ", is: "needs_input" },
+  { agent: "gemini", title: "◇  Ready (w)", screen: " ⠏ Thinking... (esc to cancel, 0s)", is: "working" },
+  { agent: "gemini", title: "◇  Ready (w)", screen: "⠏ Resuming session...\n > hello", is: "working" },
   { agent: "gemini", title: "◇  Ready (w)", screen: "│ Do you trust the files in this folder?  │", is: "needs_input" },
   {
     agent: "opencode",
@@ -57,6 +59,22 @@ const seen: Seen[] = [
 
 test.each(seen)("[AGENT-8] $agent with title '$title' and screen '$screen' is $is", ({ agent, title, screen, is }) => {
   expect(activityOf(agents.get(agent)!.terminal!, title ?? "", screen ?? "")).toBe(is);
+});
+
+test.each([
+  ["", false],
+  ["4. Be specific for the best results\n >   Type your message or @path/to/file", false],
+  ["▄▄▄\n > say: hello\n▀▀▀\n >   Type your message or @path/to/file", true],
+  ["✦ before the reboot\n >   Type your message or @path/to/file", true],
+])("[AGENT-12] gemini has begun when %j is on its screen: %s", (screen, begun) => {
+  expect(agents.get("gemini")!.terminal!.begun!.test(screen)).toBe(begun);
+});
+
+test("[AGENT-12] no agent is idle because its start hook fired: it fires before the composer takes text", () => {
+  for (const { id, terminal } of agents.list()) {
+    const starts = terminal?.hookRules.filter(({ event }) => /^(SessionStart|session\.created)$/.test(event)) ?? [];
+    expect([id, starts.filter(({ activity }) => activity !== null)]).toEqual([id, []]);
+  }
 });
 
 const gone: [string, string][] = [

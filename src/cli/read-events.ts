@@ -1,4 +1,4 @@
-/** A session's events behind a sequence number, page by page. */
+/** A session's events behind a sequence number, or the last ones, page by page. */
 import type { EventJson } from "../protocol/wire.ts";
 import type { Context } from "./context.ts";
 
@@ -18,4 +18,21 @@ export async function readOn(
     last = page.at(-1)?.seq ?? last;
     if (page.length < pageSize) return;
   }
+}
+
+/** The last events up to `seq`, read backwards page by page until they are enough, or all. */
+export async function readBack(
+  context: Context,
+  id: string,
+  seq: number,
+  isEnough: (events: readonly EventJson[]) => boolean,
+): Promise<EventJson[]> {
+  let events: EventJson[] = [];
+  for (let to = seq; to > 0 && !isEnough(events); ) {
+    const since = Math.max(0, to - pageSize);
+    const page = await context.call("events", { params: { id }, query: { since, limit: to - since } });
+    events = [...page, ...events];
+    to = since;
+  }
+  return events;
 }

@@ -419,9 +419,15 @@ describe("[CORE-8] prompts go one at a time, in order, and never twice", () => {
     ["a question is open: never typed into", [...upNow, ...two], { runtime: alive({ activity: "needs_input" }) }, []],
     [
       "chat turn open: it waits",
-      [chat, ready, started, up, turn, ...two],
+      [chat, ready, started, up, { type: "turn.started", promptId: asPromptId("p-0") }, ...two],
       { runtime: alive({ activity: "working" }) },
       [],
+    ],
+    [
+      "a turn that the agent began by itself does not hold up the person's",
+      [chat, ready, started, up, turn, ...two],
+      { runtime: alive({ activity: "working" }) },
+      [{ do: "deliver", prompt: asPromptId("p-1") }],
     ],
     [
       "chat turn ended: the next",
@@ -451,5 +457,21 @@ describe("[CORE-8] prompts go one at a time, in order, and never twice", () => {
     ["only a doubtful one: nothing", [...upNow, prompt("p-1"), sending("p-1"), doubtful], { runtime: alive() }, []],
     ["not yet up: adopted first", [...base, ...two, started], { runtime: alive() }, [{ do: "adopt" }]],
     ["down: launched first", [...base, ...two], {}, [fresh()]],
+  ]);
+});
+
+describe("[CORE-17] a living chat agent is replaced only where that costs nobody a turn", () => {
+  const mine: SessionEvent = { type: "turn.started", promptId: asPromptId("p-0") };
+  const asked: SessionEvent = { type: "permission.asked", requestId: "r", title: "t", options: [] };
+  const chatUp = [chat, ready, started, up];
+  check([
+    ["another build, idle: at once", chatUp, { runtime: alive({ stale: true }) }, [stop("stale")]],
+    ["another build, in a turn: it is drained", [...chatUp, mine], { runtime: alive({ stale: true }) }, []],
+    ["another build, asking: it waits", [...chatUp, mine, asked], { runtime: alive({ stale: true }) }, []],
+    ["deaf and idle", chatUp, { runtime: alive({ deaf: true }) }, [stop("deaf")]],
+    ["deaf in a turn that can still end by itself", [...chatUp, mine], { runtime: alive({ deaf: true }) }, []],
+    ["deaf, with a question that nobody can answer", [...chatUp, mine, asked], { runtime: alive({ deaf: true }) }, [stop("deaf")]],
+    ["a person asked for it, turn or not", [...chatUp, mine], { runtime: alive(), restartAsked: true }, [stop("restart")]],
+    ["a terminal is never replaced", upNow, { runtime: alive({ stale: true, deaf: true }) }, []],
   ]);
 });

@@ -25,6 +25,11 @@ export interface TerminalAgent {
   conversationGone: RegExp[];
   /** Paths below the worktree that the agent itself writes and that must not show as changes. */
   exclude: string[];
+  /**
+   * What the screen shows once the agent has begun its first prompt or taken up a conversation. For agents that look ready
+   * before that and then draw themselves anew: what is typed in between is lost.
+   */
+  begun?: RegExp;
   /** How long after a paste an Enter is taken for part of it by this agent, with room for a busy machine. */
   pasteGuardMs?: number;
   /** tmux key names that interrupt a turn. */

@@ -1,24 +1,279 @@
-/** A chat's transcript, event by event; what is not said by somebody is left out. */
+/**
+ * A chat's transcript. What agents say comes in pieces that may end in the middle of a line, so a piece of transcript
+ * is text to be written as it is. Words in brackets are ours, everything else was said by somebody.
+ */
+import type { PermissionOption } from "../../protocol/session.ts";
 import type { EventJson } from "../../protocol/wire.ts";
 import type { Paint } from "./paint.ts";
-import { clean, cleanLines } from "./text.ts";
+import { clean, inert } from "./text.ts";
 
-export function transcriptLines(event: EventJson, paint: Paint): string[] {
-  const text = typeof event["text"] === "string" ? cleanLines(event["text"]) : [];
-  switch (event.type) {
-    case "prompt.admitted":
-      return text.map((line) => paint.bold(`> ${line}`));
-    case "agent.text":
-      return text;
-    case "agent.thought":
-      return text.map((line) => paint.dim(line));
-    case "permission.asked":
-      return [paint.yellow("The agent asks for permission; answer it in the dashboard.")];
-    case "context.reset":
-      return [paint.yellow("Conversation context reset")];
-    case "turn.ended":
-      return [paint.dim(`[${typeof event["stopReason"] === "string" ? clean(event["stopReason"]) : "ended"}]`)];
-    default:
-      return [];
+export interface OpenQuestion {
+  requestId: string;
+  title: string;
+  options: PermissionOption[];
+}
+
+/** Titles are whole commands with some agents; the rest of a long one is in `events --json`. */
+const maxTitle = 200;
+
+export class Transcript {
+  readonly #paint: Paint;
+  readonly #prompts = new Map<string, string>();
+  readonly #waiting = new Set<string>();
+  readonly #tools = new Map<string, Tool>();
+  readonly #questions = new Map<string, OpenQuestion>();
+  /** What the last line belongs to, as long as more of the same would go on in it. */
+  #block: string | null = null;
+  #midLine = false;
+  #empty = true;
+  #turnOpen = false;
+
+  constructor(paint: Paint) {
+    this.#paint = paint;
   }
+
+  get turnOpen(): boolean {
+    return this.#turnOpen;
+  }
+
+  /** The agent's questions that nobody has answered, oldest first. */
+  get questions(): OpenQuestion[] {
+    return [...this.#questions.values()];
+  }
+
+  /** What this event adds, to be written as it is; `echoed` prompts are on the screen already. */
+  take(event: EventJson, echoed?: ReadonlySet<string>): string {
+    this.#track(event);
+    switch (event.type) {
+      case "prompt.sent":
+      case "prompt.doubtful":
+        return this.#prompt(event, echoed);
+      case "agent.text":
+        return this.#words(`text ${wordOf(event, "messageId")}`, "", wordOf(event, "text"), (text) => text);
+      case "agent.thought":
+        return this.#words("thought", "~ ", wordOf(event, "text"), this.#paint.dim);
+      case "tool.updated":
+        return this.#tool(event);
+      default: {
+        const line = this.#remark(event);
+        return line === null ? "" : this.#line(line);
+      }
+    }
+  }
+
+  /** Ends an open line, and names the prompts that still wait. */
+  end(): string {
+    const waiting = [...this.#waiting].map((id) => this.#paint.dim(`[waiting] ${short(this.#prompts.get(id) ?? "")}`));
+    const close = this.#close();
+    return close + waiting.map((line) => `${line}\n`).join("");
+  }
+
+  #track(event: EventJson): void {
+    const promptId = wordOf(event, "promptId");
+    const requestId = wordOf(event, "requestId");
+    switch (event.type) {
+      case "prompt.admitted":
+      case "prompt.edited":
+        this.#prompts.set(promptId, wordOf(event, "text"));
+        this.#waiting.add(promptId);
+        return;
+      case "prompt.requeued":
+        return void this.#waiting.add(promptId);
+      case "prompt.sent":
+      case "prompt.doubtful":
+      case "prompt.withdrawn":
+        return void this.#waiting.delete(promptId);
+      case "turn.started":
+        this.#turnOpen = true;
+        return;
+      case "turn.ended":
+        this.#turnOpen = false;
+        // After a forced end the agent may still wait for its answer.
+        if (event["stopReason"] !== "forced") this.#questions.clear();
+        return;
+      case "run.ended":
+        return this.#questions.clear();
+      case "permission.asked":
+        this.#questions.set(requestId, { requestId, title: wordOf(event, "title"), options: optionsOf(event) });
+        return;
+      default:
+    }
+  }
+
+  #prompt(event: EventJson, echoed: ReadonlySet<string> | undefined): string {
+    const id = wordOf(event, "promptId");
+    const doubt = event.type === "prompt.doubtful" ? `[it may not have arrived] ${short(wordOf(event, "reason"))}` : null;
+    const remark = doubt === null ? "" : `${this.#paint.yellow(doubt)}\n`;
+    if (echoed?.has(id) === true) return this.#close() + remark;
+    const text = this.#prompts.get(id) ?? "(a prompt from before)";
+    const lines = inert(text).trimEnd().split("\n");
+    const gap = this.#empty ? "" : "\n";
+    this.#empty = false;
+    return this.#close() + gap + lines.map((line) => `${this.#paint.bold(`> ${line}`)}\n`).join("") + remark;
+  }
+
+  #words(block: string, prefix: string, said: string, paint: (text: string) => string): string {
+    const begins = this.#block !== block;
+    const text = begins ? inert(said).replace(/^\n+/, "") : inert(said);
+    if (text === "") return "";
+    let written = begins ? this.#close() : "";
+    this.#block = block;
+    this.#empty = false;
+    for (const [at, piece] of text.split("\n").entries()) {
+      if (at > 0) {
+        written += "\n";
+        this.#midLine = false;
+      }
+      if (piece === "") continue;
+      written += paint(this.#midLine ? piece : `${prefix}${piece}`);
+      this.#midLine = true;
+    }
+    return written;
+  }
+
+  #tool(event: EventJson): string {
+    const id = wordOf(event, "toolCallId");
+    const tool = this.#tools.get(id) ?? { title: null, kind: "tool", status: "", told: null, toldFailed: false };
+    this.#tools.set(id, tool);
+    tool.title = wordOf(event, "title") || tool.title;
+    tool.kind = wordOf(event, "kind") || tool.kind;
+    tool.status = wordOf(event, "status") || tool.status;
+    const failed = tool.status === "failed";
+    const over = failed || tool.status === "completed";
+    // Some agents give a call its name only when it runs, or a better one then.
+    const isNews = tool.told === null ? over || tool.title !== null : over && tool.title !== tool.told;
+    if (!isNews && (!failed || tool.toldFailed)) return "";
+    tool.told = tool.title ?? id;
+    tool.toldFailed = failed;
+    const line = `[${clean(tool.kind)}] ${short(tool.told)}`;
+    return this.#line(failed ? this.#paint.red(`${line}: failed`) : this.#paint.cyan(line));
+  }
+
+  #remark(event: EventJson): string | null {
+    const { dim, yellow, red } = this.#paint;
+    const says = (name: string): string => short(wordOf(event, name));
+    switch (event.type) {
+      case "permission.asked":
+        return yellow(`[permission] ${says("title")}`);
+      case "permission.answered":
+        return yellow(`[permission] ${this.#choice(event)}, by ${says("by")}`);
+      case "turn.cancelling":
+        return dim(`[cancelling] by ${says("by")}`);
+      case "turn.ended":
+        return turnEnd(says("stopReason"), says("message"), this.#paint);
+      case "context.reset":
+        return yellow(`[Conversation context reset] ${says("reason")}`);
+      case "plan.updated":
+        return dim(`[plan] ${planOf(event["entries"])}`);
+      case "auth.required":
+        return red(`[authentication required] ${says("message")}`);
+      case "output.damaged":
+        return yellow(`[output damaged] ${says("what")}: part of the answer may be lost`);
+      case "prompt.requeued":
+        return yellow(`[queued again] ${says("reason")}`);
+      case "launch.failed":
+        return red(`[launch failed] ${says("reason")}`);
+      case "run.ended":
+        return event["how"] === "stopped" ? dim("[agent stopped]") : yellow(`[agent ended] ${says("how")}`);
+      case "session.converted":
+        return dim(`[converted] to ${says("kind")}, by ${says("by")}`);
+      case "mode.changed":
+        return dim(`[mode] ${says("mode")}`);
+      case "model.changed":
+        return dim(`[model] ${says("model")}`);
+      case "notice":
+        return (event["level"] === "warn" ? yellow : dim)(`[notice] ${says("text")}`);
+      default:
+        return null;
+    }
+  }
+
+  #choice(event: EventJson): string {
+    const requestId = wordOf(event, "requestId");
+    const question = this.#questions.get(requestId);
+    this.#questions.delete(requestId);
+    if (event["outcome"] === "cancelled") return "cancelled";
+    const optionId = wordOf(event, "optionId");
+    return short(question?.options.find((option) => option.optionId === optionId)?.name ?? optionId);
+  }
+
+  #line(text: string): string {
+    const close = this.#close();
+    this.#empty = false;
+    return `${close}${text}\n`;
+  }
+
+  #close(): string {
+    const end = this.#midLine ? "\n" : "";
+    this.#midLine = false;
+    this.#block = null;
+    return end;
+  }
+}
+
+interface Tool {
+  title: string | null;
+  kind: string;
+  status: string;
+  /** The title that was printed, and whether with its failure. */
+  told: string | null;
+  toldFailed: boolean;
+}
+
+/** Events that are over, for a transcript: each tool call once, where it began, as it ended. */
+export function mergeTools(events: readonly EventJson[]): EventJson[] {
+  const calls = new Map<unknown, EventJson>();
+  return events.flatMap((event) => {
+    if (event.type !== "tool.updated") return [event];
+    const first = calls.get(event["toolCallId"]);
+    if (first !== undefined) {
+      Object.assign(first, event, { seq: first.seq, at: first.at });
+      return [];
+    }
+    const merged = { ...event };
+    calls.set(event["toolCallId"], merged);
+    return [merged];
+  });
+}
+
+/**
+ * Sequence number at which the last `turns` turns begin: with a prompt, or by the agent itself. Null when they began
+ * before these events, or one of their prompts was written before them.
+ */
+export function startOfTurns(events: readonly EventJson[], turns: number): number | null {
+  const starts = events.filter(
+    ({ type, ...event }) => type === "prompt.sent" || (type === "turn.started" && event["promptId"] === null),
+  );
+  const first = starts.at(-turns);
+  if (turns === 0) return Infinity;
+  if (first === undefined || starts.length < turns) return null;
+  const written = new Set(events.filter(({ type }) => type === "prompt.admitted").map((event) => event["promptId"]));
+  const isWhole = starts.slice(-turns).every(({ type, ...event }) => type !== "prompt.sent" || written.has(event["promptId"]));
+  return isWhole ? first.seq : null;
+}
+
+function turnEnd(stopReason: string, message: string, { dim, yellow, red }: Paint): string {
+  const paint = stopReason === "end_turn" || stopReason === "quiet" ? dim : stopReason === "error" ? red : yellow;
+  return paint(message === "" ? `[${stopReason}]` : `[${stopReason}] ${message}`);
+}
+
+function planOf(entries: unknown): string {
+  const steps = (Array.isArray(entries) ? entries : []) as { content?: unknown; status?: unknown }[];
+  const done = steps.filter((step) => step?.status === "completed").length;
+  const now = steps.find((step) => step?.status === "in_progress")?.content;
+  return `${done} of ${steps.length} done${typeof now === "string" ? `, now: ${short(now)}` : ""}`;
+}
+
+function optionsOf(event: EventJson): PermissionOption[] {
+  return Array.isArray(event["options"]) ? (event["options"] as PermissionOption[]) : [];
+}
+
+function wordOf(event: EventJson, name: string): string {
+  const value = event[name];
+  return typeof value === "string" ? value : "";
+}
+
+function short(text: string): string {
+  const line = clean(text);
+  return line.length <= maxTitle ? line : `${line.slice(0, maxTitle - 1)}…`;
 }

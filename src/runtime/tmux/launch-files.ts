@@ -18,6 +18,8 @@ export interface LaunchNote {
   /** The conversation id we chose or resumed. */
   agentSessionId: string | null;
   promptTaken: boolean;
+  /** Whether it took up a conversation. */
+  resumed?: boolean;
 }
 
 export class LaunchFiles {

@@ -75,7 +75,8 @@ function writeFiles(
   const env = agentEnvironment(context.env, definition, request, values);
   const files = agent.files.map((file) => ({ ...file, text: fill(file.text, values) }));
   const run = { workspace: session.workspacePath, env, argv };
-  context.files.write(session.id, { launch, agentSessionId: id, promptTaken }, run, files);
+  const resumed = request.how === "resume" && agent.resume !== null;
+  context.files.write(session.id, { launch, agentSessionId: id, promptTaken, resumed }, run, files);
   return { promptTaken };
 }
 

@@ -13,6 +13,8 @@ import type { Pane } from "./panes.ts";
 
 /** The server tells a pane's last activity in whole seconds: within this a screen may have changed again unseen. */
 const activitySlackMs = 2000;
+/** An agent that has begun long ago may have scrolled the signs of it away; no start takes longer on a busy machine. */
+const beginMs = 60_000;
 
 export class LaunchWatch {
   readonly launch: LaunchId;
@@ -24,6 +26,8 @@ export class LaunchWatch {
   #capturedKey: string | null = null;
   #capturedAt = 0;
   #says: ScreenSays | null = null;
+  /** It has something to begin with, and nothing shows yet that it did. */
+  #awaitsBegin: boolean;
   /** As tmux has it: the usual name may have been taken. */
   sessionName: string | null = null;
   /** Last lines of a dead pane: they do not change any more. */
@@ -37,7 +41,9 @@ export class LaunchWatch {
     this.launch = launch;
     this.agent = agent;
     this.hooks = new HookReader(join(files.directory(session, launch), hookFileName), agent?.hookRules ?? []);
-    this.#chosenId = files.note(session, launch)?.agentSessionId ?? null;
+    const note = files.note(session, launch);
+    this.#chosenId = note?.agentSessionId ?? null;
+    this.#awaitsBegin = agent?.begun !== undefined && (note?.promptTaken === true || note?.resumed === true);
   }
 
   get agentSessionId(): string | null {
@@ -73,12 +79,15 @@ export class LaunchWatch {
     this.#onScreen = matchScreen(this.agent?.screenRules ?? [], screen);
     this.#capturedKey = pane.changeKey;
     this.#capturedAt = now;
+    if (this.agent?.begun !== undefined && screen.search(this.agent.begun) >= 0) this.#awaitsBegin = false;
   }
 
   activity(pane: Pane, now: number): ActivitySeen | null {
     const own = this.#readStatus();
     if (own !== null) return { activity: own.activity, source: "status", since: own.since, reason: own.reason };
-    const match = matchRules(this.agent?.screenRules ?? [], pane.title, this.#onScreen);
+    const found = matchRules(this.agent?.screenRules ?? [], pane.title, this.#onScreen);
+    if (found?.activity === "working" || now - (this.#process?.startedAt ?? now) > beginMs) this.#awaitsBegin = false;
+    const match = found?.activity === "idle" && this.#awaitsBegin ? null : found;
     if (match === null) this.#says = null;
     else if (match.activity !== this.#says?.activity || match.where !== this.#says.where) {
       this.#says = { ...match, since: now };

@@ -61,13 +61,20 @@ export async function startEmptyNode(): Promise<Running> {
   );
 }
 
-/** As the CLI starts it: detached from nothing here, but with the same environment, directory and report. */
-export async function startDaemon(home: BenchHome): Promise<Running> {
+/**
+ * As the CLI starts it: detached from nothing here, but with the same environment, directory and report. `check` gets
+ * its first answer, and throws where that is not good enough.
+ */
+export async function startDaemon(
+  home: BenchHome,
+  path = "/api/health",
+  check: (answer: string) => void = () => {},
+): Promise<Running> {
   const options = { cwd: home.paths.home, env: cleanEnvironment(home.env) };
   return start([daemonBundle], options, async (line) => {
     const report = JSON.parse(line) as StartReport;
     if (report.report !== "ready") throw new Error(`the daemon did not start: ${line}`);
-    await ask(home.paths.socket, "/api/health");
+    check(await ask(home.paths.socket, path));
   });
 }
 

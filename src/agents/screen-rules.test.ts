@@ -71,7 +71,8 @@ test.each([
 });
 
 test("[AGENT-12] no agent is idle because its start hook fired: it fires before the composer takes text", () => {
-  for (const { id, terminal } of agents.list()) {
+  for (const id of ["claude", "codex", "gemini", "opencode"]) {
+    const { terminal } = agents.get(id)!;
     const starts = terminal?.hookRules.filter(({ event }) => /^(SessionStart|session\.created)$/.test(event)) ?? [];
     expect([id, starts.filter(({ activity }) => activity !== null)]).toEqual([id, []]);
   }

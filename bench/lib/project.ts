@@ -46,13 +46,18 @@ export async function killSession(home: BenchHome, id: string): Promise<void> {
   await ask(home.paths.socket, `/api/sessions/${id}/kill`, {});
 }
 
+/** A hundred sessions on a busy machine do not end within the time of one call. */
+const haltAttempts = 8;
+
 /** Ends every session of the home, so that nothing outlives the bench; the daemon ends with it. */
 export async function haltAll(home: BenchHome): Promise<void> {
-  const answer = JSON.parse(await ask(home.paths.socket, "/api/daemon/stop", { haltSessions: true })) as {
-    remaining: string[];
-  };
+  for (let attempt = 1; ; attempt++) {
+    const answer = await ask(home.paths.socket, "/api/daemon/stop", { haltSessions: true });
+    const { remaining } = JSON.parse(answer) as { remaining: string[] };
+    if (remaining.length === 0) break;
+    if (attempt === haltAttempts) throw new Error(`still running: ${remaining.join(", ")}`);
+  }
   rmSync(join("/tmp", `tmux-${process.getuid?.() ?? 0}`, home.paths.tmuxSocket), { force: true });
-  if (answer.remaining.length > 0) throw new Error(`still running: ${answer.remaining.join(", ")}`);
 }
 
 export function git(home: BenchHome, cwd: string, ...args: string[]): string {

@@ -78,8 +78,8 @@ function isRefused(error: unknown): boolean {
 }
 
 /** The daemon went while it was asked. A question can be put again; a verb may have been done. */
-function isLost(error: unknown): boolean {
-  const { code } = error as NodeJS.ErrnoException;
+export function isLost(error: unknown): boolean {
+  const code = (error as NodeJS.ErrnoException | undefined)?.code;
   return code === "ECONNRESET" || code === "EPIPE" || error instanceof CutOff;
 }
 

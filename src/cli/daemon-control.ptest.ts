@@ -39,7 +39,12 @@ function makeContext(): Context {
     env: { ...process.env, HOLDFAST_HOME: join(directory, "h"), TMUX: "x", CLAUDECODE: "1", HOLDFAST_PASSPHRASE: "" },
     cwd: directory,
     dist: join(directory, "dist"),
-    io: { out: (text) => void out.push(text), err: (text) => void err.push(text), isTerminal: () => false },
+    io: {
+      out: (text) => void out.push(text),
+      write: (text) => void out.push(text),
+      err: (text) => void err.push(text),
+      isTerminal: () => false,
+    },
   });
 }
 

@@ -134,7 +134,7 @@ function onSamePort(options: LaunchOptions, url: string): LaunchOptions {
   return options.portGiven && options.port !== 0 ? options : { ...options, port, portGiven: false };
 }
 
-function managedElsewhere(file: DaemonFile): HoldfastError {
+export function managedElsewhere(file: DaemonFile): HoldfastError {
   const [who, how] =
     file.managedBy === "systemd"
       ? ["is managed by systemd", "Restart it there, for example: systemctl --user restart holdfast"]

@@ -3,7 +3,7 @@ import type { Context } from "./context.ts";
 import type { Input } from "./input.ts";
 
 /** What a value names, so that completion can offer it. */
-export type Completes = "session" | "project" | "agent" | "trash" | "file" | "directory" | "none";
+export type Completes = "session" | "chat" | "request" | "project" | "agent" | "trash" | "file" | "directory" | "none";
 
 export interface ArgumentEntry {
   name: string;
@@ -62,6 +62,7 @@ export const noWaitOption: OptionEntry = {
 };
 export const yesOption: OptionEntry = { long: "yes", short: "y", description: "do not ask" };
 export const sessionArgument: ArgumentEntry = { name: "session", description: "its id", completes: "session" };
+export const chatArgument: ArgumentEntry = { name: "session", description: "its id", completes: "chat" };
 
 export function optionsOf(entry: CommandEntry): readonly OptionEntry[] {
   return entry.daemon === "starts" ? [...(entry.options ?? []), noStartOption] : (entry.options ?? []);

@@ -6,13 +6,17 @@ import type { Context } from "./context.ts";
 import type { Input } from "./input.ts";
 import { clean } from "./render/text.ts";
 
-export type VerbName = "stop" | "kill" | "restore" | "archive" | "unarchive" | "wake" | "delete" | "snooze";
+export type VerbName =
+  | ("stop" | "kill" | "restore" | "archive" | "unarchive" | "wake" | "delete" | "snooze")
+  | ("acpKill" | "acpRestart" | "convert");
 
 export interface VerbWords {
   /** `Session X killed.` */
   done: string;
   /** With --no-wait: the intent is written, the rest follows. */
   recorded: string;
+  /** `Failed to … session X`, where the route's name is no word. */
+  verb?: string;
 }
 
 export async function runVerb(
@@ -24,19 +28,26 @@ export async function runVerb(
 ): Promise<VerbAnswer> {
   const id = input.arg(0);
   const wait = !input.flag("no-wait");
-  const answer = await callVerb(context, verb, id, { ...body, ...(wait ? {} : { wait }) });
-  if (input.flag("json")) {
-    context.json(verbJson(answer));
-    return answer;
-  }
+  const answer = await callVerb(context, verb, id, { ...body, ...(wait ? {} : { wait }) }, words.verb);
+  if (input.flag("json")) context.json(verbJson(answer));
+  else sayVerb(context, id, verb, words, { wait, answer });
+  return answer;
+}
+
+export function sayVerb(
+  context: Context,
+  id: string,
+  verb: VerbName,
+  words: VerbWords,
+  { wait, answer }: { wait: boolean; answer: VerbAnswer },
+): void {
   const waitedInVain = wait && !answer.done && ending.has(verb);
   if (waitedInVain) context.out(`Session ${id} ${words.recorded}; not everything has ended yet:`);
   else context.out(`Session ${id} ${wait && answer.done ? words.done : words.recorded}.`);
   for (const { pid, what } of answer.remaining) context.out(`  Still ending: ${clean(what)} (pid ${pid})`);
-  return answer;
 }
 
-const ending: ReadonlySet<VerbName> = new Set(["stop", "kill", "delete", "archive", "snooze"]);
+const ending: ReadonlySet<VerbName> = new Set(["stop", "kill", "delete", "archive", "snooze", "acpKill"]);
 
 /** The session as every other command prints it, and beside its fields what became of the verb. */
 export function verbJson({ session, done, remaining, notes }: VerbAnswer): Record<string, unknown> {
@@ -48,11 +59,12 @@ export async function callVerb(
   verb: VerbName,
   id: string,
   body: Record<string, unknown>,
+  word: string = verb,
 ): Promise<VerbAnswer> {
   try {
     return await context.call(verb, { params: { id }, body: body as BodyOf<typeof verb> });
   } catch (error) {
-    throw await verbFailure(context, verb, id, error);
+    throw await verbFailure(context, word, id, error);
   }
 }
 

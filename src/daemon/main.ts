@@ -10,6 +10,7 @@ import { readCgroupFacts, scopePrefix } from "../base/cgroup-facts.ts";
 import { judgeCgroup } from "../base/cgroup-risk.ts";
 import { makePrivateDirectory, readJson, writeAtomically } from "../base/durable-file.ts";
 import { defaultLaunchOptions, type DaemonFile, type LaunchOptions, type StartReport } from "../base/launch-options.ts";
+import { keepLaunch } from "../base/launch-file.ts";
 import { acquireLock, type Lock } from "../base/lock.ts";
 import { openLog, type LogFile } from "../base/log-file.ts";
 import { Owner } from "../base/owner.ts";
@@ -185,6 +186,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
   file = daemonFile((await listen(api, options, log)).url);
   writeAtomically(paths.daemonFile, `${JSON.stringify(file)}\n`);
   owner.owns("daemon file", () => rmSync(paths.daemonFile, { force: true }));
+  keepLaunch(paths.launchFile);
   log.info("ready", { pid: process.pid, url: file.url, build, startupMs: Date.now() - startedAt });
   report({
     report: "ready",

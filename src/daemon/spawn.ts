@@ -44,10 +44,10 @@ export async function spawn(parts: Parts, loop: Loop, ask: Ask): Promise<Session
   }
 
   const { id, again } = await newId(parts, settings, request, role);
+  const automatic = branchFor({ session: id, issue: request.issue ?? null, title: request.name ?? null, again });
   const created = {
     id,
-    branch:
-      request.branch ?? branchFor({ session: id, issue: request.issue ?? null, title: request.name ?? null, again }),
+    branch: request.branch ?? (await parts.workspaces.freeBranch(settings.path, automatic)),
     base: request.base ?? "",
     workspacePath: workspacePath(parts, settings.id, id),
   };

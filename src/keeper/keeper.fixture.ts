@@ -6,7 +6,7 @@ import { spawn, spawnSync } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { appendFileSync, closeSync, constants, existsSync, mkdirSync, mkdtempSync, openSync } from "node:fs";
-import { readFileSync, renameSync, rmSync, writeFileSync, writeSync } from "node:fs";
+import { readFileSync, readlinkSync, renameSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { readStat } from "../base/pid.ts";
 import { keeperText } from "./keeper.ts";
@@ -151,6 +151,19 @@ export class KeeperWorld implements AsyncDisposable {
         return now !== "" && now !== seen && now;
       });
     }
+  }
+
+  /** Feeder and watcher do what they will do from now on; before, a signal may find them half made. */
+  async settled(): Promise<void> {
+    const { feeder, watcher } = await this.pids();
+    await until("the feeder to wait for the bell", () => {
+      const opened = readlinkSync(`/proc/${feeder}/fd/1`).endsWith("/p");
+      return opened && stateOf(feeder) === "S" && childrenOf(feeder) === "";
+    });
+    await until("the watcher to sleep", () => {
+      const [nap] = childrenOf(watcher).split(" ");
+      return nap !== "" && readFileSync(`/proc/${nap}/cmdline`, "utf8").startsWith("sleep");
+    });
   }
 
   /** By force, and gone; the keeper is our child, so that it stays a zombie until the event loop gets a turn. */

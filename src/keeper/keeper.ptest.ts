@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, readlinkSync, statSync } from "n
 import { describe, expect, test } from "vitest";
 import { isRunning } from "../../test/harness/marked.ts";
 import { until } from "../../test/harness/until.ts";
-import { childrenOf, echo, KeeperWorld, privateMemory, shells, stateOf } from "./keeper.fixture.ts";
+import { echo, KeeperWorld, privateMemory, shells, stateOf } from "./keeper.fixture.ts";
 
 const hasShellcheck = spawnSync("shellcheck", ["--version"]).error === undefined;
 test.runIf(hasShellcheck)("[KEEP-1] shellcheck has nothing to say", () => {
@@ -43,9 +43,8 @@ describe.each(shells)("$name", ({ shell, mostPrivate }) => {
     await using world = new KeeperWorld({ shell, command: [...echo.slice(0, 2), `${echo[2]}; exit 3`] });
     await world.say("one\n");
     await world.heard("got one\n");
-    const { feeder } = await world.pids();
     // Else the ring for the first line might read the second.
-    await until("the feeder to wait for the bell", () => stateOf(feeder) === "S" && childrenOf(feeder) === "");
+    await world.settled();
     world.append("not rung\n");
     world.ring("q");
     expect(await world.exit()).toBe(3);
@@ -87,7 +86,7 @@ describe.each(shells)("$name", ({ shell, mostPrivate }) => {
   test("[EVT-14] a polite stop of the group ends the agent by its signal, and the status is kept", async () => {
     await using world = new KeeperWorld({ shell, command: ["sleep", "300"] });
     const { keeper } = await world.pids();
-    await world.agent();
+    await world.settled();
     process.kill(-keeper, "SIGTERM");
     expect(await world.exit()).toBe(143);
     await world.gone();
@@ -98,7 +97,7 @@ describe.each(shells)("$name", ({ shell, mostPrivate }) => {
     await using world = new KeeperWorld({ shell, command: deaf });
     const { keeper, watcher } = await world.pids();
     await world.heard("ready\n");
-    await world.looks(0);
+    await world.settled();
     for (const signal of ["SIGINT", "SIGHUP", "SIGTERM"] as const) process.kill(-keeper, signal);
     await world.heard("ready\nend\n");
     expect([keeper, watcher, await world.agent()].map(isRunning)).toEqual([true, true, true]);
@@ -147,6 +146,7 @@ describe.each(shells)("$name", ({ shell, mostPrivate }) => {
     const { feeder } = await world.pids();
     await world.say("one\n");
     await world.heard("got one\n");
+    await world.settled();
     await world.kill(feeder);
     expect(world.ring("r")).toBe("deaf");
     await world.looks(3);
@@ -160,6 +160,7 @@ describe.each(shells)("$name", ({ shell, mostPrivate }) => {
     await using world = new KeeperWorld({ shell, command: echo });
     const { feeder } = await world.pids();
     const agent = await world.agent();
+    await world.settled();
     process.kill(agent, "SIGSTOP");
     // More than fits into a pipe.
     const line = "x".repeat(100_000);
@@ -174,6 +175,7 @@ describe.each(shells)("$name", ({ shell, mostPrivate }) => {
   test("[KEEP-6] a killed watcher harms nothing, and q still closes the agent's stdin", async () => {
     await using world = new KeeperWorld({ shell, command: echo });
     const { watcher } = await world.pids();
+    await world.settled();
     await world.kill(watcher);
     await world.say("one\n");
     await world.heard("got one\n");
@@ -203,7 +205,7 @@ describe.each(shells)("$name", ({ shell, mostPrivate }) => {
     const { keeper, feeder, watcher } = await world.pids();
     const allRead = () => until("all to be read", () => statSync(world.path("in")).size === feederOffset(feeder));
     // The first line and the first look cost the pages that they write to.
-    await world.looks(0);
+    await world.settled();
     await world.say("first\n");
     await allRead();
     const before = privateMemory([keeper, feeder, watcher]);

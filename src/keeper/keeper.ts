@@ -29,6 +29,7 @@
  *   the watcher ends the feeder and itself within a tick.
  * - feeder killed: the agent sees no end of file, because the watcher holds its stdin open too; what was in the hands
  *   of a `cat` is still passed on. The bell says ENXIO (deaf): stop and resume the session.
+ *   (In the first milliseconds, before the watcher is there, the agent would see its end.)
  * - watcher killed: nobody ends an abandoned tree nor guards the space, all else goes on.
  * - polite stop of the group (SIGTERM, SIGHUP; SIGINT, SIGQUIT): the feeder ends, the watcher lets go of the agent's
  *   stdin (so the agent sees its end) and watches on, the keeper waits for the agent and writes `exit`. In the first

@@ -38,7 +38,7 @@ describe.concurrent.each(shells)("$name", ({ shell }) => {
 
   test("[KEEP-10] so does a home that was removed altogether", async () => {
     await using world = new KeeperWorld({ shell, command: ["sleep", "300"], tick });
-    await world.agent();
+    await world.settled();
     rmSync(join(world.record, ".."), { recursive: true });
     await world.gone();
     expect(isRunning(world.process.pid!)).toBe(false);
@@ -55,7 +55,7 @@ describe.concurrent.each(shells)("$name", ({ shell }) => {
 
   test("[KEEP-11] a record that is away for one look, empty, cut or unreadable ends nothing", async () => {
     await using world = new KeeperWorld({ shell, command: echo, tick: 0.2 });
-    await world.looks(0);
+    await world.settled();
     renameSync(world.record, `${world.record}.away`);
     await world.looks(1);
     renameSync(`${world.record}.away`, world.record);
@@ -105,11 +105,11 @@ describe.concurrent.each(shells)("$name", ({ shell }) => {
   );
 
   test("[KEEP-13] so many own ticks without another beat end the tree; each beat starts anew", async () => {
-    await using world = new KeeperWorld({ shell, command: echo, tick, ticks: 8 });
+    await using world = new KeeperWorld({ shell, command: echo, tick, ticks: 40 });
     await world.agent();
-    for (let beat = 0; beat < 6; beat += 1) {
+    for (let beat = 0; beat < 10; beat += 1) {
       writeFileSync(world.path("beat"), `${beat}\n`);
-      await world.looks(3);
+      await world.looks(5);
     }
     expect(isRunning(await world.agent())).toBe(true);
     await world.gone();
@@ -117,15 +117,16 @@ describe.concurrent.each(shells)("$name", ({ shell }) => {
   });
 
   test("[KEEP-13] what stands still, a stopped watcher or a restart that is pending, does not count", async () => {
-    await using world = new KeeperWorld({ shell, command: echo, tick, ticks: 8 });
+    const ticks = 20;
+    await using world = new KeeperWorld({ shell, command: echo, tick, ticks });
     world.writeRecord({ restarting: true });
-    await world.looks(12);
+    await world.looks(ticks + 5);
     const { watcher } = await world.pids();
     process.kill(watcher, "SIGSTOP");
     world.writeRecord();
-    // Three times the ticks that are left, as time.
+    // Twice the ticks that are left, as time.
     const stopped = performance.now();
-    await until("time to pass", () => performance.now() - stopped > 8 * tick * 1000 * 3);
+    await until("time to pass", () => performance.now() - stopped > ticks * tick * 1000 * 2);
     expect(isRunning(await world.agent())).toBe(true);
     process.kill(watcher, "SIGCONT");
     await world.gone();

@@ -23,6 +23,8 @@ export interface PrepareOptions {
   folders: string[];
   /** False leaves Codex to ask about our hooks, as it does at a person's first start. */
   trustHooks?: boolean;
+  /** For a chat session; Codex's terminal interface does not take the policy that makes its adapter ask. */
+  chat?: boolean;
 }
 
 /** Writes the agent's files below `home` and gives its environment. */
@@ -75,13 +77,13 @@ function claudeHome(home: string, modelUrl: string): Record<string, string> {
 }
 
 /** A model that Codex knows, or it warns in the conversation; no sandbox, for it needs bubblewrap. */
-function codexConfig({ modelUrl, folders, trustHooks = true }: PrepareOptions): string {
+function codexConfig({ modelUrl, folders, trustHooks = true, chat = false }: PrepareOptions): string {
   const trusted = folders.map((folder) => `[projects.${JSON.stringify(folder)}]\ntrust_level = "trusted"\n`);
   return `model = "gpt-5.4"
 model_provider = "scripted"
 sandbox_mode = "danger-full-access"
 check_for_update_on_startup = false
-
+${chat ? 'approval_policy = "untrusted"\n' : ""}
 [model_providers.scripted]
 name = "scripted"
 base_url = "${modelUrl}/v1"

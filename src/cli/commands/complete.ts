@@ -28,6 +28,14 @@ async function names(context: Context, what: Completes): Promise<readonly Candid
           word: id,
           description: `${status} ${title}`,
         }));
+      case "chat":
+        return (await context.call("sessions"))
+          .filter(({ kind }) => kind === "chat")
+          .map(({ id, status, title }) => ({ word: id, description: `${status} ${title}` }));
+      case "request":
+        return (await context.call("sessions")).flatMap(({ id, permissions }) =>
+          permissions.map(({ requestId, title }) => ({ word: requestId, description: `${id}: ${title}` })),
+        );
       case "project":
         return (await context.call("projects")).map(({ id, path }) => ({ word: id, description: path }));
       case "trash":

@@ -21,6 +21,26 @@ const session: readonly IndexEntry[] = [
   { name: "wake", summary: "end a snooze now", load: () => import("./session/wake.ts") },
   { name: "delete", summary: "remove a session for good", load: () => import("./session/delete.ts") },
   { name: "rename", summary: "change a session's title", load: () => import("./session/rename.ts") },
+  {
+    name: "convert",
+    summary: "hand the conversation over to the other kind",
+    load: () => import("./session/convert.ts"),
+  },
+];
+
+const acp: readonly IndexEntry[] = [
+  { name: "ps", summary: "list chat agents", load: () => import("./acp/ps.ts") },
+  { name: "stop", summary: "end the agent politely, keep the worktree", load: () => import("./acp/stop.ts") },
+  { name: "kill", summary: "end the agent by force, keep the worktree", load: () => import("./acp/kill.ts") },
+  { name: "restart", summary: "replace the agent's process", load: () => import("./acp/restart.ts") },
+  { name: "logs", summary: "what the agent wrote to stderr", load: () => import("./acp/logs.ts") },
+  { name: "history", summary: "the transcript", load: () => import("./acp/history.ts") },
+  { name: "tail", summary: "follow the transcript", load: () => import("./acp/tail.ts") },
+  { name: "approve", summary: "allow what the agent asks for", load: () => import("./acp/approve.ts") },
+  { name: "deny", summary: "refuse what the agent asks for", load: () => import("./acp/deny.ts") },
+  { name: "cancel", summary: "ask the agent to end its turn", load: () => import("./acp/cancel.ts") },
+  { name: "end-turn", summary: "end the turn without the agent's word", load: () => import("./acp/end-turn.ts") },
+  { name: "primer", summary: "a recap of the last turns, as markdown", load: () => import("./acp/primer.ts") },
 ];
 
 const project: readonly IndexEntry[] = [
@@ -57,6 +77,7 @@ export const index: readonly IndexEntry[] = [
   { name: "status", summary: "what every session is doing", load: () => import("./status.ts") },
   { name: "send", summary: "send a prompt to a session", load: () => import("./send.ts") },
   { name: "attach", summary: "open a session in this terminal", load: () => import("./attach.ts") },
+  { name: "acp", summary: "control chat agents and read what they said", group: acp },
   { name: "events", summary: "a session's events", load: () => import("./events.ts") },
   { name: "trash", summary: "worktrees of ended sessions", group: trash },
   { name: "start", summary: "start the daemon", load: () => import("./start.ts") },
@@ -69,6 +90,12 @@ export const index: readonly IndexEntry[] = [
   { name: "info", summary: "the daemon: state, address, version", load: () => Promise.resolve({ command: info }) },
   { name: "logs", summary: "the daemon's log", load: () => import("./logs.ts") },
   { name: "dashboard", summary: "open the dashboard", load: () => import("./dashboard.ts") },
+  {
+    name: "demo",
+    summary: "try it: a scratch project and an agent without an account",
+    load: () => import("./demo.ts"),
+  },
+  { name: "update", summary: "update Holdfast; sessions keep running", load: () => import("./update.ts") },
   { name: "doctor", summary: "check this machine and this installation", load: () => import("./doctor.ts") },
   { name: "service", summary: "run the daemon as a service", group: service },
   { name: "completion", summary: "completions for bash, zsh and fish", load: () => import("./completion.ts") },

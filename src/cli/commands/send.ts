@@ -1,9 +1,11 @@
 import { readFileSync } from "node:fs";
 import { HoldfastError, messageOf } from "../../protocol/error.ts";
 import { promptIdPattern } from "../../protocol/ids.ts";
+import type { Answers } from "../../protocol/wire.ts";
+import type { Context } from "../context.ts";
 import { type CommandEntry, jsonOption, sessionArgument } from "../entry-types.ts";
 import type { Input } from "../input.ts";
-import { parseDuration } from "../render/text.ts";
+import { clean, inert, parseDuration } from "../render/text.ts";
 import { receiptLine } from "../render/receipt.ts";
 import { verbFailure } from "../verb.ts";
 
@@ -25,15 +27,17 @@ export const command: CommandEntry = {
     { long: "file", short: "f", value: "path", description: "read the prompt from a file", completes: "file" },
     { long: "prompt-id", value: "id", description: "your own id: sending it again is then safe", completes: "none" },
     { long: "timeout", value: "time", description: "how long to wait for the receipt, such as 5s or 2m (default 30s)" },
+    { long: "wait", description: "wait for the end of the turn and print what the agent said (chat sessions)" },
     jsonOption,
   ],
   examples: [
     ["a prompt", "holdfast send ma-12 'Now add a test'"],
     ["from a file", "holdfast send ma-12 -f review.md"],
     ["from another command", "git diff | holdfast send ma-12 -"],
+    ["a question and its answer", "holdfast send ma-12 --wait 'Which tests fail?'"],
   ],
   notes:
-    "Waits for the receipt: delivered (the text was seen to arrive), queued (and why), or refused (and why; exit code 1).",
+    "Waits for the receipt: delivered (the text was seen to arrive), queued (and why), or refused (and why; exit code 1).\nWith --wait: for the end of the turn; then what the agent said is printed, and how the turn ended if not by itself.",
   daemon: "starts",
   async run(context, input) {
     const id = input.arg(0);
@@ -49,7 +53,12 @@ export const command: CommandEntry = {
       throw new HoldfastError("usage", `--timeout must be 10m at most, not ${timeout}.`);
     }
     try {
+      if (input.flag("wait")) await requireChat(context, id);
       const body = { promptId, text, ...(waitMs === undefined ? {} : { waitMs }) };
+      if (input.flag("wait")) {
+        const { sendAndWait } = await import("../send-and-wait.ts");
+        return sayTurn(context, input, await sendAndWait(context, id, body));
+      }
       const receipt = await context.call("prompt", { params: { id }, body });
       const refused = receipt.disposition === "refused";
       if (input.flag("json")) context.json(receipt);
@@ -60,6 +69,26 @@ export const command: CommandEntry = {
     }
   },
 };
+
+async function requireChat(context: Context, id: string): Promise<void> {
+  const { kind } = await context.call("session", { params: { id } });
+  if (kind === "chat") return;
+  throw new HoldfastError("conflict", "it is a terminal session, whose turns have no end that can be waited for.", {
+    hint: `Leave out --wait, and see its screen: holdfast attach ${id}`,
+  });
+}
+
+/** The turn that was waited for, or why there is none: then the exit code is 1. */
+function sayTurn(context: Context, input: Input, receipt: Answers["prompt"]): number {
+  const { turn } = receipt;
+  if (input.flag("json")) context.json(receipt);
+  else if (turn === undefined) context.err(receiptLine(receipt));
+  else {
+    if (turn.text !== "") context.out(inert(turn.text).trimEnd());
+    if (turn.stopReason !== "end_turn") context.out(`[${clean(turn.stopReason)}]`);
+  }
+  return turn === undefined ? 1 : 0;
+}
 
 function readPrompt(input: Input): string {
   const [, ...words] = input.args;

@@ -19,7 +19,9 @@ afterEach(async () => {
   for (const each of open) await each.close();
 });
 
-async function home(script: Script | null): Promise<{ paths: Paths; leftovers: (...args: string[]) => Promise<FindingJson[]> }> {
+async function home(
+  script: Script | null,
+): Promise<{ paths: Paths; leftovers: (...args: string[]) => Promise<FindingJson[]> }> {
   const made = await standIn(script);
   open.push(made);
   return {
@@ -35,7 +37,9 @@ const answers = (ids: string[], paths: () => Paths): Script => ({
   "GET /api/doctor": { answer: [] },
   get "GET /api/sessions"() {
     const { worktrees } = paths();
-    return { answer: ids.map((id) => sessionOf({ id, workspacePath: join(worktrees, "my-app", id), status: "killed" })) };
+    return {
+      answer: ids.map((id) => sessionOf({ id, workspacePath: join(worktrees, "my-app", id), status: "killed" })),
+    };
   },
 });
 
@@ -45,7 +49,8 @@ function fill(paths: Paths): void {
     mkdirSync(join(paths.launches, id, "a-launch"), { recursive: true });
   }
   mkdirSync(join(paths.worktrees, ".spare", "x"), { recursive: true });
-  const tmux = (...args: string[]): void => void execFileSync("tmux", ["-L", paths.tmuxSocket, "-f", "/dev/null", ...args]);
+  const tmux = (...args: string[]): void =>
+    void execFileSync("tmux", ["-L", paths.tmuxSocket, "-f", "/dev/null", ...args]);
   for (const id of ["ma-1", "ma-2"]) {
     tmux("new-session", "-d", "-s", `worker-${id}`, "cat");
     tmux("set-option", "-t", `=worker-${id}:`, "@holdfast-session", id);

@@ -19,11 +19,17 @@ export async function checkStrays(context: Context): Promise<Finding[]> {
   const worktrees = directories(paths.worktrees)
     // `.spare` and `.scratch` are the daemon's own.
     .filter((name) => !name.startsWith("."))
-    .flatMap((project) => directories(join(paths.worktrees, project)).map((name) => join(paths.worktrees, project, name)));
+    .flatMap((project) =>
+      directories(join(paths.worktrees, project)).map((name) => join(paths.worktrees, project, name)),
+    );
   const launches = directories(paths.launches);
   const workers = directories(paths.workers);
   const tmux = await listTmux(context);
-  if (worktrees.length + launches.length + workers.length === 0 && tmux.is === "sessions" && tmux.sessions.length === 0) {
+  if (
+    worktrees.length + launches.length + workers.length === 0 &&
+    tmux.is === "sessions" &&
+    tmux.sessions.length === 0
+  ) {
     return [];
   }
   if (findDaemon(paths).daemon !== "running") {
@@ -70,7 +76,9 @@ function strayLaunch(path: string, state: "running" | "ended"): Finding {
 }
 
 function deadSocket(path: string): Finding {
-  return finding(check, "info", `There is a socket of a tmux server that is gone: ${path}`, { fix: "The next session takes it over." });
+  return finding(check, "info", `There is a socket of a tmux server that is gone: ${path}`, {
+    fix: "The next session takes it over.",
+  });
 }
 
 type TmuxList =

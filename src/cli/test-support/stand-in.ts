@@ -3,12 +3,12 @@
  * with scripted answers. What is asked is kept, so that a test can see the request.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, type Server } from "node:http";
+import { createServer, type Server, type ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { defaultLaunchOptions, type DaemonFile } from "../../base/launch-options.ts";
 import { identify } from "../../base/pid.ts";
-import type { SessionJson } from "../../protocol/wire.ts";
+import type { EventJson, SessionJson } from "../../protocol/wire.ts";
 import { createContext } from "../context.ts";
 import { dispatch } from "../main.ts";
 
@@ -18,6 +18,10 @@ export interface Asked {
   actor: string | undefined;
 }
 
+/** Answered with nothing: the daemon went in mid-question. */
+export const dropConnection = Symbol("dropConnection");
+
+/** An answer that is a function is asked for at each request. */
 export type Script = Record<string, { status?: number; answer: unknown }>;
 
 export interface StandIn {
@@ -53,6 +57,7 @@ export async function standIn(script: Script | null): Promise<StandIn> {
     asked,
     run: (argv, options) => runCommand(home, argv, options),
     close: async () => {
+      server?.closeAllConnections();
       await new Promise((done) => (server === null ? done(null) : server.close(done)));
       rmSync(home, { recursive: true, force: true });
     },
@@ -86,10 +91,42 @@ function serve(socket: string, script: Script, asked: Asked[]): Promise<Server> 
         actor: request.headers["holdfast-actor"] as string,
       });
       const { status = 200, answer } = script[line] ?? script[line.replace(/\?.*/, "")] ?? missing;
-      response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(answer));
+      if (answer instanceof EventLog && request.url?.startsWith("/api/events") === true) return answer.stream(response);
+      const said = answerTo(answer, request.url ?? "", asked.at(-1)!);
+      if (said === dropConnection) return void request.socket.destroy();
+      response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(said));
     });
   });
   return new Promise((ready) => server.listen(socket, () => ready(server)));
+}
+
+function answerTo(answer: unknown, url: string, asked: Asked): unknown {
+  if (answer instanceof EventLog) return answer.page(new URL(url, "http://x").searchParams);
+  return typeof answer === "function" ? (answer as (asked: Asked) => unknown)(asked) : answer;
+}
+
+/** A session's events, as the daemon keeps and streams them; the answer to both of its routes. */
+export class EventLog {
+  readonly events: EventJson[] = [];
+  readonly #followers = new Set<ServerResponse>();
+
+  add(...events: ({ type: string } & Record<string, unknown>)[]): void {
+    for (const event of events) {
+      this.events.push({ seq: this.events.length + 1, at: "2026-01-01T00:00:00.000Z", ...event });
+    }
+    for (const follower of this.#followers) follower.write("data: {}\n\n");
+  }
+
+  page(query: URLSearchParams): EventJson[] {
+    const since = Number(query.get("since"));
+    return this.events.slice(since, since + Number(query.get("limit") ?? this.events.length));
+  }
+
+  stream(response: ServerResponse): void {
+    response.writeHead(200, { "content-type": "text/event-stream" }).write("data: {}\n\n");
+    this.#followers.add(response);
+    response.once("close", () => this.#followers.delete(response));
+  }
 }
 
 const missing = {
@@ -105,14 +142,15 @@ export async function runCommand(home: string, argv: readonly string[], options:
     cwd: options.cwd ?? home,
     dist: join(home, "no-such-dist"),
     io: {
-      out: (text) => void out.push(text),
+      out: (text) => void out.push(`${text}\n`),
+      write: (text) => void out.push(text),
       err: (text) => void err.push(text),
       isTerminal: () => options.terminal ?? false,
     },
     now: () => options.now ?? Date.parse("2026-01-02T00:00:00Z"),
   });
   const code = await dispatch(argv, context);
-  return { code, out: out.join("\n"), err: err.join("\n") };
+  return { code, out: out.join("").replace(/\n$/, ""), err: err.join("\n") };
 }
 
 export function sessionOf(changes: Partial<SessionJson> & { id: string }): SessionJson {
@@ -136,6 +174,7 @@ export function sessionOf(changes: Partial<SessionJson> & { id: string }): Sessi
     trash: null,
     attach: `tmux -L hf attach -t =${changes.id}`,
     activity: null,
+    permissions: [],
     queued: 0,
     createdAt: "2026-01-01T00:00:00.000Z",
     lastActivityAt: "2026-01-01T23:55:00.000Z",

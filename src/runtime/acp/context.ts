@@ -23,7 +23,8 @@ export interface Deadlines {
 }
 
 export const defaultDeadlines: Deadlines = {
-  initializeMs: 60_000,
+  // A test of an agent that never answers does not wait that long.
+  initializeMs: Number(process.env["HOLDFAST_TEST_INITIALIZE_MS"] ?? 60_000),
   openMs: 120_000,
   configureMs: 10_000,
   replayMs: 10_000,

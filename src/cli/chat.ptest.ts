@@ -1,0 +1,135 @@
+/** An attached chat in a real terminal, against a daemon that plays its part. */
+import { execFileSync, spawn } from "node:child_process";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { until } from "../../test/harness/until.ts";
+import { EventLog, sessionOf, standIn, type StandIn } from "./test-support/stand-in.ts";
+
+const cli = [process.execPath, join(import.meta.dirname, "entry.ts")];
+const name = `hf-chat-${process.pid}`;
+const options = [
+  { optionId: "o1", name: "Allow", kind: "allow_once" },
+  { optionId: "o2", name: "Reject", kind: "reject_once" },
+];
+const asked = { type: "permission.asked", requestId: "r1", title: "Run npm test", options };
+
+let log: EventLog;
+let daemon: StandIn;
+const bodies = (path: string): unknown[] =>
+  daemon.asked.flatMap(({ line, body }) => (line === `POST /api/sessions/ma-1/${path}` ? [body] : []));
+
+beforeEach(async () => {
+  log = new EventLog();
+  log.add({ type: "prompt.admitted", promptId: "p0", text: "Begin" }, ...begun("p0"));
+  log.add({ type: "agent.text", text: "I began." }, { type: "turn.ended", stopReason: "end_turn", promptId: "p0" });
+  daemon = await standIn({
+    "GET /api/sessions/ma-1": { answer: sessionOf({ id: "ma-1", kind: "chat", seq: log.events.length }) },
+    "GET /api/sessions/ma-1/events": { answer: log },
+    "GET /api/events": { answer: log },
+    "POST /api/sessions/ma-1/acp/answer": { answer: { answered: true, reason: null } },
+    "POST /api/sessions/ma-1/acp/cancel": { answer: { cancelled: true, stopReason: "cancelled", reason: null } },
+    "POST /api/sessions/ma-1/prompts": {
+      answer: ({ body }: { body: { promptId: string; text: string } }) => {
+        log.add({ type: "prompt.admitted", promptId: body.promptId, text: body.text }, ...begun(body.promptId));
+        return { promptId: body.promptId, disposition: "queued", reason: "just now" };
+      },
+    },
+  });
+});
+afterEach(() => daemon.close());
+
+function begun(promptId: string) {
+  return [
+    { type: "prompt.sent", promptId },
+    { type: "turn.started", promptId },
+  ];
+}
+
+function tmux(...args: string[]): string {
+  const env = { ...process.env, TMUX_TMPDIR: daemon.home, HOLDFAST_HOME: daemon.home, NO_COLOR: "1" };
+  return execFileSync("tmux", ["-f", "/dev/null", "-L", name, ...args], { encoding: "utf8", env });
+}
+const screen = (): string => tmux("capture-pane", "-p", "-t", "=chat:").trimEnd();
+const shows = (text: string): Promise<unknown> =>
+  until(text, () => {
+    if (screen().includes(text)) return true;
+    throw new Error(`\n${screen()}`);
+  });
+const keys = (...typed: string[]): string => tmux("send-keys", "-t", "=chat:", ...typed);
+
+test("[CLI-22] attach streams, takes prompts, answers with a key, cancels with Ctrl-C, and leaves with Ctrl-D", async () => {
+  tmux("new-session", "-d", "-s", "chat", "-x", "100", "-y", "40", ...cli, "attach", "ma-1");
+  try {
+    tmux("set-option", "-t", "=chat:", "remain-on-exit", "on");
+    await shows("I began.\n[end_turn]\n>");
+    keys("Go on", "Enter");
+    await until("the prompt", () => bodies("prompts").length === 1);
+    expect(bodies("prompts")[0]).toMatchObject({ text: "Go on" });
+    log.add({ type: "agent.text", text: "Going" });
+    await shows("> Go on\nGoing");
+    log.add({ type: "agent.text", text: " on." });
+    await shows("Going on.");
+    // What is typed and what comes do not run into each other.
+    keys("later");
+    await shows("> later");
+    log.add({ type: "agent.text", text: " More." }, asked);
+    await until("the read", () => daemon.asked.at(-1)?.line.includes(`since=${log.events.length - 2}`));
+    expect(screen()).not.toContain("Run npm test");
+    keys("C-u");
+    await shows("More.\n[permission] Run npm test\n  [y] Allow   [n] Reject");
+    await until("the answer", () => {
+      if (bodies("acp/answer").length > 0) return true;
+      keys("y");
+      return false;
+    });
+    expect(bodies("acp/answer")[0]).toEqual({ requestId: "r1", optionId: "o1" });
+    log.add({ type: "permission.answered", requestId: "r1", optionId: "o1", outcome: "selected", by: "person" });
+    await shows("[permission] Allow, by person");
+    keys("C-c");
+    await until("the cancel", () => bodies("acp/cancel").length === 1);
+    log.add({ type: "turn.ended", stopReason: "cancelled" });
+    await shows("[cancelled]\n>");
+    keys("C-d");
+    await shows("Pane is dead (status 0");
+    expect(bodies("prompts").length).toBe(1);
+  } finally {
+    tmux("kill-server");
+  }
+});
+
+test("[CLI-22] without a terminal each line is a prompt, and it leaves when they are answered", async () => {
+  const [program = "", ...args] = cli;
+  const child = spawn(program, [...args, "attach", "ma-1"], { env: { ...process.env, HOLDFAST_HOME: daemon.home } });
+  let out = "";
+  child.stdout.on("data", (part: Buffer) => (out += part.toString()));
+  const code = new Promise((resolve) => child.once("close", resolve));
+  try {
+    child.stdin.end("first\nsecond\n");
+    await until("the prompts", () => bodies("prompts").length === 2);
+    const [one, two] = bodies("prompts") as { promptId: string; text: string }[];
+    expect([one?.text, two?.text]).toEqual(["first", "second"]);
+    log.add({ type: "turn.ended", stopReason: "end_turn", promptId: one?.promptId });
+    log.add({ type: "agent.text", text: "Done." }, { type: "turn.ended", stopReason: "end_turn", promptId: two?.promptId });
+    expect(await code).toBe(0);
+    expect(out).toMatch(/> first\n(.*\n)*> second\n(.*\n)*Done\.\n\[end_turn\]\n$/);
+  } finally {
+    child.kill("SIGKILL");
+  }
+});
+
+test("[CLI-21] tail follows, and says how a question is answered", async () => {
+  const [program = "", ...args] = cli;
+  const child = spawn(program, [...args, "acp", "tail", "ma-1"], { env: { ...process.env, HOLDFAST_HOME: daemon.home } });
+  let out = "";
+  child.stdout.on("data", (part: Buffer) => (out += part.toString()));
+  try {
+    await until("the last turn", () => out === "> Begin\nI began.\n[end_turn]\n");
+    log.add({ type: "agent.text", text: "Hm" });
+    await until("the piece", () => out.endsWith("Hm"));
+    log.add(asked);
+    await until("the question", () => out.endsWith("Hm\n[permission] Run npm test\n  Answer it: holdfast acp approve ma-1 (or deny)\n"));
+    expect(child.exitCode).toBeNull();
+  } finally {
+    child.kill("SIGKILL");
+  }
+});

@@ -1,0 +1,25 @@
+import { chatArgument, type CommandEntry, jsonOption } from "../../entry-types.ts";
+import { clean } from "../../render/text.ts";
+import { verbFailure } from "../../verb.ts";
+
+export const command: CommandEntry = {
+  arguments: [chatArgument],
+  options: [jsonOption],
+  examples: [["ask the agent to stop what it does", "holdfast acp cancel ma-12"]],
+  notes: "Waits until the agent has ended its turn; exit code 1 where it has not. The session keeps running.",
+  daemon: "starts",
+  async run(context, input) {
+    const id = input.arg(0);
+    try {
+      const answer = await context.call("cancel", { params: { id }, body: {} });
+      const { cancelled, stopReason, reason } = answer;
+      if (input.flag("json")) context.json(answer);
+      else if (!cancelled) context.err(clean(reason ?? "The turn was not cancelled."));
+      else if (stopReason === null || stopReason === "cancelled") context.out("Turn cancelled.");
+      else context.out(`Turn ended: ${clean(stopReason)}.`);
+      return cancelled ? 0 : 1;
+    } catch (error) {
+      throw await verbFailure(context, "cancel the turn of", id, error);
+    }
+  },
+};

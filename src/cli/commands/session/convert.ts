@@ -1,0 +1,28 @@
+import { HoldfastError } from "../../../protocol/error.ts";
+import { kinds } from "../../../protocol/session.ts";
+import { type CommandEntry, jsonOption, noWaitOption, sessionArgument } from "../../entry-types.ts";
+import { runVerb, sayNotes } from "../../verb.ts";
+
+export const command: CommandEntry = {
+  arguments: [sessionArgument],
+  options: [
+    { long: "kind", value: "kind", description: "what it becomes", choices: kinds },
+    { long: "fresh", description: "discard the conversation instead of handing it over" },
+    noWaitOption,
+    jsonOption,
+  ],
+  examples: [
+    ["go on in the agent's own screen", "holdfast session convert ma-12 --kind terminal"],
+    ["begin anew as a chat", "holdfast session convert ma-12 --kind chat --fresh"],
+  ],
+  notes:
+    "Ends one side fully, then starts the other in the same worktree and conversation, where the agent can do that\n(claude, codex, opencode). With --fresh the agent is told to delete its conversation: that cannot be undone.",
+  daemon: "starts",
+  async run(context, input) {
+    const kind = input.text("kind");
+    if (kind === undefined) throw new HoldfastError("usage", "Say what it becomes: --kind terminal or --kind chat.");
+    const words = { done: `converted to ${kind}`, recorded: `will be converted to ${kind}` };
+    const body = { kind, ...(input.flag("fresh") ? { fresh: true } : {}) };
+    sayNotes(context, input, await runVerb(context, input, "convert", words, body));
+  },
+};

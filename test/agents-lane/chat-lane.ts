@@ -1,0 +1,167 @@
+/** One real agent in a chat session under the real daemon, on a model server of its own. `await using` ends all of it. */
+import { randomUUID } from "node:crypto";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { SocketTransport } from "../../src/cli/socket-transport.ts";
+import { createClient, type Client } from "../../src/client/client.ts";
+import type { Answers, EventJson, SessionJson } from "../../src/protocol/wire.ts";
+import { isRunning, markedProcesses, type Marked } from "../harness/marked.ts";
+import { ProjectHome } from "../harness/project.ts";
+import { until } from "../harness/until.ts";
+import { startModelServer, type ModelServer } from "../model-server/server.ts";
+import { prepareRealAgent, type RealAgent } from "./prepare.ts";
+
+/** A cold start of the slowest takes up to 15 s on two busy cores. */
+export const patienceMs = 60_000;
+
+export class ChatLane implements AsyncDisposable {
+  readonly agent: RealAgent;
+  readonly model: ModelServer;
+  readonly home: ProjectHome;
+  readonly #client: Client;
+  id = "";
+  workspace = "";
+
+  private constructor(agent: RealAgent, model: ModelServer, home: ProjectHome) {
+    this.agent = agent;
+    this.model = model;
+    this.home = home;
+    this.#client = createClient({ transport: new SocketTransport(home.paths.socket) });
+  }
+
+  static async open(agent: RealAgent): Promise<ChatLane> {
+    const model = await startModelServer();
+    const home = await ProjectHome.make();
+    const folders = [home.repo, join(home.paths.worktrees, "my-app", "ma-1")];
+    const agentHome = join(home.directory, "agent");
+    const { env } = prepareRealAgent(agent, { home: agentHome, modelUrl: model.url, folders, chat: true });
+    const words = Object.entries(env).map(([key, value]) => `      ${key}: ${JSON.stringify(value)}`);
+    const head = ["projects:", "  my-app:", "    path: .", "    prefix: ma", `    agent: ${agent}`, "    kind: chat"];
+    writeFileSync(join(home.repo, "holdfast.yaml"), [...head, "    env:", ...words, ""].join("\n"));
+    // The daemon looks for the agent's command where the lane installed it.
+    home.env["PATH"] = env["PATH"]!;
+    await home.ok(["stop"]);
+    await home.ok(["start", "--port", "0"]);
+    await home.ok(["project", "add", home.repo]);
+    return new ChatLane(agent, model, home);
+  }
+
+  async spawn(prompt: string): Promise<void> {
+    const session = await this.home.json(["spawn", "my-app", "--prompt", prompt], { timeoutMs: patienceMs });
+    this.id = session.id;
+    this.workspace = session.workspacePath;
+  }
+
+  /** Sends a prompt and does not wait for its turn. */
+  async send(text: string): Promise<string> {
+    const promptId = randomUUID();
+    const body = { promptId, text, waitMs: patienceMs };
+    const receipt = await this.#client.call("prompt", { params: { id: this.id }, body });
+    if (receipt.disposition !== "delivered") throw new Error(`${receipt.disposition}: ${receipt.reason}`);
+    return promptId;
+  }
+
+  /** The whole turn of a prompt. */
+  async turn(text: string): Promise<TurnSeen> {
+    return this.ended(await this.send(text));
+  }
+
+  answer(requestId?: string): Promise<Answers["answer"]> {
+    const body = { answer: "allow" as const, ...(requestId === undefined ? {} : { requestId }) };
+    return this.#client.call("answer", { params: { id: this.id }, body });
+  }
+
+  show(): Promise<SessionJson> {
+    return this.#client.call("session", { params: { id: this.id } });
+  }
+
+  events(): Promise<EventJson[]> {
+    return this.#client.call("events", { params: { id: this.id }, query: { limit: 5000 } });
+  }
+
+  pid(session: SessionJson): number {
+    const agent = session.processes.find(({ what }) => what === "agent");
+    if (agent === undefined) throw new Error(`no agent: ${session.status} ${session.reason ?? ""}`);
+    return agent.pid;
+  }
+
+  /** What the daemon has on record of a prompt's turn; `first` for the one of the spawn. */
+  async seen(promptId: string): Promise<TurnSeen> {
+    const events = await this.events();
+    const from = events.findIndex((event) => event.type === "turn.started" && event["promptId"] === promptId);
+    const turn: TurnSeen = { text: "", stopReason: null, ends: 0 };
+    if (from < 0) return turn;
+    for (const event of events.slice(from + 1)) {
+      if (event.type === "turn.started") break;
+      if (event.type === "agent.text") turn.text += String(event["text"]);
+      if (event.type === "turn.ended") {
+        turn.stopReason = String(event["stopReason"]);
+        turn.ends++;
+      }
+    }
+    return turn;
+  }
+
+  async ended(promptId: string): Promise<TurnSeen> {
+    return this.#explained("the turn to end", async () => {
+      const turn = await this.seen(promptId);
+      return turn.stopReason === null ? null : turn;
+    });
+  }
+
+  async said(promptId: string, words: string): Promise<void> {
+    await this.#explained(`"${words}"`, async () => (await this.seen(promptId)).text.includes(words));
+  }
+
+  async asked(): Promise<SessionJson["permissions"][number]> {
+    return this.#explained("a question", async () => (await this.show()).permissions[0]);
+  }
+
+  /** What the agent has written, read past the daemon. */
+  out(): string {
+    const directory = join(this.home.paths.workers, this.id);
+    const launches = readdirSync(directory, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    return launches.map(({ name }) => readFileSync(join(directory, name, "out"), "utf8")).join("");
+  }
+
+  async outSays(pattern: RegExp): Promise<void> {
+    await until(`the agent to write ${pattern}`, () => pattern.test(this.out()), patienceMs);
+  }
+
+  /** The agent's whole tree with keeper and tools, without the daemon. */
+  tree(): Marked[] {
+    const home = new Set(markedProcesses(`HOLDFAST_HOME=${this.home.home}`).map(({ pid }) => pid));
+    return markedProcesses(`HOLDFAST_SESSION=${this.id}`).filter(({ pid }) => home.has(pid));
+  }
+
+  /** Another agent than this one, up and idle. */
+  async replaced(pid: number): Promise<number> {
+    return this.#explained("another agent", async () => {
+      const session = await this.show();
+      const now = session.processes.find(({ what }) => what === "agent")?.pid;
+      return session.status === "idle" && now !== undefined && now !== pid && isRunning(now) ? now : null;
+    });
+  }
+
+  async #explained<T>(what: string, look: () => Promise<T>): Promise<NonNullable<Exclude<T, false>>> {
+    try {
+      return (await until(`${this.agent}: ${what}`, look, patienceMs)) as NonNullable<Exclude<T, false>>;
+    } catch (error) {
+      const events = await this.events().catch(() => []);
+      const lines = events.map((event) => JSON.stringify(event).slice(0, 300)).slice(-40);
+      throw new Error([String(error), ...lines, this.home.logTail()].join("\n"), { cause: error });
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.home[Symbol.asyncDispose]();
+    await this.model.close();
+  }
+}
+
+export interface TurnSeen {
+  text: string;
+  stopReason: string | null;
+  /** How often it ended: once. */
+  ends: number;
+}

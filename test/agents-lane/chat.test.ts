@@ -1,0 +1,145 @@
+/**
+ * Each real agent over ACP under the real daemon: one session each, and the tests of one agent follow on each other. All
+ * agents begin before any of them is resumed, because Gemini must not be in the minute in which its conversation began.
+ */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { isRunning } from "../harness/marked.ts";
+import { until } from "../harness/until.ts";
+import { digest } from "../model-server/script.ts";
+import { ChatLane, patienceMs } from "./chat-lane.ts";
+import { realAgents, type RealAgent } from "./prepare.ts";
+
+const order: RealAgent[] = ["gemini", ...realAgents.filter((name) => name !== "gemini")];
+const lanes = new Map<RealAgent, Promise<ChatLane>>();
+/** What each conversation was told, in order: what `history?` must prove. */
+const told = new Map<RealAgent, string[]>(order.map((name) => [name, []]));
+
+const first = "say: first words";
+const twoGates = "say: begun\ngate: one\nsay: middle\ngate: two\nsay: finished";
+const whileAway = "say: leaving\ngate: away\nsay: done alone";
+const asking = "say: asking\ngate: ask\ntool: bash touch made";
+const toolRuns = "say: running\ntool: bash sleep 4711";
+
+afterAll(async () => {
+  for (const lane of lanes.values()) await (await lane)[Symbol.asyncDispose]();
+});
+
+describe.each(order)("%s goes on without a daemon", (name) => {
+  test("[ACP-R1] the first prompt's turn ends with its text, once", async () => {
+    const lane = await open(name);
+    await lane.spawn(first);
+    told.get(name)!.push(first);
+    expect(await lane.ended("ma-1-first")).toEqual({ text: said("first words"), stopReason: "end_turn", ends: 1 });
+    expect((await lane.show()).agentSessionId).toMatch(/^[\w-]{8,}$/);
+  });
+
+  test("[ACP-R2] a daemon that is killed in mid-turn changes nothing: same agent, whole text, true end", async () => {
+    const lane = await open(name);
+    const pid = lane.pid(await lane.show());
+    const promptId = await lane.send(twoGates);
+    told.get(name)!.push(twoGates);
+    await lane.said(promptId, "begun");
+    await lane.home.crash();
+    lane.model.openGate("one");
+    await lane.outSays(/middle/);
+    await lane.home.ok(["start"]);
+    await lane.said(promptId, "middle");
+    expect((await lane.seen(promptId)).stopReason).toBeNull();
+    lane.model.openGate("two");
+    const turn = await lane.ended(promptId);
+    expect(turn).toEqual({ text: said("begun", "middle", "finished"), stopReason: "end_turn", ends: 1 });
+    expect(lane.pid(await lane.show())).toBe(pid);
+  });
+
+  test("[ACP-R3] a turn that ends while no daemon is there ends truly when one is", async () => {
+    const lane = await open(name);
+    const pid = lane.pid(await lane.show());
+    const promptId = await lane.send(whileAway);
+    told.get(name)!.push(whileAway);
+    await lane.said(promptId, "leaving");
+    await lane.home.crash();
+    lane.model.openGate("away");
+    await lane.outSays(new RegExp(`p:${promptId}`));
+    await lane.home.ok(["start"]);
+    const turn = await lane.ended(promptId);
+    expect(turn).toEqual({ text: said("leaving", "done alone"), stopReason: "end_turn", ends: 1 });
+    expect(lane.pid(await lane.show())).toBe(pid);
+  });
+
+  test("[ACP-R4] a question asked while no daemon is there is answered after, once", async () => {
+    const lane = await open(name);
+    const promptId = await lane.send(asking);
+    told.get(name)!.push(asking);
+    await lane.said(promptId, "asking");
+    await lane.home.crash();
+    lane.model.openGate("ask");
+    await lane.outSays(/session\/request_permission/);
+    await lane.home.ok(["start"]);
+    const { requestId } = await lane.asked();
+    expect((await lane.show()).status).toBe("needs_input");
+    expect(existsSync(join(lane.workspace, "made"))).toBe(false);
+    const answers = await Promise.all([lane.answer(requestId), lane.answer(requestId)]);
+    expect(answers.map(({ answered }) => answered).toSorted()).toEqual([false, true]);
+    const turn = await lane.ended(promptId);
+    expect(turn).toMatchObject({ stopReason: "end_turn", ends: 1 });
+    expect(turn.text).toMatch(/^asking\n/);
+    expect(existsSync(join(lane.workspace, "made"))).toBe(true);
+    expect(await lane.answer(requestId)).toMatchObject({ answered: false });
+  });
+});
+
+describe.each(order)("%s comes back into its conversation", (name) => {
+  test("[ACP-R5] after a stop in mid-turn that leaves no process, not the running tool", async () => {
+    const lane = await open(name);
+    const promptId = await lane.send(toolRuns);
+    const running = (): boolean => lane.tree().some(({ what }) => /(^|\s)sleep 4711$/.test(what));
+    await until(
+      "the tool to run",
+      async () => {
+        if ((await lane.show()).permissions.length > 0) await lane.answer();
+        return running();
+      },
+      patienceMs,
+    );
+    await lane.home.ok(["session", "stop", lane.id]);
+    expect(lane.tree()).toEqual([]);
+    expect((await lane.seen(promptId)).stopReason).toBe("cancelled");
+    // A cancelled turn leaves Gemini's conversation.
+    if (name !== "gemini") told.get(name)!.push(toolRuns);
+    expect(await lane.turn("history?")).toMatchObject({ text: expect.stringContaining(history(name)) });
+  });
+
+  test("[ACP-R6] after its agent was killed", async () => {
+    const lane = await open(name);
+    const before = await lane.show();
+    const pid = lane.pid(before);
+    const old = lane.tree();
+    process.kill(pid, "SIGKILL");
+    await lane.replaced(pid);
+    expect(old.filter((one) => isRunning(one.pid))).toEqual([]);
+    expect(await lane.turn("history?")).toMatchObject({ text: expect.stringContaining(history(name)) });
+    expect((await lane.show()).agentSessionId).toBe(before.agentSessionId);
+    expect((await lane.events()).map(({ type }) => type)).not.toContain("context.reset");
+  });
+});
+
+function open(name: RealAgent): Promise<ChatLane> {
+  const lane = lanes.get(name) ?? ChatLane.open(name);
+  lanes.set(name, lane);
+  return lane;
+}
+
+/** The model ends each thing that it says with a line end. */
+function said(...words: string[]): string {
+  return words.map((word) => `${word}\n`).join("");
+}
+
+/** Questions about the history count as turns too. */
+function history(name: RealAgent): string {
+  const turns = told.get(name)!;
+  const line = `history: turns=${turns.length} digest=${digest(turns)}`;
+  turns.push("history?");
+  return line;
+}

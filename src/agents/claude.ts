@@ -93,6 +93,7 @@ export const claude: AgentDefinition = {
     command: ["claude-agent-acp"],
     env: {},
     notFound: [{ code: -32_002, message: null }],
+    install: "Install its chat adapter with `npm install -g @agentclientprotocol/claude-agent-acp`.",
   },
   handsOver: true,
 };

@@ -4,6 +4,7 @@
  * by us. The commands are the same in every launch, so one answer is enough.
  */
 import type { AgentDefinition } from "../ports/agents.ts";
+import { codexAcpProgram } from "./codex-acp.ts";
 import { hookCommand, hookScriptFile, hooksVariable } from "./hook-script.ts";
 
 /** Seconds. Codex takes no more than one for the last two. */
@@ -81,6 +82,8 @@ export const codex: AgentDefinition = {
     command: ["codex-acp"],
     env: {},
     notFound: [{ code: -32_002, message: null }],
+    install: "Install its chat adapter with `npm install -g @zed-industries/codex-acp`.",
+    program: codexAcpProgram,
   },
   handsOver: true,
 };

@@ -11,9 +11,11 @@ const hookTimeout = 5000;
 
 const events = ["SessionStart", "BeforeAgent", "BeforeTool", "Notification", "AfterTool", "AfterAgent", "SessionEnd"];
 
+const general = { sessionRetention: { enabled: false } };
+
 /** Defaults, not overrides: what the person or the administrator set still wins. */
 const systemDefaults = {
-  general: { sessionRetention: { enabled: false } },
+  general,
   hooks: Object.fromEntries(
     events.map((event) => [
       event,
@@ -86,7 +88,12 @@ export function gemini({ trustsOurSettings }: { trustsOurSettings: boolean }): A
     },
     chat: {
       command: ["gemini", "--acp"],
-      env: {},
+      env: {
+        // Or it starts itself again as a child: a second slower, and what is left in between ignores SIGTERM.
+        GEMINI_CLI_NO_RELAUNCH: "true",
+        ...(trustsOurSettings ? { GEMINI_CLI_SYSTEM_DEFAULTS_PATH: "{hooks}/gemini-defaults.json" } : {}),
+      },
+      files: trustsOurSettings ? [{ name: "gemini-defaults.json", text: `${JSON.stringify({ general }, null, 2)}\n` }] : [],
       notFound: [{ code: -32_603, message: /Invalid session identifier/ }],
       replayEnds: "commands",
       noLoadInBirthMinute: true,

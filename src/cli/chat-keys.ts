@@ -18,7 +18,7 @@ const twiceMs = 2_000;
 
 /** By meaning where the agent says what an option means; its second of a kind, and what we do not know, by number. */
 export function keysOf(options: readonly PermissionOption[]): KeyedOption[] {
-  const free = [...others];
+  const free = others.split("");
   const taken = new Set<string>();
   return options.flatMap((option) => {
     const wanted = preferred[option.kind];

@@ -109,7 +109,10 @@ test("[CLI-22] without a terminal each line is a prompt, and it leaves when they
     const [one, two] = bodies("prompts") as { promptId: string; text: string }[];
     expect([one?.text, two?.text]).toEqual(["first", "second"]);
     log.add({ type: "turn.ended", stopReason: "end_turn", promptId: one?.promptId });
-    log.add({ type: "agent.text", text: "Done." }, { type: "turn.ended", stopReason: "end_turn", promptId: two?.promptId });
+    log.add(
+      { type: "agent.text", text: "Done." },
+      { type: "turn.ended", stopReason: "end_turn", promptId: two?.promptId },
+    );
     expect(await code).toBe(0);
     expect(out).toMatch(/> first\n(.*\n)*> second\n(.*\n)*Done\.\n\[end_turn\]\n$/);
   } finally {
@@ -119,7 +122,9 @@ test("[CLI-22] without a terminal each line is a prompt, and it leaves when they
 
 test("[CLI-21] tail follows, and says how a question is answered", async () => {
   const [program = "", ...args] = cli;
-  const child = spawn(program, [...args, "acp", "tail", "ma-1"], { env: { ...process.env, HOLDFAST_HOME: daemon.home } });
+  const child = spawn(program, [...args, "acp", "tail", "ma-1"], {
+    env: { ...process.env, HOLDFAST_HOME: daemon.home },
+  });
   let out = "";
   child.stdout.on("data", (part: Buffer) => (out += part.toString()));
   try {
@@ -127,7 +132,9 @@ test("[CLI-21] tail follows, and says how a question is answered", async () => {
     log.add({ type: "agent.text", text: "Hm" });
     await until("the piece", () => out.endsWith("Hm"));
     log.add(asked);
-    await until("the question", () => out.endsWith("Hm\n[permission] Run npm test\n  Answer it: holdfast acp approve ma-1 (or deny)\n"));
+    await until("the question", () =>
+      out.endsWith("Hm\n[permission] Run npm test\n  Answer it: holdfast acp approve ma-1 (or deny)\n"),
+    );
     expect(child.exitCode).toBeNull();
   } finally {
     child.kill("SIGKILL");

@@ -20,6 +20,8 @@ import { type OpenQuestion, Transcript } from "./render/transcript.ts";
 
 /** Enough to see what it is about; the rest is in `acp history`. */
 const shownTurns = 3;
+/** Ctrl-C and Ctrl-D mean what they always mean. */
+const leaving = new Set(["\u0003", "\u0004"]);
 const leavesHint = "Ctrl-C again, or Ctrl-D, leaves; the agent keeps running.";
 
 export async function chat(context: Context, session: SessionJson): Promise<number> {
@@ -165,7 +167,7 @@ class Chat {
   /** While a question is open keys are answers and nothing else, unless a line was begun before. */
   #takesKey(typed: string, line: string): boolean {
     const [question] = this.#transcript.questions;
-    if (question === undefined || line !== "" || /^[\u0003\u0004]/.test(typed)) return false;
+    if (question === undefined || line !== "" || leaving.has(typed)) return false;
     const isShown = this.#offered?.requestId === question.requestId;
     const shownForMs = isShown ? this.#context.now() - (this.#offered?.at ?? 0) : 0;
     const option = chosenBy(typed, question, shownForMs);
@@ -199,7 +201,7 @@ class Chat {
         case "cancel":
           this.#say(`[cancelling] ${leavesHint}`);
           return void this.#cancel();
-        default:
+        case "say-how":
           this.#say(leavesHint);
           return screen.prompt();
       }

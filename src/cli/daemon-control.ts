@@ -42,11 +42,8 @@ export async function start(context: Context, request: StartRequest): Promise<St
   prepareHome(paths);
   const bundle = installBuild(paths, context.dist);
   rememberLaunch(paths, request.options, passphrase);
-  if (request.foreground === true) {
-    // Nobody is left to take them back; its manager starts it with the same ones again.
-    keepLaunch(paths.launchFile);
-    becomeDaemon(bundle, { paths, env });
-  }
+  // The daemon itself keeps the options once it is ready.
+  if (request.foreground === true) becomeDaemon(bundle, { paths, env });
   const daemon = await startOrTakeBack(context, bundle);
   return daemon.ours ? { start: "started", daemon } : { start: "already-running", ...pick(daemon) };
 }

@@ -43,5 +43,8 @@ export async function readTurns(context: Context, session: SessionJson, turns: n
 /** Takes the transcript to where the turns end, and gives the text of the turns themselves. */
 export function replay(transcript: Transcript, { events, from }: PastTurns): string {
   const pieces = mergeTools(events).map((event) => [event.seq, transcript.take(event)] as const);
-  return pieces.flatMap(([seq, text]) => (seq >= from ? [text] : [])).join("").replace(/^\n/, "");
+  return pieces
+    .flatMap(([seq, text]) => (seq >= from ? [text] : []))
+    .join("")
+    .replace(/^\n/, "");
 }

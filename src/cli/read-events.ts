@@ -28,7 +28,7 @@ export async function readBack(
   isEnough: (events: readonly EventJson[]) => boolean,
 ): Promise<EventJson[]> {
   let events: EventJson[] = [];
-  for (let to = seq; to > 0 && !isEnough(events); ) {
+  for (let to = seq; to > 0 && !isEnough(events);) {
     const since = Math.max(0, to - pageSize);
     const page = await context.call("events", { params: { id }, query: { since, limit: to - since } });
     events = [...page, ...events];

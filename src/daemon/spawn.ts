@@ -233,7 +233,8 @@ function missingTools(definition: AgentDefinition, kind: Kind): string[] {
   const command = kind === "terminal" ? definition.terminal?.start[0] : definition.chat?.command[0];
   const missing: string[] = [];
   if (command !== undefined && !command.startsWith("{") && !onPath(command)) {
-    missing.push(`${command} was not found on PATH. ${definition.install}`);
+    const { install } = kind === "chat" ? { ...definition, ...definition.chat } : definition;
+    missing.push(`${command} was not found on PATH. ${install}`);
   }
   if (kind === "terminal" && !onPath("tmux"))
     missing.push("tmux was not found on PATH. Install it with your package manager.");

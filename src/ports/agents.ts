@@ -77,6 +77,12 @@ export interface ChatAgent {
   replayEnds?: "answer" | "commands";
   /** The agent destroys a conversation that is loaded in the minute of its birth. */
   noLoadInBirthMinute?: boolean;
+  /** How to get the command, where that is another package than the agent itself. */
+  install?: string;
+  /** Files written for each launch below `{hooks}`. */
+  files?: TerminalAgent["files"];
+  /** What the command's script would only start, found by the script's real path, to be run in its place. */
+  program?: (script: string) => string | null;
 }
 
 export interface AgentDefinition {

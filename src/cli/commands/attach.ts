@@ -9,7 +9,7 @@ export const command: CommandEntry = {
   arguments: [sessionArgument],
   examples: [["open it in this terminal", "holdfast attach ma-12"]],
   notes:
-    "A terminal session opens in tmux: detach with the prefix key, then d; the agent goes on. A chat session shows its\ntranscript as it comes, and takes a prompt a line; Ctrl-D leaves.",
+    "A terminal session opens in tmux: detach with the prefix key, then d; the agent goes on. A chat session shows its\ntranscript as it comes, and takes a prompt a line. When the agent asks for permission, one key answers. Ctrl-C\ncancels a running turn; twice, or Ctrl-D, leaves; the agent keeps running.",
   daemon: "starts",
   async run(context, input) {
     const id = input.arg(0);

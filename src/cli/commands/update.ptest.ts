@@ -1,9 +1,9 @@
 /** An update of a real npm installation from packed tarballs, without a network. */
-import { cpSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { Home, type Ran } from "../../../test/harness/home.ts";
-import type { InfoJson, SessionJson } from "../../protocol/wire.ts";
+import type { InfoJson } from "../../protocol/wire.ts";
 
 const root = join(import.meta.dirname, "../../..");
 
@@ -70,7 +70,11 @@ test("[UPD-4, UPD-5] an update replaces the package in its place, restarts the d
       const file = join(copy, "package.json");
       writeFileSync(file, readFileSync(file, "utf8").replace('"holdfast"', '"something-else"'));
     }),
-    home.tarball("7.0.9", (copy) => writeFileSync(join(copy, "dist/cli.cjs"), "process.exit(3);")),
+    home.tarball("7.0.9", (copy) => {
+      writeFileSync(join(copy, "dist/cli.cjs"), "process.exit(3);");
+      // A new build's files have other names: the old program must not need its own any more.
+      rmSync(join(copy, "dist/chunks"), { recursive: true });
+    }),
     // The real thing once: what package.json names must be enough to run.
     home.npm("pack", "--silent", "--ignore-scripts", "--pack-destination", home.directory, home.copy("7.0.2")),
   ]);
@@ -95,7 +99,7 @@ test("[UPD-4, UPD-5] an update replaces the package in its place, restarts the d
   ]);
   expect([before.version, after.version, after.url === before.url]).toEqual(["7.0.1", "7.0.2", true]);
   expect(after.pid).not.toBe(before.pid);
-  const session = await home.json<SessionJson>(["session", "show", spawned.id]);
+  const session = await home.json(["session", "show", spawned.id]);
   expect(session.processes).toEqual(spawned.processes);
 
   const failed = await home.cli(["update", "-y", "--from", broken]);

@@ -6,11 +6,6 @@ export function clean(text: string): string {
   return text.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]+/g, " ").trim();
 }
 
-/** The same for text of several lines, such as the last lines of a screen. */
-export function cleanLines(text: string): string[] {
-  return text.split(/\r?\n/).map((line) => clean(line.replaceAll("\t", "  ")).trimEnd());
-}
-
 /** What an agent wrote, with its line ends, tabs and indentation, and nothing that a terminal would obey. */
 export function inert(text: string): string {
   return text.replaceAll(

@@ -90,14 +90,25 @@ describe("[CLI-20] events become lines", () => {
     ],
     [
       "how turns end",
-      [text("par"), { type: "turn.cancelling", by: "person" }, ended("cancelled"), ended("error", { message: "No key" })],
+      [
+        text("par"),
+        { type: "turn.cancelling", by: "person" },
+        ended("cancelled"),
+        ended("error", { message: "No key" }),
+      ],
       ["par", "[cancelling] by person", "[cancelled]", "[error] No key"],
     ],
     [
       "what else happens to a conversation",
       [
         { type: "context.reset", reason: "the agent no longer knows it", previous: "x" },
-        { type: "plan.updated", entries: [{ content: "a", status: "completed" }, { content: "b", status: "in_progress" }] },
+        {
+          type: "plan.updated",
+          entries: [
+            { content: "a", status: "completed" },
+            { content: "b", status: "in_progress" },
+          ],
+        },
         { type: "auth.required", message: "Log in", methods: [] },
         { type: "output.damaged", what: "torn", bytes: 3 },
         { type: "run.ended", how: "crash", exit: null },
@@ -113,7 +124,11 @@ describe("[CLI-20] events become lines", () => {
       ],
     ],
     ["[CLI-8] nothing that a terminal would obey", [text("a\u001b[2Jb\u202e\tc\r\nd\u0007")], ["a [2Jb \tc", "d "]],
-    ["events without their fields", [{ type: "agent.text" }, tool({}), { type: "plan.updated" }], ["[plan] 0 of 0 done"]],
+    [
+      "events without their fields",
+      [{ type: "agent.text" }, tool({}), { type: "plan.updated" }],
+      ["[plan] 0 of 0 done"],
+    ],
   ];
   test.each(table)("%s", (_, events, lines) => expect(written(events)).toBe(`${lines.join("\n")}\n`));
 

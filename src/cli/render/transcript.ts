@@ -102,7 +102,8 @@ export class Transcript {
 
   #prompt(event: EventJson, echoed: ReadonlySet<string> | undefined): string {
     const id = wordOf(event, "promptId");
-    const doubt = event.type === "prompt.doubtful" ? `[it may not have arrived] ${short(wordOf(event, "reason"))}` : null;
+    const doubt =
+      event.type === "prompt.doubtful" ? `[it may not have arrived] ${short(wordOf(event, "reason"))}` : null;
     const remark = doubt === null ? "" : `${this.#paint.yellow(doubt)}\n`;
     if (echoed?.has(id) === true) return this.#close() + remark;
     const text = this.#prompts.get(id) ?? "(a prompt from before)";
@@ -248,7 +249,9 @@ export function startOfTurns(events: readonly EventJson[], turns: number): numbe
   if (turns === 0) return Infinity;
   if (first === undefined || starts.length < turns) return null;
   const written = new Set(events.filter(({ type }) => type === "prompt.admitted").map((event) => event["promptId"]));
-  const isWhole = starts.slice(-turns).every(({ type, ...event }) => type !== "prompt.sent" || written.has(event["promptId"]));
+  const isWhole = starts
+    .slice(-turns)
+    .every(({ type, ...event }) => type !== "prompt.sent" || written.has(event["promptId"]));
   return isWhole ? first.seq : null;
 }
 

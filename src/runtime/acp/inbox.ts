@@ -10,7 +10,7 @@ import type { Ingest, Ingested, OutputBatchItem } from "../../ports/chat.ts";
 import type { Logger } from "../../ports/commands.ts";
 import type { SessionId } from "../../protocol/ids.ts";
 import type { Bounds } from "./bounds.ts";
-import type { Worker } from "./worker.ts";
+import { exists, type Worker } from "./worker.ts";
 import { fileSize } from "./worker-files.ts";
 
 export const maxLineBytes = 32 * 1024 * 1024;
@@ -31,6 +31,8 @@ export interface InboxParts {
   bounds: Bounds;
   /** Called after each commit. */
   ingested(worker: Worker, result: Ingested): void;
+  /** Called once when an agent's process is seen to be gone: nothing else tells of a death before the next full look. */
+  ended(worker: Worker): void;
   log: Logger;
 }
 
@@ -115,6 +117,7 @@ export class Inbox {
     for (const worker of this.#workers.values()) {
       const isHot = worker.turnOpen || worker.waiting > 0 || worker.hotUntil > now;
       hot ||= isHot;
+      if (everyone) this.#lookForEnd(worker);
       if (!isHot && !everyone) continue;
       const size = fileSize(outOf(worker));
       if (size === null || worker.pumping !== null || worker.notBefore > now) continue;
@@ -127,6 +130,14 @@ export class Inbox {
     }
     this.#pause = found ? streamingMs : Math.min(this.#pause * 2, quietTurnMs);
     if (this.#workers.size > 0) this.#schedule(hot || found ? this.#pause : idleMs);
+  }
+
+  /** A pid that is somebody else's by now is found out by the next full look. */
+  #lookForEnd(worker: Worker): void {
+    const { agent } = worker.record;
+    if (agent === null || worker.endTold || exists(agent.pid)) return;
+    worker.endTold = true;
+    this.#parts.ended(worker);
   }
 
   /** Reads and commits one batch. Never throws: what could not be stored is read again later. */

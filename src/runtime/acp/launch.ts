@@ -12,6 +12,7 @@ import { reach } from "../../base/test-points.ts";
 import type { ChatAgent } from "../../ports/agents.ts";
 import type { LaunchRequest, LaunchResult } from "../../ports/runtime.ts";
 import { launchMarker, type RecordedProcess, type WorkerRecord } from "../../protocol/worker-record.ts";
+import { commandOf, environmentOf, writeFiles } from "./agent-program.ts";
 import { writeRequest } from "./client.ts";
 import type { AcpContext } from "./context.ts";
 import { initializeRequest, openConversation } from "./handshake.ts";
@@ -113,9 +114,11 @@ async function startKeeper(
 ): Promise<ChildProcess> {
   const { session, launch, env } = request;
   const keeper = [context.keeperPath, worker.directory, context.files.recordPath(session.id), launch, "--"];
-  const child = spawn("sh", [...keeper, ...chat.command], {
+  const whole = { ...context.env, ...environmentOf(chat, worker.directory), ...env, [launchMarker]: launch };
+  writeFiles(chat, worker.directory);
+  const child = spawn("sh", [...keeper, ...commandOf(chat, whole["PATH"])], {
     cwd: session.workspacePath,
-    env: { ...context.env, ...chat.env, ...env, [launchMarker]: launch },
+    env: whole,
     // No pipe to anybody: a pipe would break when we go.
     stdio: "ignore",
     detached: true,

@@ -23,7 +23,7 @@ import type { AcpContext } from "./context.ts";
 import { learn } from "./launch.ts";
 import { clearAway } from "./stop.ts";
 import { carriesMarker, findWorker } from "./workers.ts";
-import { identityOf, type Worker } from "./worker.ts";
+import { exists, identityOf, type Worker } from "./worker.ts";
 import { readExit, readPids } from "./worker-files.ts";
 
 const deathLines = 20;
@@ -161,14 +161,6 @@ function feederHears(worker: Worker, session: SessionState): boolean {
   if (!lives(stat, identity)) return false;
   if (stat.state === "T") signalIdentity(identity, "SIGCONT");
   return true;
-}
-
-function exists(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== "ESRCH";
-  }
 }
 
 /** The watcher and we stop an agent for want of room; a watcher that died cannot let it go on. */

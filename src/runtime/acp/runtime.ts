@@ -53,6 +53,7 @@ export function openAcpRuntime(options: AcpRuntimeOptions): ChatRuntime {
     ingest: options.ingest,
     bounds,
     log,
+    ended: (worker) => hint(worker.session),
     ingested(worker, result) {
       if (result.replies) void flush(context, worker);
       changes.tell(worker.session);

@@ -30,6 +30,8 @@ export interface Worker {
   appendedTo: number;
   /** The bell found nobody: the agent can no longer be told anything. */
   feederGone: boolean;
+  /** Its end was seen and told of. */
+  endTold: boolean;
   bounds: {
     reservedTo: number;
     punchedTo: number;
@@ -57,6 +59,7 @@ export function newWorker(record: WorkerRecord, directory: string, read: number)
     notBefore: 0,
     appendedTo: 0,
     feederGone: false,
+    endTold: false,
     bounds: { reservedTo: 0, punchedTo: 0, busy: false, paused: false, renewedAt: 0, errorsAt: 0 },
   };
 }
@@ -68,4 +71,13 @@ export function identityOf(record: WorkerRecord, recorded: RecordedProcess): Ide
 /** Identities of all that is recorded of a launch. */
 export function recordedIdentities(record: WorkerRecord): Identity[] {
   return [record.keeper, record.feeder, record.agent].flatMap((one) => (one === null ? [] : [identityOf(record, one)]));
+}
+
+/** The cheapest question there is. The pid may be somebody else's by now: only a no can be relied on. */
+export function exists(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== "ESRCH";
+  }
 }

@@ -1,5 +1,12 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { dropConnection, EventLog, sessionOf, standIn, type Script, type StandIn } from "../../test-support/stand-in.ts";
+import {
+  dropConnection,
+  EventLog,
+  sessionOf,
+  standIn,
+  type Script,
+  type StandIn,
+} from "../../test-support/stand-in.ts";
 
 let open: StandIn[] = [];
 afterEach(async () => {
@@ -115,7 +122,10 @@ describe("[CLI-23] verbs on chat agents", () => {
       err: "",
     });
     expect(asked.filter(({ line }) => line.startsWith("POST")).length).toBe(2);
-    expect(JSON.parse((await run(["acp", "stop", "--all", "--json"])).out)).toMatchObject([{ id: "ma-2" }, { id: "ma-10" }]);
+    expect(JSON.parse((await run(["acp", "stop", "--all", "--json"])).out)).toMatchObject([
+      { id: "ma-2" },
+      { id: "ma-10" },
+    ]);
     const failing = await daemon({ ...script, "POST /api/sessions/ma-2/stop": refused("no") });
     expect(await failing.run(["acp", "stop", "--all"])).toEqual({
       code: 1,
@@ -128,9 +138,18 @@ describe("[CLI-23] verbs on chat agents", () => {
 
   test("cancel says how the turn ended, or why it did not", async () => {
     const answers = [
-      [{ cancelled: true, stopReason: "cancelled", reason: null }, { code: 0, out: "Turn cancelled.", err: "" }],
-      [{ cancelled: true, stopReason: "end_turn", reason: null }, { code: 0, out: "Turn ended: end_turn.", err: "" }],
-      [{ cancelled: false, stopReason: null, reason: "Not yet." }, { code: 1, out: "", err: "Not yet." }],
+      [
+        { cancelled: true, stopReason: "cancelled", reason: null },
+        { code: 0, out: "Turn cancelled.", err: "" },
+      ],
+      [
+        { cancelled: true, stopReason: "end_turn", reason: null },
+        { code: 0, out: "Turn ended: end_turn.", err: "" },
+      ],
+      [
+        { cancelled: false, stopReason: null, reason: "Not yet." },
+        { code: 1, out: "", err: "Not yet." },
+      ],
     ] as const;
     for (const [answer, ran] of answers) {
       const { run } = await daemon({ "POST /api/sessions/ma-1/acp/cancel": { answer } });

@@ -3,11 +3,14 @@ import { chatArgument, type CommandEntry, jsonOption } from "../../entry-types.t
 
 export const command: CommandEntry = {
   arguments: [chatArgument],
-  options: [{ long: "always", description: "also from now on, where the agent offers that" }, requestOption, jsonOption],
-  examples: [
-    ["do not let it do what it asks for", "holdfast acp deny ma-12"],
+  options: [
+    { long: "always", description: "also from now on, where the agent offers that" },
+    requestOption,
+    jsonOption,
   ],
-  notes: "Answers the oldest open question. A question is answered once, by whoever comes first; exit code 1 otherwise.",
+  examples: [["do not let it do what it asks for", "holdfast acp deny ma-12"]],
+  notes:
+    "Answers the oldest open question. A question is answered once, by whoever comes first; exit code 1 otherwise.",
   daemon: "starts",
   run: (context, input) => answerQuestion(context, input, "deny"),
 };

@@ -128,6 +128,7 @@ test("[CTL-1] every command but those that work alone takes --no-start", async (
       "service uninstall",
       "start",
       "stop",
+      "update",
     ].toSorted(),
   );
 });

@@ -40,7 +40,7 @@ export async function admitPrompt(parts: Parts, loop: Loop, ask: Ask): Promise<A
   const over = (): boolean => {
     const state = parts.store.session(session.id);
     const waiting = state?.queue.some((prompt) => prompt.promptId === promptId) ?? false;
-    return !waiting || state?.run.run === "failed" || isAsking(loop, session);
+    return !waiting || state?.run.run === "failed" || (!waitForTurn && isAsking(loop, session));
   };
   await loop.waitFor(session.id, over, waitMs, ask.signal);
   const state = parts.store.session(session.id);
@@ -48,7 +48,7 @@ export async function admitPrompt(parts: Parts, loop: Loop, ask: Ask): Promise<A
     return { promptId, disposition: "queued", reason: why(parts, loop, session) };
   }
   if (waitForTurn) {
-    await loop.waitFor(session.id, () => !isAnswering(parts, session, promptId), turnWaitMs, ask.signal);
+    await loop.waitFor(session.id, () => !isAnswering(parts, session, promptId), waitMs, ask.signal);
     const turn = turnOf(parts, session, promptId);
     if (turn !== null) return { promptId, disposition: "delivered", reason: null, turn };
   }

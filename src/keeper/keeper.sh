@@ -83,7 +83,7 @@ echo "$$ $hf_feeder $hf_watcher" >"$hf_dir/pids"
 # In the foreground: with & it would ignore SIGINT, and `wait` returns early on a trapped signal.
 (PATH=$hf_path && exec /bin/sh -c 'echo "$$" >"$1/agent.pid"; umask "$2"; shift 2; exec "$@"' holdfast "$hf_dir" \
   "$hf_mask" "$@" <"$hf_dir/p" >>"$hf_dir/out" 2>>"$hf_dir/err")
-hf_status=$?
+hf_status=$? && trap '' TERM HUP INT QUIT # or one that comes late would end mv
 printf '%3d\n' "$hf_status" 1<>"$hf_dir/exit.tmp" && mv "$hf_dir/exit.tmp" "$hf_dir/exit"
 ours "$hf_feeder" && kill -s KILL "$hf_feeder"
 ours "$hf_watcher" && kill "$hf_watcher"

@@ -1,6 +1,6 @@
 /** One real agent in a chat session under the real daemon, on a model server of its own. `await using` ends all of it. */
 import { randomUUID } from "node:crypto";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SocketTransport } from "../../src/cli/socket-transport.ts";
 import { createClient, type Client } from "../../src/client/client.ts";
@@ -9,7 +9,7 @@ import { isRunning, markedProcesses, type Marked } from "../harness/marked.ts";
 import { ProjectHome } from "../harness/project.ts";
 import { until } from "../harness/until.ts";
 import { startModelServer, type ModelServer } from "../model-server/server.ts";
-import { prepareRealAgent, type RealAgent } from "./prepare.ts";
+import { prepareRealAgent, type Prepared, type RealAgent } from "./prepare.ts";
 
 /** A cold start of the slowest takes up to 15 s on two busy cores. */
 export const patienceMs = 60_000;
@@ -19,10 +19,12 @@ export class ChatLane implements AsyncDisposable {
   readonly model: ModelServer;
   readonly home: ProjectHome;
   readonly #client: Client;
+  readonly #prepared: Prepared;
   id = "";
   workspace = "";
 
-  private constructor(agent: RealAgent, model: ModelServer, home: ProjectHome) {
+  private constructor(agent: RealAgent, model: ModelServer, home: ProjectHome, prepared: Prepared) {
+    this.#prepared = prepared;
     this.agent = agent;
     this.model = model;
     this.home = home;
@@ -34,7 +36,8 @@ export class ChatLane implements AsyncDisposable {
     const home = await ProjectHome.make();
     const folders = [home.repo, join(home.paths.worktrees, "my-app", "ma-1")];
     const agentHome = join(home.directory, "agent");
-    const { env } = prepareRealAgent(agent, { home: agentHome, modelUrl: model.url, folders, chat: true });
+    const prepared = prepareRealAgent(agent, { home: agentHome, modelUrl: model.url, folders, chat: true });
+    const { env } = prepared;
     const words = Object.entries(env).map(([key, value]) => `      ${key}: ${JSON.stringify(value)}`);
     const head = ["projects:", "  my-app:", "    path: .", "    prefix: ma", `    agent: ${agent}`, "    kind: chat"];
     writeFileSync(join(home.repo, "holdfast.yaml"), [...head, "    env:", ...words, ""].join("\n"));
@@ -43,7 +46,7 @@ export class ChatLane implements AsyncDisposable {
     await home.ok(["stop"]);
     await home.ok(["start", "--port", "0"]);
     await home.ok(["project", "add", home.repo]);
-    return new ChatLane(agent, model, home);
+    return new ChatLane(agent, model, home, prepared);
   }
 
   async spawn(prompt: string): Promise<void> {
@@ -115,6 +118,28 @@ export class ChatLane implements AsyncDisposable {
 
   async asked(): Promise<SessionJson["permissions"][number]> {
     return this.#explained("a question", async () => (await this.show()).permissions[0]);
+  }
+
+  async types(): Promise<string[]> {
+    return (await this.events()).map(({ type }) => type);
+  }
+
+  /** As if somebody had cleaned the agent's home up. */
+  forgetConversations(): void {
+    for (const name of this.#prepared.conversations) {
+      rmSync(join(this.home.directory, "agent", name), { recursive: true, force: true });
+    }
+  }
+
+  /** What the agent itself has kept on disk, where that is text. */
+  async transcriptSays(pattern: RegExp): Promise<void> {
+    const folders = this.#prepared.conversations.map((name) => join(this.home.directory, "agent", name));
+    const read = (folder: string): string[] =>
+      readdirSync(folder, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => readFileSync(join(entry.parentPath, entry.name), "utf8"));
+    const says = (): boolean => folders.flatMap(read).some((text) => pattern.test(text));
+    await until(`the transcript to hold ${pattern}`, says, patienceMs);
   }
 
   /** What the agent has written, read past the daemon. */

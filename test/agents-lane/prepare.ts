@@ -14,6 +14,8 @@ export interface Prepared {
   asks: RegExp;
   /** tmux keys that allow what the agent asks for, once. */
   allow: string[];
+  /** Where it keeps its conversations, below its home. */
+  conversations: string[];
 }
 
 export interface PrepareOptions {
@@ -34,7 +36,12 @@ export function prepareRealAgent(name: RealAgent, options: PrepareOptions): Prep
   const shared = { HOME: home, LANG: "C.UTF-8", PATH: `${binDirectory()}:${process.env["PATH"] ?? ""}` };
   switch (name) {
     case "claude":
-      return { env: { ...shared, ...claudeHome(home, modelUrl) }, asks: /Do you want to proceed/, allow: ["1"] };
+      return {
+        env: { ...shared, ...claudeHome(home, modelUrl) },
+        asks: /Do you want to proceed/,
+        allow: ["1"],
+        conversations: [".claude/projects"],
+      };
     case "codex":
       writeFile(join(home, ".codex/config.toml"), codexConfig(options));
       // The terminal interface asks only where a rule says so.
@@ -43,6 +50,7 @@ export function prepareRealAgent(name: RealAgent, options: PrepareOptions): Prep
         env: { ...shared, CODEX_HOME: join(home, ".codex"), SCRIPTED_API_KEY: "scripted" },
         asks: /Would you like to run/,
         allow: ["y"],
+        conversations: [".codex/sessions"],
       };
     case "gemini":
       writeFile(join(home, ".gemini/settings.json"), toJson(geminiSettings));
@@ -50,10 +58,16 @@ export function prepareRealAgent(name: RealAgent, options: PrepareOptions): Prep
         env: { ...shared, GEMINI_API_KEY: "scripted", GOOGLE_GEMINI_BASE_URL: modelUrl },
         asks: /Allow execution/,
         allow: ["Enter"],
+        conversations: [".gemini/tmp"],
       };
     case "opencode":
       writeFile(join(home, ".config/opencode/opencode.json"), toJson(opencodeConfig(modelUrl)));
-      return { env: { ...shared, ...opencodeEnv }, asks: /Permission required/, allow: ["Enter"] };
+      return {
+        env: { ...shared, ...opencodeEnv },
+        asks: /Permission required/,
+        allow: ["Enter"],
+        conversations: [".local/share/opencode"],
+      };
     default:
       return name satisfies never;
   }

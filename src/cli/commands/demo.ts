@@ -12,10 +12,9 @@ export const command: CommandEntry = {
   examples: [
     ["two sessions to look at, and the dashboard", "holdfast demo"],
     ["only print the link", "holdfast demo --no-open"],
-    ["remove a session of it again", "holdfast session delete demo-1"],
   ],
   notes:
-    "Needs no account and no network: a scratch project in Holdfast's own directory, and the bundled demo agent as a\nterminal session and as a chat session. What is there already stays as it is.",
+    "Needs no account and no network: a scratch project in Holdfast's own directory, and the bundled demo agent as a\nterminal session and as a chat session. What is there already stays as it is.\n`holdfast session delete` and `holdfast project rm demo` take it away again.",
   daemon: "starts",
   async run(context, input) {
     // The first question starts the daemon, which makes the home.

@@ -16,7 +16,8 @@ function definition(id: string, agent: AgentConfig): AgentDefinition {
     install: `check the command of agents.${id} in your configuration`,
     version: null,
     terminal: terminal === undefined ? null : terminalAgent(terminal),
-    chat: chat === undefined ? null : { command: chat.command, env: {}, notFound: [] },
+    // The protocol's own code for a session that is not there.
+    chat: chat === undefined ? null : { command: chat.command, env: {}, notFound: [{ code: -32_002, message: null }] },
     env: agent.env ?? {},
   };
 }

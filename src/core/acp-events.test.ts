@@ -20,7 +20,7 @@ const idle = fold(start);
 const working = fold([...start, turn]);
 
 function map(items: OutputItem[], state: SessionState = working, over: Partial<OutputContext> = {}) {
-  return mapOutput(items, { state, launch, fence: null, replayEnds: "answer", ...over });
+  return mapOutput(items, { state, launch, fence: null, inEnd: 0, replayEnds: "answer", ...over });
 }
 const message = (fields: object): OutputItem => ({ item: "message", message: { jsonrpc: "2.0", ...fields } });
 const update = (fields: object, sessionId = "s-1"): OutputItem =>
@@ -108,7 +108,7 @@ describe("[ACP-53] a permission request", () => {
     const { events, lines } = map([ask("u-1")], cancelling);
     expect(events.at(-1)).toMatchObject({ type: "permission.answered", outcome: "cancelled" });
     expect(lines.map(({ key, text: line }) => [key, JSON.parse(line) as unknown])).toEqual([
-      ['a:"u-1"', { jsonrpc: "2.0", id: "u-1", result: { outcome: { outcome: "cancelled" } } }],
+      ['a:"u-1":0', { jsonrpc: "2.0", id: "u-1", result: { outcome: { outcome: "cancelled" } } }],
     ]);
   });
   test("of an agent that has ended is nobody's to answer", () => {

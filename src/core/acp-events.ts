@@ -28,6 +28,8 @@ export interface OutputContext {
   state: SessionState;
   launch: LaunchId;
   fence: Fence;
+  /** Where the next line for the agent will stand. */
+  inEnd: number;
   /** Where the agent's replay ends after a load: with its answer, or later with its list of commands. */
   replayEnds: "answer" | "commands";
 }
@@ -52,6 +54,7 @@ export function mapOutput(items: readonly OutputItem[], context: OutputContext):
 class Mapping {
   readonly #launch: LaunchId;
   readonly #replayEnds: OutputContext["replayEnds"];
+  readonly #inEnd: number;
   readonly #events: SessionEvent[] = [];
   readonly #lines: MappedOutput["lines"] = [];
   readonly #answers: MappedOutput["answers"] = [];
@@ -64,8 +67,9 @@ class Mapping {
   #agentSessionId: string | null;
   #usage: Record<string, unknown> | null = null;
 
-  constructor({ state, launch, fence, replayEnds }: OutputContext) {
+  constructor({ state, launch, fence, inEnd, replayEnds }: OutputContext) {
     this.#launch = launch;
+    this.#inEnd = inEnd;
     this.#fence = fence;
     this.#replayEnds = replayEnds;
     this.#turn =
@@ -201,7 +205,8 @@ class Mapping {
   }
 
   #reply(id: unknown, text: string): void {
-    if (this.#living) this.#lines.push({ key: answerKey(id), text });
+    // No line is that short: what is answered next cannot have the same number.
+    if (this.#living) this.#lines.push({ key: answerKey(id, this.#inEnd + this.#lines.length), text });
   }
 
   #update(update: Record<string, unknown>, sessionId: unknown): void {

@@ -57,7 +57,7 @@ export function createIngest(
         // Somebody else read on: what was read here is theirs.
         if (before === null || before.outRead !== from) return null;
         const replayEnds = agents.get(now.agent)?.chat?.replayEnds ?? "answer";
-        const mapped = mapOutput(items, { state: now, launch, fence: before.fence, replayEnds });
+        const mapped = mapOutput(items, { state: now, launch, fence: before.fence, inEnd: before.inEnd, replayEnds });
         replies = mapped.lines.length > 0;
         answered = mapped.answers.map(({ key }) => key);
         events = mapped.events;

@@ -43,9 +43,9 @@ export function promptOf(key: string): PromptId | null {
   return key.startsWith("p:") ? asPromptId(key.slice(2)) : null;
 }
 
-/** The key of our answer to one of the agent's requests: at most one for each. */
-export function answerKey(agentRequestId: unknown): string {
-  return `a:${JSON.stringify(agentRequestId)}`;
+/** The key of our answer to one of the agent's requests. With its place in `in`: an agent may use an answered id again. */
+export function answerKey(agentRequestId: unknown, place: number): string {
+  return `a:${JSON.stringify(agentRequestId)}:${place}`;
 }
 
 /** A permission request's name for people and clients: agents number theirs from 0 in each process. */

@@ -81,10 +81,10 @@ export async function answerPermission(
 ): Promise<Answered> {
   const { launch, session } = worker;
   let outcome: Answered = { answered: false, why: "not-open" };
-  await context.store.chat(session, launch, (state) => {
+  await context.store.chat(session, launch, (state, place) => {
     const open = state.permissions.find((one) => one.requestId === requestId);
     const agentRequest = agentRequestOf(launch, requestId);
-    if (open === undefined || agentRequest === undefined || !isCurrent(state, launch)) {
+    if (open === undefined || agentRequest === undefined || place === null || !isCurrent(state, launch)) {
       outcome = { answered: false, why: "not-open" };
       return null;
     }
@@ -97,7 +97,7 @@ export async function answerPermission(
       events: [{ type: "permission.answered", requestId, optionId, outcome: "selected", by }],
       lines: [
         {
-          key: answerKey(agentRequest),
+          key: answerKey(agentRequest, place.inEnd),
           text: resultLine(agentRequest, { outcome: { outcome: "selected", optionId } }),
         },
       ],
@@ -117,7 +117,7 @@ export async function cancelTurn(
   let startedAt: number | null = null;
   await context.store.chat(session, launch, (state, place) => {
     startedAt = state.turn.turn === "open" && isCurrent(state, launch) ? state.turn.startedAt : null;
-    return startedAt === null || place === null ? null : cancelStep(state, launch, by);
+    return startedAt === null || place === null ? null : cancelStep(state, place, by);
   });
   if (startedAt === null) return { cancelled: "no-turn" };
   if (!(await flush(context, worker))) return { cancelled: "not-told", why: "the agent's input could not be written" };
@@ -142,7 +142,7 @@ export async function cancelTurn(
   }
 }
 
-function cancelStep(state: SessionState, launch: LaunchId, by: Actor): ChatStep {
+function cancelStep(state: SessionState, { launch, inEnd }: LaunchPlace, by: Actor): ChatStep {
   const answers = state.permissions.flatMap(({ requestId }) => {
     const agentRequest = agentRequestOf(launch, requestId);
     return agentRequest === undefined ? [] : [{ requestId, agentRequest }];
@@ -164,7 +164,7 @@ function cancelStep(state: SessionState, launch: LaunchId, by: Actor): ChatStep 
         text: notificationLine("session/cancel", { sessionId: state.agentSessionId }),
       },
       ...answers.map(({ agentRequest }) => ({
-        key: answerKey(agentRequest),
+        key: answerKey(agentRequest, inEnd),
         text: resultLine(agentRequest, { outcome: { outcome: "cancelled" } }),
       })),
     ],

@@ -16,7 +16,9 @@ export type Answer =
   | { is: "error"; code: number; message: string; data: unknown }
   /** The agent ended before it answered. */
   | { is: "gone" }
-  | { is: "late" };
+  | { is: "late" }
+  /** The person wants the session down: nobody waits for this answer any more. */
+  | { is: "unwanted" };
 
 /** An agent's death is noticed at least this often while its answer is awaited. */
 const lookMs = 100;
@@ -29,12 +31,14 @@ export interface Request {
   method: string;
   params: object;
   deadlineMs: number;
+  /** Part of a start: not waited for once the session is no longer wanted running. */
+  opening?: boolean;
   step?: Omit<ChatStep, "lines">;
 }
 
 export async function ask(context: AcpContext, worker: Worker, request: Request): Promise<Answer> {
   await writeRequest(context, worker, request);
-  return awaitAnswer(context, worker, request.key, request.deadlineMs);
+  return awaitAnswer(context, worker, request);
 }
 
 /** The row alone, where the line is to be read by a feeder that is still to be started. */
@@ -87,8 +91,9 @@ function deaf(context: AcpContext, worker: Worker, why: string): false {
   return false;
 }
 
-export async function awaitAnswer(context: AcpContext, worker: Worker, key: string, ms: number): Promise<Answer> {
-  const until = performance.now() + ms;
+async function awaitAnswer(context: AcpContext, worker: Worker, request: Request): Promise<Answer> {
+  const { key, deadlineMs, opening = false } = request;
+  const until = performance.now() + deadlineMs;
   worker.waiting++;
   context.inbox.expect(worker);
   try {
@@ -99,6 +104,7 @@ export async function awaitAnswer(context: AcpContext, worker: Worker, key: stri
         await context.inbox.catchUp(worker);
         return readAnswer(context, worker, key) ?? { is: "gone" };
       }
+      if (opening && !isWanted(context, worker)) return { is: "unwanted" };
       const left = until - performance.now();
       if (left <= 0) return { is: "late" };
       await context.changes.next(worker.session, Math.min(left, lookMs));
@@ -120,6 +126,11 @@ export function readAnswer(context: AcpContext, worker: Worker, key: string): An
     message: typeof message === "string" ? message : "an error without a message",
     data,
   };
+}
+
+/** A kill must not wait until a start that hangs has used up its time. */
+export function isWanted({ store }: AcpContext, { session }: Worker): boolean {
+  return store.session(session)?.intent.want === "running";
 }
 
 export function isGone(worker: Worker): boolean {

@@ -13,7 +13,7 @@ import { version } from "../../base/build.ts";
 import type { ChatAgent } from "../../ports/agents.ts";
 import { authRequired, methodNotFound, type ChatPick, pickKey } from "../../protocol/acp.ts";
 import type { LaunchHow, SessionState } from "../../protocol/session.ts";
-import { ask, type Answer, type Request } from "./client.ts";
+import { ask as askAgent, isWanted, type Answer, type Request } from "./client.ts";
 import type { AcpContext } from "./context.ts";
 import { pickRequest } from "./picks.ts";
 import type { Worker } from "./worker.ts";
@@ -49,6 +49,11 @@ export async function openConversation(
       : await begin(context, worker, session, initialized.result);
   if (opened.opened) await applyPicks(context, worker, session, opened.agentSessionId);
   return opened;
+}
+
+/** Everything here belongs to a start, and ends with the wish for it. */
+function ask(context: AcpContext, worker: Worker, request: Request): Promise<Answer> {
+  return askAgent(context, worker, { ...request, opening: true });
 }
 
 /** What this launch was already asked for counts: a conversation that is open is never loaded again. */
@@ -89,7 +94,7 @@ async function takeUp(
   for (const way of ways) {
     for (let attempt = 1; attempt <= loadAttempts; attempt++) {
       if (attempt > 1) await delay(context.deadlines.retryMs);
-      if (way === "load" && chat.noLoadInBirthMinute === true) await waitOutMinute(context, session);
+      if (way === "load" && chat.noLoadInBirthMinute === true) await waitOutMinute(context, worker, session);
       const answer = await askBack(context, worker, session, way, attempt);
       if (answer.is === "result") {
         if (way === "load") await awaitReplay(context, worker);
@@ -149,8 +154,8 @@ async function awaitReplay(context: AcpContext, worker: Worker): Promise<void> {
     for (;;) {
       const left = until - performance.now();
       if ((store.launchPlace(worker.launch)?.fence ?? null) === null) return;
-      if (left <= 0) break;
-      await context.changes.next(worker.session, left);
+      if (left <= 0 || !isWanted(context, worker)) break;
+      await context.changes.next(worker.session, Math.min(left, 250));
     }
   } finally {
     worker.waiting--;
@@ -159,11 +164,11 @@ async function awaitReplay(context: AcpContext, worker: Worker): Promise<void> {
 }
 
 /** One agent destroys a conversation that is loaded in the very minute in which it began. */
-async function waitOutMinute(context: AcpContext, session: SessionState): Promise<void> {
+async function waitOutMinute(context: AcpContext, worker: Worker, session: SessionState): Promise<void> {
   const born = session.conversationSince;
   if (born === null) return;
   const over = (Math.floor(born / minuteMs) + 1) * minuteMs;
-  if (context.now() < over) await delay(over - context.now() + 50);
+  while (context.now() < over && isWanted(context, worker)) await delay(Math.min(over - context.now() + 50, 250));
 }
 
 async function applyPicks(context: AcpContext, worker: Worker, session: SessionState, id: string): Promise<void> {
@@ -211,7 +216,9 @@ function failed(method: string, answer: Answer): Opened {
       ? `answered ${method} with error ${answer.code}: ${answer.message}`
       : answer.is === "late"
         ? `did not answer ${method} in time`
-        : `ended before it answered ${method}`;
+        : answer.is === "unwanted"
+          ? `was no longer wanted before it answered ${method}`
+          : `ended before it answered ${method}`;
   return { opened: false, reason: `The agent ${what}.`, conversationGone: false };
 }
 

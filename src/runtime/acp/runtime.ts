@@ -59,6 +59,7 @@ export function openAcpRuntime(options: AcpRuntimeOptions): ChatRuntime {
       changes.tell(worker.session);
       if (result.decisive) hint(worker.session);
     },
+    ended: (worker) => hint(worker.session),
   });
   const context: AcpContext = {
     store,

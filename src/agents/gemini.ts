@@ -94,7 +94,7 @@ export function gemini({ trustsOurSettings }: { trustsOurSettings: boolean }): A
         ...(trustsOurSettings ? { GEMINI_CLI_SYSTEM_DEFAULTS_PATH: "{hooks}/gemini-defaults.json" } : {}),
       },
       files: trustsOurSettings ? [{ name: "gemini-defaults.json", text: `${JSON.stringify({ general }, null, 2)}\n` }] : [],
-      notFound: [{ code: -32_603, message: /Invalid session identifier/ }],
+      notFound: [{ code: -32_603, message: /Invalid session identifier|No previous sessions found/ }],
       replayEnds: "commands",
       noLoadInBirthMinute: true,
     },

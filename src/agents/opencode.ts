@@ -48,7 +48,7 @@ export const opencode: AgentDefinition = {
   chat: {
     command: ["opencode", "acp"],
     env: {},
-    notFound: [{ code: -32_603, message: /OpenCode service failure/ }],
+    notFound: [{ code: -32_603, message: /OpenCode service failure.*"service":"session"/, confirm: "list" }],
   },
   handsOver: true,
 };

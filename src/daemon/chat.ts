@@ -32,7 +32,9 @@ export function findChat(parts: Parts, ask: Ask): SessionState {
 export async function answer(parts: Parts, loop: Loop, ask: Ask): Promise<Answers["answer"]> {
   const request = ask.body as AnswerRequest;
   const session = findChat(parts, ask);
-  const open = session.permissions.find(({ requestId }) => request.requestId === undefined || requestId === request.requestId);
+  const open = session.permissions.find(
+    ({ requestId }) => request.requestId === undefined || requestId === request.requestId,
+  );
   if (open === undefined) {
     return {
       answered: false,
@@ -45,16 +47,23 @@ export async function answer(parts: Parts, loop: Loop, ask: Ask): Promise<Answer
   if (result.answered) return { answered: true, reason: null };
   return {
     answered: false,
-    reason: result.why === "not-open" ? "It was answered already, or its agent is gone." : `There is no option ${option}.`,
+    reason:
+      result.why === "not-open" ? "It was answered already, or its agent is gone." : `There is no option ${option}.`,
   };
 }
 
 /** Agents order and name their options as they like; what an option means is its kind. */
 function chooseOption(options: PermissionOption[], request: AnswerRequest): string {
   if (request.optionId !== undefined) return request.optionId;
-  const kinds = { allow: ["allow_once", "allow_always"], allow_always: ["allow_always"], deny: ["reject_once", "reject_always"] };
+  const kinds = {
+    allow: ["allow_once", "allow_always"],
+    allow_always: ["allow_always"],
+    deny: ["reject_once", "reject_always"],
+  };
   const wanted = kinds[request.answer ?? "allow"];
-  const found = wanted.map((kind) => options.find((option) => option.kind === kind)).find((option) => option !== undefined);
+  const found = wanted
+    .map((kind) => options.find((option) => option.kind === kind))
+    .find((option) => option !== undefined);
   if (found !== undefined) return found.optionId;
   throw new HoldfastError("invalid", `The agent offers nothing that means ${request.answer ?? "allow"}.`, {
     hint: `It offers: ${options.map(({ optionId, name }) => `${optionId} (${name})`).join(", ")}.`,
@@ -161,7 +170,9 @@ export async function editPrompt(parts: Parts, loop: Loop, ask: Ask): Promise<An
   const state = await parts.store.change(session.id, (now) => {
     const waiting = now.queue.find((prompt) => prompt.promptId === promptId);
     if (waiting?.state !== "queued") {
-      throw new HoldfastError("conflict", "That prompt does not wait any more.", { hint: "What was sent cannot be changed." });
+      throw new HoldfastError("conflict", "That prompt does not wait any more.", {
+        hint: "What was sent cannot be changed.",
+      });
     }
     if (withdraw) return [{ type: "prompt.withdrawn", promptId, by: ask.actor }];
     return [

@@ -31,7 +31,9 @@ export async function convert(parts: Parts, loop: Loop, ask: Ask): Promise<Answe
   }
   const state = await parts.store.change(session.id, (now) => [
     { type: "session.converted", kind, by: ask.actor },
-    ...(fresh ? [{ type: "context.reset" as const, reason: "asked for with --fresh", previous: now.agentSessionId }] : []),
+    ...(fresh
+      ? [{ type: "context.reset" as const, reason: "asked for with --fresh", previous: now.agentSessionId }]
+      : []),
     { type: "session.intent", want: { want: "running" }, by: ask.actor },
   ]);
   loop.asked(session.id);
@@ -40,11 +42,14 @@ export async function convert(parts: Parts, loop: Loop, ask: Ask): Promise<Answe
 
 function refuse(parts: Parts, session: SessionState, kind: SessionState["kind"], fresh: boolean): void {
   if (session.intent.want === "killed") {
-    throw new HoldfastError("conflict", "Session was killed", { hint: `Bring it back first: holdfast session restore ${session.id}` });
+    throw new HoldfastError("conflict", "Session was killed", {
+      hint: `Bring it back first: holdfast session restore ${session.id}`,
+    });
   }
   if (session.kind === kind) throw new HoldfastError("conflict", `${session.id} is a ${kind} session already.`);
   const agent = parts.agents.get(session.agent);
-  if (agent === null || agent[kind] === null) throw new HoldfastError("invalid", `${session.agent} has no ${kind} kind.`);
+  if (agent === null || agent[kind] === null)
+    throw new HoldfastError("invalid", `${session.agent} has no ${kind} kind.`);
   if (fresh || agent.handsOver === true || !session.prompted) return;
   throw new HoldfastError("conflict", `${agent.label} cannot hand its conversation over to the other kind.`, {
     hint: "With --fresh the conversation is discarded and a new one begins.",

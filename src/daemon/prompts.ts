@@ -67,7 +67,7 @@ function isAnswering(parts: Parts, session: SessionState, promptId: PromptId): b
 function turnOf(parts: Parts, session: SessionState, promptId: PromptId): { stopReason: string; text: string } | null {
   const admitted = parts.store.prompt(session.id, promptId)?.seq ?? 0;
   let text: string | null = null;
-  for (let after = admitted; ; ) {
+  for (let after = admitted; ;) {
     const events = parts.store.events(session.id, after, turnPage);
     for (const event of events) {
       if (event.type === "turn.started" && event.promptId === promptId) text = "";

@@ -147,8 +147,8 @@ export class KeeperWorld implements AsyncDisposable {
     const { watcher } = await this.pids();
     for (let seen = ""; times >= 0; times -= 1) {
       seen = await until("the next look", () => {
-        const now = childrenOf(watcher);
-        return now !== "" && now !== seen && now;
+        const now = napOf(watcher);
+        return now !== seen && now;
       });
     }
   }
@@ -160,10 +160,7 @@ export class KeeperWorld implements AsyncDisposable {
       const opened = readlinkSync(`/proc/${feeder}/fd/1`).endsWith("/p");
       return opened && stateOf(feeder) === "S" && childrenOf(feeder) === "";
     });
-    await until("the watcher to sleep", () => {
-      const [nap] = childrenOf(watcher).split(" ");
-      return nap !== "" && readFileSync(`/proc/${nap}/cmdline`, "utf8").startsWith("sleep");
-    });
+    await until("the watcher to sleep", () => napOf(watcher));
   }
 
   /** By force, and gone; the keeper is our child, so that it stays a zombie until the event loop gets a turn. */
@@ -183,7 +180,14 @@ export class KeeperWorld implements AsyncDisposable {
   }
 }
 
-export const childrenOf = (pid: number): string => readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();
+/** The `sleep` of the watcher's present tick. */
+function napOf(watcher: number): string | undefined {
+  return childrenOf(watcher)
+    .split(" ")
+    .find((pid) => pid !== "" && readFileSync(`/proc/${pid}/cmdline`, "utf8").startsWith("sleep"));
+}
+
+const childrenOf = (pid: number): string => readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();
 export const stateOf = (pid: number): string | undefined => readStat(pid)?.state;
 
 /** In KiB: memory that would be free again without these processes. */

@@ -110,7 +110,7 @@ watch() { # until the tree is abandoned: then it goes, first politely, then by f
     case $text in
       *'"launch":"'"$hf_launch"'"'* | *'"launch": "'"$hf_launch"'"'*) missing=0 ;;
       *'"launch":'*) break ;; # superseded
-      *) case $(LC_ALL=C ls -d "$hf_record" 2>&1) in *'No such file'*) missing=$((missing + 1)) ;; esac ;;
+      *) case $(LC_ALL=C ls -d "$hf_record" 2>&1) in *'No such'*) missing=$((missing + 1)) ;; *) missing=0 ;; esac ;;
     esac # what is unreadable or damaged is not gone
     read -r now <"$hf_dir/beat"
     [ "$now" = "$beat" ] || { beat=$now && still=0; }

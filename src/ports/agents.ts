@@ -71,8 +71,11 @@ export interface ScreenRule {
 export interface ChatAgent {
   command: string[];
   env: Record<string, string>;
-  /** How `session/load` says that the conversation does not exist. */
-  notFound: { code: number; message: RegExp | null }[];
+  /**
+   * How `session/load` and `session/resume` say that the conversation does not exist. With `confirm`, the agent says the
+   * same of failures that pass: then its list of conversations decides.
+   */
+  notFound: { code: number; message: RegExp | null; confirm?: "list" }[];
   /** Where the replay after `session/load` ends: with its answer (default), or later with the list of commands. */
   replayEnds?: "answer" | "commands";
   /** The agent destroys a conversation that is loaded in the minute of its birth. */

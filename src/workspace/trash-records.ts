@@ -60,16 +60,17 @@ export function readRecord(directory: string): TrashRecord | null {
 }
 
 /** All records that can be read, oldest first; also those whose tree has not come or has left again. */
-export function readRecords(trash: string): TrashRecord[] {
+export function readRecords(trash: string, beginning = ""): TrashRecord[] {
   if (!existsSync(trash)) return [];
-  const names = readdirSync(trash).filter((name) => idPattern.test(name));
+  const names = readdirSync(trash).filter((name) => idPattern.test(name) && name.startsWith(beginning));
   const found = names.flatMap((name) => readRecord(join(trash, name)) ?? []);
   return found.sort((a, b) => a.trashedAt - b.trashedAt);
 }
 
 export function findRecord(trash: string, session: string, path: string): TrashRecord | null {
   const fits = (record: TrashRecord): boolean => record.session === session && samePath(record.path, path);
-  return readRecords(trash).findLast(fits) ?? null;
+  // Ids begin with the session: a trash of two weeks is not read whole for every kill.
+  return readRecords(trash, `${session}-`).findLast(fits) ?? null;
 }
 
 /** Takes a record without a tree out of the list; a repeated `restore` still finds where it went. */

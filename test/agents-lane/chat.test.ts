@@ -81,7 +81,7 @@ describe.each(order)("%s goes on without a daemon", (name) => {
     expect((await lane.show()).status).toBe("needs_input");
     expect(existsSync(join(lane.workspace, "made"))).toBe(false);
     const answers = await Promise.all([lane.answer(requestId), lane.answer(requestId)]);
-    expect(answers.map(({ answered }) => answered).toSorted()).toEqual([false, true]);
+    expect(answers.filter(({ answered }) => answered)).toHaveLength(1);
     const turn = await lane.ended(promptId);
     expect(turn).toMatchObject({ stopReason: "end_turn", ends: 1 });
     expect(turn.text).toMatch(/^asking\n/);

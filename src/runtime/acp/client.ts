@@ -137,3 +137,13 @@ export function isGone(worker: Worker): boolean {
   const { agent } = worker.record;
   return agent === null ? readExit(worker.directory) !== null : !isAlive(identityOf(worker.record, agent));
 }
+
+/** Agents put what went wrong into `data` and "Internal error" into the message. */
+export function wordsOf({ message, data }: Failure): string {
+  const { details } = record(data);
+  return typeof details === "string" && details !== "" ? `${message}: ${details}` : message;
+}
+
+export function record(value: unknown): Record<string, unknown> {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+}

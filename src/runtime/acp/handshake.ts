@@ -15,6 +15,7 @@ import { authRequired, methodNotFound, type ChatPick, pickKey } from "../../prot
 import type { LaunchHow, SessionState } from "../../protocol/session.ts";
 import { ask as askAgent, isWanted, type Answer, type Request } from "./client.ts";
 import type { AcpContext } from "./context.ts";
+import { isNotFound } from "./not-found.ts";
 import { pickRequest } from "./picks.ts";
 import type { Worker } from "./worker.ts";
 
@@ -100,10 +101,10 @@ async function takeUp(
         if (way === "load") await awaitReplay(context, worker);
         return { opened: true, agentSessionId: id };
       }
-      if (answer.is === "error" && isNotFound(chat, answer)) {
+      if (answer.is === "error" && (await isNotFound(context, worker, session, chat, answer))) {
         // A conversation that never got a prompt was never kept by the agent: nothing is lost, so nothing is said.
         if (!session.prompted) return begin(context, worker, session, initialized);
-        return { opened: false, reason: `The agent says: ${answer.message}`, conversationGone: true };
+        return { opened: false, reason: `The agent says: ${wordsOf(answer)}`, conversationGone: true };
       }
       last = await refused(context, worker, `session/${way}`, answer, initialized);
       if (answer.is !== "error" || answer.code === authRequired) return last;
@@ -185,11 +186,6 @@ async function applyPicks(context: AcpContext, worker: Worker, session: SessionS
   }
 }
 
-function isNotFound(chat: ChatAgent, answer: Extract<Answer, { is: "error" }>): boolean {
-  const text = `${answer.message} ${JSON.stringify(answer.data ?? "")}`;
-  return chat.notFound.some(({ code, message }) => code === answer.code && (message === null || message.test(text)));
-}
-
 async function refused(
   context: AcpContext,
   worker: Worker,
@@ -213,15 +209,11 @@ async function refused(
 function failed(method: string, answer: Answer): Opened {
   const what =
     answer.is === "error"
-      ? `answered ${method} with error ${answer.code}: ${answer.message}`
+      ? `answered ${method} with error ${answer.code}: ${wordsOf(answer)}`
       : answer.is === "late"
         ? `did not answer ${method} in time`
         : answer.is === "unwanted"
           ? `was no longer wanted before it answered ${method}`
           : `ended before it answered ${method}`;
   return { opened: false, reason: `The agent ${what}.`, conversationGone: false };
-}
-
-function record(value: unknown): Record<string, unknown> {
-  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
 }

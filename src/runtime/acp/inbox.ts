@@ -31,8 +31,6 @@ export interface InboxParts {
   bounds: Bounds;
   /** Called after each commit. */
   ingested(worker: Worker, result: Ingested): void;
-  /** Called once when an agent's process is no longer there. */
-  ended(worker: Worker): void;
   /** Called once when an agent's process is seen to be gone: nothing else tells of a death before the next full look. */
   ended(worker: Worker): void;
   log: Logger;
@@ -129,7 +127,6 @@ export class Inbox {
         void this.#pump(worker);
       }
       this.#parts.bounds.look(worker, size, isHot || found);
-      this.#lookForEnd(worker);
     }
     this.#pause = found ? streamingMs : Math.min(this.#pause * 2, quietTurnMs);
     if (this.#workers.size > 0) this.#schedule(hot || found ? this.#pause : idleMs);
@@ -139,14 +136,6 @@ export class Inbox {
   #lookForEnd(worker: Worker): void {
     const { agent } = worker.record;
     if (agent === null || worker.endTold || exists(agent.pid)) return;
-    worker.endTold = true;
-    this.#parts.ended(worker);
-  }
-
-  /** The cheapest question there is, and only a hint: whoever is told looks for itself. */
-  #lookForEnd(worker: Worker): void {
-    const { agent } = worker.record;
-    if (agent === null || worker.endTold || isThere(agent.pid)) return;
     worker.endTold = true;
     this.#parts.ended(worker);
   }
@@ -227,14 +216,6 @@ export class Inbox {
 
 export function outOf(worker: Worker): string {
   return join(worker.directory, "out");
-}
-
-function isThere(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== "ESRCH";
-  }
 }
 
 function parse(text: string, bytes: number): OutputBatchItem {

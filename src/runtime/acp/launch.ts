@@ -194,7 +194,7 @@ function notStarted(worker: Worker): string {
 }
 
 function withLastWords(reason: string, lines: string[]): string {
-  const last = lines.slice(-failedLines).findLast((line) => line.trim() !== "");
+  const last = lines.slice(-failedLines).findLast((line) => /\w/.test(line));
   return last === undefined ? reason : `${reason} Its last words: ${last.trim()}`;
 }
 

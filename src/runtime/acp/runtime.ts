@@ -59,7 +59,6 @@ export function openAcpRuntime(options: AcpRuntimeOptions): ChatRuntime {
       changes.tell(worker.session);
       if (result.decisive) hint(worker.session);
     },
-    ended: (worker) => hint(worker.session),
   });
   const context: AcpContext = {
     store,

@@ -30,8 +30,6 @@ export interface Worker {
   appendedTo: number;
   /** The bell found nobody: the agent can no longer be told anything. */
   feederGone: boolean;
-  /** It was told that the agent's process is no longer there. */
-  endTold: boolean;
   /** Its end was seen and told of. */
   endTold: boolean;
   bounds: {
@@ -61,7 +59,6 @@ export function newWorker(record: WorkerRecord, directory: string, read: number)
     notBefore: 0,
     appendedTo: 0,
     feederGone: false,
-    endTold: false,
     endTold: false,
     bounds: { reservedTo: 0, punchedTo: 0, busy: false, paused: false, renewedAt: 0, errorsAt: 0 },
   };

@@ -1,0 +1,24 @@
+/**
+ * A process that opens a store and looks for the living chat sessions in it, as a daemon that starts does: cold code, and
+ * nothing known. Prints how long each step took.
+ */
+import { readdirSync } from "node:fs";
+import { openChatRuntime, openChatStore } from "./chat-home.ts";
+
+const [directory = ""] = process.argv.slice(2);
+const descriptors = (): number => readdirSync("/proc/self/fd").length;
+const begun = performance.now();
+const store = openChatStore(directory);
+const sessions = store.sessions();
+const opened = performance.now();
+const before = descriptors();
+const runtime = openChatRuntime(directory, store);
+const found = await runtime.observe(sessions);
+const observed = performance.now();
+const alive = [...found.values()].filter(({ seen }) => seen.is === "known" && seen.value.agent.alive).length;
+// The first look at all files comes right behind.
+await new Promise((resolve) => setTimeout(resolve, 50));
+const kept = descriptors() - before;
+await runtime.close();
+store.close();
+process.stdout.write(JSON.stringify({ alive, openMs: opened - begun, observeMs: observed - opened, kept }));

@@ -1,0 +1,134 @@
+/** Actions that begin a run, or find one begun: launch and adopt. */
+import { crypto } from "../base/crypto.ts";
+import { startedAt } from "../base/pid.ts";
+import { reach } from "../base/test-points.ts";
+import type { Action } from "../core/facts.ts";
+import type { LaunchRequest, LaunchResult, Observation } from "../ports/runtime.ts";
+import type { SessionEvent } from "../protocol/event.ts";
+import { asLaunchId, type LaunchId, type PromptId } from "../protocol/ids.ts";
+import type { SessionState } from "../protocol/session.ts";
+import type { Parts } from "./parts.ts";
+import { ended } from "./perform-end.ts";
+import type { Outcome } from "./perform.ts";
+import { promptToSend } from "./prompt-text.ts";
+import { pinned, record, requeued, runtimeOf } from "./record.ts";
+
+export async function launch(
+  parts: Parts,
+  session: SessionState,
+  action: Extract<Action, { do: "launch" }>,
+): Promise<Outcome> {
+  const runtime = runtimeOf(parts, session);
+  // Before anything is on record: what cannot be read is no crash of the agent.
+  const env = await environmentFor(parts, session);
+  const id = asLaunchId(crypto().randomUUID());
+  // A chat agent is told once its conversation is open.
+  const waiting = session.kind === "chat" ? undefined : session.queue.find((prompt) => prompt.state === "queued");
+  const prompt = waiting === undefined ? null : promptToSend(parts, session, waiting.promptId);
+  const begun = await parts.store.change(session.id, (now) =>
+    now.intent.want === "running" && now.run.run !== "launching" && now.run.run !== "up"
+      ? [
+          { type: "launch.started", launch: id, how: action.how, attempt: action.attempt },
+          // On record before it is given away as an argument: a crash from here on must not give it twice.
+          ...(prompt === null ? [] : [{ type: "prompt.sending" as const, promptId: prompt.promptId, launch: id }]),
+          ...(action.how === "fresh" && session.prompted && session.agentSessionId !== null
+            ? [
+                {
+                  type: "notice" as const,
+                  level: "warn" as const,
+                  text: "This agent cannot take its conversation up again; it was started plainly.",
+                },
+              ]
+            : []),
+        ]
+      : [],
+  );
+  if (begun.run.run !== "launching" || begun.run.launch !== id) return "done";
+  await reach("launch.recorded");
+  const request: LaunchRequest = {
+    session: begun,
+    launch: id,
+    how: action.how,
+    prompt: prompt === null ? null : { promptId: prompt.promptId, text: prompt.text },
+    env,
+  };
+  const result = await runtime.launch(request).catch(async (error: unknown) => {
+    // The runtime could not be reached: nobody crashed, and it is tried again.
+    await record(parts, session, [ended(parts, begun, "lost", null, [])]);
+    throw error;
+  });
+  await reach("launch.made");
+  if (result.launched) {
+    const { agent, agentSessionId, promptTaken } = result;
+    const up = await parts.store.change(session.id, () => [
+      // A chat agent's id is on record as soon as its conversation is open.
+      ...pinned(parts.store.session(session.id) ?? begun, agentSessionId),
+      { type: "launch.up", launch: id, agent },
+      ...(prompt === null ? [] : [firstPrompt(prompt.promptId, promptTaken)]),
+    ]);
+    // Before anything is typed the screen has to be seen: it may show a question.
+    if (up.kind !== "terminal" || up.queue.length > 0) return "done";
+    const processes = [{ identity: agent, what: "agent", startedAt: startedAt(agent) ?? parts.clock.now() }];
+    const value = { launch: id, agent: { alive: true as const, identity: agent }, processes, agentSessionId };
+    return { seen: { seen: { is: "known", value: { ...value, activity: null, lastLines: [] } }, cause: null } };
+  }
+  const back = prompt === null ? [] : [requeued(prompt.promptId, "the agent did not start")];
+  const resumed = { ...result, conversationGone: result.conversationGone && action.how === "resume" };
+  return launchFailed(parts, session, id, resumed, back);
+}
+
+function firstPrompt(promptId: PromptId, taken: boolean): SessionEvent {
+  return taken
+    ? { type: "prompt.sent", promptId, seenBy: "argument" }
+    : requeued(promptId, "to be typed once the agent is up");
+}
+
+async function environmentFor(parts: Parts, session: SessionState): Promise<Record<string, string>> {
+  return {
+    ...(await parts.settings.forSession(session.project)).env,
+    ...parts.agents.get(session.agent)?.env,
+    HOLDFAST_SESSION: session.id,
+    HOLDFAST_PROJECT: session.project,
+    HOLDFAST_ROLE: session.role,
+    HOLDFAST_HOME: parts.home,
+  };
+}
+
+/** The launch was made by an earlier daemon, or by this one before it could write so down. */
+export async function adopt(parts: Parts, session: SessionState, seen: Observation): Promise<Outcome> {
+  if (seen.seen.is !== "known" || !seen.seen.value.agent.alive) return "done";
+  if (session.kind === "chat") return takeUpChat(parts, session, seen.seen.value.launch);
+  const { launch, agent, agentSessionId, promptTaken = false } = seen.seen.value;
+  const given =
+    session.run.run === "launching" ? session.queue.find((prompt) => prompt.state === "sending") : undefined;
+  return record(parts, session, [
+    ...pinned(session, agentSessionId),
+    { type: "launch.adopted", launch, agent: agent.identity },
+    ...(given === undefined ? [] : [firstPrompt(given.promptId, promptTaken)]),
+  ]);
+}
+
+/** A chat's start is over when its conversation is open: what an earlier daemon began is taken up where it stands. */
+async function takeUpChat(parts: Parts, session: SessionState, launch: LaunchId): Promise<Outcome> {
+  const how = session.run.run === "launching" ? session.run.how : "fresh";
+  const env = await environmentFor(parts, session);
+  const result = await parts.runtimes.chat.launch({ session, launch, how, prompt: null, env });
+  if (!result.launched) return launchFailed(parts, session, launch, result);
+  const { agent, agentSessionId } = result;
+  return record(parts, session, [...pinned(session, agentSessionId), { type: "launch.adopted", launch, agent }]);
+}
+
+async function launchFailed(
+  parts: Parts,
+  session: SessionState,
+  launch: LaunchId,
+  { reason, lastLines, conversationGone }: Extract<LaunchResult, { launched: false }>,
+  more: SessionEvent[] = [],
+): Promise<"done"> {
+  const why = `the agent no longer has this conversation: ${reason}`;
+  return record(parts, session, [
+    { type: "launch.failed", launch, reason, lastLines },
+    ...more,
+    ...(conversationGone ? [{ type: "context.reset" as const, reason: why, previous: session.agentSessionId }] : []),
+  ]);
+}

@@ -1,0 +1,86 @@
+/** Actions on a session's worktree: make, bring back, put away. */
+import { reach } from "../base/test-points.ts";
+import type { SessionEvent } from "../protocol/event.ts";
+import { HoldfastError, messageOf } from "../protocol/error.ts";
+import type { TrashId } from "../protocol/ids.ts";
+import type { SessionState } from "../protocol/session.ts";
+import type { Parts } from "./parts.ts";
+import { planFor, repositoryOf } from "./plan.ts";
+import { record } from "./record.ts";
+
+/** A checkout keeps disk and processor busy: the agent that is being started, and whoever waits for it, go first. */
+const spareDelayMs = 500;
+
+export async function createWorkspace(parts: Parts, session: SessionState): Promise<"done"> {
+  const plan = await planFor(parts, session);
+  const output: string[] = [];
+  try {
+    const ready = await parts.workspaces.create(plan, (text) => void output.push(text));
+    await reach("workspace.created");
+    parts.workspaces.exclude(ready.path, parts.agents.get(session.agent)?.terminal?.exclude ?? []);
+    prepareSpare(parts, session);
+    return await record(parts, session, [
+      ...(output.length === 0 ? [] : [{ type: "workspace.output" as const, text: output.join("").slice(-64_000) }]),
+      { type: "workspace.ready", ...ready },
+    ]);
+  } catch (error) {
+    // All or nothing: what was made of it goes. Whoever waits for the spawn removes the session; else it says why.
+    parts.log.warn("a worktree could not be made", { session: session.id, error });
+    await parts.workspaces.undo(plan);
+    return record(parts, session, [{ type: "workspace.gone", reason: messageOf(error) }]);
+  }
+}
+
+/** Behind the spawn, for the next one; where it fails, the next spawn makes its worktree by itself. */
+function prepareSpare(parts: Parts, session: SessionState): void {
+  const { project } = session;
+  const prepare = async (): Promise<void> => {
+    const { path, defaultBranch, spareWorktrees } = await parts.settings.forSession(project);
+    if (spareWorktrees !== 0) await parts.workspaces.prepareSpare(path, defaultBranch, spareWorktrees === 1);
+  };
+  const begin = (): void =>
+    void prepare().catch((error: unknown) => parts.log.warn("no spare worktree could be made", { project, error }));
+  setTimeout(begin, spareDelayMs).unref();
+}
+
+export async function restoreWorkspace(parts: Parts, session: SessionState): Promise<"done"> {
+  const trash = session.workspace.at === "trashed" ? session.workspace.trash : await newestInTrash(parts, session);
+  if (trash === null) return "done";
+  try {
+    const { path, branch, notes } = await parts.workspaces.restore(trash);
+    return await record(parts, session, [
+      { type: "workspace.restored", trash, path, branch },
+      ...notes.map((text): SessionEvent => ({ type: "notice", level: "info", text })),
+    ]);
+  } catch (error) {
+    if (!(error instanceof HoldfastError) || error.code !== "not-found") throw error;
+    return record(parts, session, [{ type: "workspace.gone", reason: error.message }]);
+  }
+}
+
+async function newestInTrash(parts: Parts, session: SessionState): Promise<TrashId | null> {
+  const entries = (await parts.workspaces.listTrash()).filter((entry) => entry.session === session.id);
+  return entries.toSorted((a, b) => a.trashedAt - b.trashedAt).at(-1)?.id ?? null;
+}
+
+export async function removeWorkspace(parts: Parts, session: SessionState): Promise<"done"> {
+  if (session.workspace.at === "planned") {
+    await parts.workspaces.undo(await planFor(parts, session));
+    return record(parts, session, [{ type: "workspace.gone", reason: "ended before the worktree was made" }]);
+  }
+  const { id, workspacePath: path, branch } = session;
+  const repository = await repositoryOf(parts, session);
+  const entry = await parts.workspaces.trash({ session: id, repository, path, branch });
+  await reach("workspace.trashed");
+  return record(parts, session, [
+    entry === null
+      ? { type: "workspace.gone", reason: `there was nothing at ${path}` }
+      : {
+          type: "workspace.trashed",
+          trash: entry.id,
+          ref: entry.ref,
+          uncommitted: entry.uncommitted,
+          unpushed: entry.unpushed.length,
+        },
+  ]);
+}

@@ -1,6 +1,15 @@
 /** One keeper as the daemon starts it, around a command of ours. Ended by the pids that it wrote down. */
 import { spawn } from "node:child_process";
-import { appendFileSync, existsSync, mkdirSync, openSync, closeSync, readFileSync, writeSync, constants } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  closeSync,
+  readFileSync,
+  writeSync,
+  constants,
+} from "node:fs";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";

@@ -28,9 +28,19 @@ export function makeRepository(home: BenchHome, name: string, files: number): st
   return path;
 }
 
-export async function addProject(home: BenchHome, repository: string, spareWorktrees: 0 | 1): Promise<BenchProject> {
-  const agents = { sleeper: { terminal: { command: ["sleep", "100000"] } } };
-  const config = { defaults: { agent: "sleeper", kind: "terminal", spareWorktrees }, agents };
+const sleeper = {
+  agent: "sleeper",
+  kind: "terminal",
+  agents: { sleeper: { terminal: { command: ["sleep", "100000"] } } },
+};
+
+export async function addProject(
+  home: BenchHome,
+  repository: string,
+  spareWorktrees: 0 | 1,
+  { agent, kind, agents }: { agent: string; kind: string; agents: object } = sleeper,
+): Promise<BenchProject> {
+  const config = { defaults: { agent, kind, spareWorktrees }, agents };
   // JSON is YAML.
   writeFileSync(join(repository, "holdfast.yaml"), JSON.stringify(config));
   const [project] = JSON.parse(await ask(home.paths.socket, "/api/projects", { path: repository })) as { id: string }[];

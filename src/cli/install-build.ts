@@ -36,7 +36,8 @@ function copyBuild(dist: string, target: string): void {
   const temporary = join(dirname(target), `.${basename(target)}.${process.pid}.tmp`);
   mkdirSync(temporary, { recursive: true, mode: 0o700 });
   try {
-    cpSync(dist, temporary, { recursive: true });
+    // With its times: a bundled agent that an update did not change is not to be replaced for its new copy.
+    cpSync(dist, temporary, { recursive: true, preserveTimestamps: true });
     const native = findNative(dist);
     if (native !== null) {
       cpSync(native, join(temporary, "node_modules", nativeScope), { recursive: true, dereference: true });

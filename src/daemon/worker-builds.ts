@@ -2,8 +2,8 @@
  * What would be launched now for a chat agent: the keeper script, the command, and the files it names, by size and time of
  * change. An update of Holdfast that touches none of these replaces no worker.
  */
-import { realpathSync, statSync } from "node:fs";
-import { basename, delimiter, isAbsolute, join } from "node:path";
+import { readFileSync, realpathSync, statSync } from "node:fs";
+import { basename, delimiter, dirname, isAbsolute, join } from "node:path";
 import { digestOf } from "../base/digest.ts";
 import type { AgentDefinition } from "../ports/agents.ts";
 
@@ -28,7 +28,22 @@ function identityOf(word: string): string {
   const path = isAbsolute(word) ? word : findOnPath(word);
   if (path === null) return word;
   const stat = statSync(path, { throwIfNoEntry: false });
-  return stat?.isFile() === true ? `${basename(path)} ${stat.size} ${Math.floor(stat.mtimeMs)}` : word;
+  if (stat?.isFile() !== true) return word;
+  const identity = `${basename(path)} ${stat.size} ${Math.floor(stat.mtimeMs)}`;
+  // Absolute is what is ours: its version changes with every update, it itself need not.
+  return isAbsolute(word) ? identity : `${identity} ${packageVersion(path)}`;
+}
+
+/** npm gives every file of every version the same time, and an agent's command is often a few lines that never change. */
+function packageVersion(path: string): string {
+  for (let folder = dirname(path); folder !== dirname(folder); folder = dirname(folder)) {
+    try {
+      return String((JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as { version?: unknown }).version);
+    } catch {
+      // Not here, or none that can be read: one folder up.
+    }
+  }
+  return "";
 }
 
 function findOnPath(command: string): string | null {

@@ -97,8 +97,8 @@ bound() { # caps DIR/err (the agent appends: it goes on at the start); renews th
 watch() { # until the tree is abandoned: then it goes, first politely, then by force; DIR/out stays
   [ ! -e "$hf_dir/exit" ] || exit 0 # a signal between fork and here is lost, because the keeper's trap took it
   exec 3>&- 9>"$hf_dir/p" 2>/dev/null # before the trap: bash never comes back from an open that a trap interrupts
-  # From feeder or polite stop: let the agent's stdin end. From the keeper: it is over.
-  trap 'exec 9>&-; ours "$!" && kill -s KILL "$!"; [ ! -e "$hf_dir/exit" ] || exit 0' TERM HUP INT QUIT
+  # From feeder or polite stop: let the agent's stdin end. From the keeper: it is over. $! is our sleep, or just was.
+  trap 'exec 9>&-; kill -s KILL "$!"; [ ! -e "$hf_dir/exit" ] || exit 0' TERM HUP INT QUIT
   me='' held='' last='' beat='' still=0 missing=0 how=0 round=0
   while [ "$missing" -lt 2 ] && [ "$still" -lt "$hf_most" ]; do
     sleep "$hf_tick" 9>&- &

@@ -1,6 +1,16 @@
-/** Knows no session of an earlier process. FORGETS_WITH: the code it says so with, -32002 unless told. */
-import { refuse, serve } from "./rpc.ts";
+/**
+ * Knows no session of an earlier process. FORGETS_WITH: the code it says so with, -32002 unless told. LISTS: the ids that
+ * it lists, as JSON; without it, it has no list.
+ */
+import { answer, refuse, serve } from "./rpc.ts";
+
+const { LISTS: lists } = process.env;
+const ids = JSON.parse(lists ?? "[]") as string[];
 
 serve({
   "session/load": (message) => refuse(message, Number(process.env["FORGETS_WITH"] ?? -32002), "Resource not found"),
+  "session/list": (message) =>
+    lists === undefined
+      ? refuse(message, -32601, "Method not found")
+      : answer(message, { sessions: ids.map((sessionId) => ({ sessionId, cwd: "/" })) }),
 });

@@ -82,10 +82,10 @@ export class ChatLane implements AsyncDisposable {
     return this.#client.call("events", { params: { id: this.id }, query: { limit: 5000 } });
   }
 
-  pid(session: SessionJson): number {
-    const agent = session.processes.find(({ what }) => what === "agent");
-    if (agent === undefined) throw new Error(`no agent: ${session.status} ${session.reason ?? ""}`);
-    return agent.pid;
+  pid(session: SessionJson, what: "agent" | "keeper" | "feeder" = "agent"): number {
+    const found = session.processes.find((one) => one.what === what);
+    if (found === undefined) throw new Error(`no ${what}: ${session.status} ${session.reason ?? ""}`);
+    return found.pid;
   }
 
   /** What the daemon has on record of a prompt's turn; `first` for the one of the spawn. */

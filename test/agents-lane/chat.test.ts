@@ -110,13 +110,14 @@ describe.each(order)("%s comes back into its conversation", (name) => {
     expect(await lane.turn("history?")).toMatchObject({ text: expect.stringContaining(history(name)) });
   });
 
-  test("[ACP-R6] after its agent was killed", async () => {
+  test("[ACP-R6] after its keeper and then its agent were killed", async () => {
     const lane = await open(name);
     const before = await lane.show();
     const pid = lane.pid(before);
     const old = lane.tree();
     // Claude writes a turn down some 100 ms after its end.
     if (name === "claude") await lane.transcriptSays(/history: turns=/);
+    process.kill(lane.pid(before, "keeper"), "SIGKILL");
     process.kill(pid, "SIGKILL");
     await lane.replaced(pid);
     expect(old.filter((one) => isRunning(one.pid))).toEqual([]);
@@ -125,7 +126,15 @@ describe.each(order)("%s comes back into its conversation", (name) => {
     expect(await lane.types()).not.toContain("context.reset");
   });
 
-  test("[ACP-R7] or says that it is gone, and that is told and a new one begun", async () => {
+  test("[ACP-R7] after its feeder was killed, with the prompt that could not be fed", async () => {
+    const lane = await open(name);
+    const session = await lane.show();
+    process.kill(lane.pid(session, "feeder"), "SIGKILL");
+    expect(await lane.turn("history?")).toMatchObject({ text: expect.stringContaining(history(name)) });
+    expect(lane.pid(await lane.show())).not.toBe(lane.pid(session));
+  });
+
+  test("[ACP-R8] or says that it is gone, and that is told and a new one begun", async () => {
     const lane = await open(name);
     const before = await lane.show();
     await lane.home.ok(["session", "stop", lane.id]);

@@ -171,9 +171,9 @@ export class Home implements AsyncDisposable {
     await endMarked(left);
     rmSync(this.directory, { recursive: true, force: true });
     const socket = `/tmp/tmux-${process.getuid?.() ?? 0}/${this.paths.tmuxSocket}`;
-    const socketLeft = existsSync(socket);
-    rmSync(socket, { force: true });
-    if (socketLeft) throw new Error(`left behind: ${socket}`);
+    const files = [socket, `${socket}.lock`].filter((file) => existsSync(file));
+    for (const file of files) rmSync(file);
+    if (files.length > 0) throw new Error(`left behind: ${files.join(", ")}`);
     if (left.length > 0) throw new Error(`left running: ${left.map(({ pid, what }) => `${pid} ${what}`).join("; ")}`);
   }
 }

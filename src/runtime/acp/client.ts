@@ -2,6 +2,7 @@
  * Requests to an agent: a row with its line first, then the file, then the answer, which is a row again. A request that an
  * earlier daemon made is not made twice: whoever asks for its answer finds it, or waits for it.
  */
+import { join } from "node:path";
 import { isAlive } from "../../base/pid.ts";
 import type { ChatStep } from "../../ports/store.ts";
 import { requestLine } from "../../protocol/acp.ts";
@@ -9,7 +10,7 @@ import { messageOf } from "../../protocol/error.ts";
 import type { AcpContext } from "./context.ts";
 import { appendRows, ring } from "./outbox.ts";
 import { identityOf, type Worker } from "./worker.ts";
-import { readExit } from "./worker-files.ts";
+import { fileSize, readExit } from "./worker-files.ts";
 
 export type Answer =
   | { is: "result"; result: Record<string, unknown> }
@@ -19,6 +20,7 @@ export type Answer =
   | { is: "late" }
   /** The person wants the session down: nobody waits for this answer any more. */
   | { is: "unwanted" };
+export type Failure = Extract<Answer, { is: "error" }>;
 
 /** An agent's death is noticed at least this often while its answer is awaited. */
 const lookMs = 100;
@@ -80,6 +82,23 @@ async function appendNow(context: AcpContext, worker: Worker): Promise<boolean> 
   context.inbox.expect(worker);
   if (ring(directory) === "no-feeder" && worker.record.agent !== null) deaf(context, worker, "nobody feeds it");
   return true;
+}
+
+/**
+ * Asked before something is promised: a prompt or an answer whose row is written counts as given. Somebody else's bytes in
+ * `in`, or a file that was cut, mean that nothing more can be said.
+ */
+export function canBeTold(context: AcpContext, worker: Worker): boolean {
+  const { store } = context;
+  const size = fileSize(join(worker.directory, "in")) ?? 0;
+  const end = store.launchPlace(worker.launch)?.inEnd ?? 0;
+  const fault =
+    size > end
+      ? "somebody else wrote to its input"
+      : size < end && store.outboxAfter(worker.launch, size).some(({ text }) => text === null)
+        ? "its input was cut"
+        : null;
+  return fault === null || deaf(context, worker, fault);
 }
 
 /** Nothing more can be said to this agent: it has to be ended and its session resumed. */

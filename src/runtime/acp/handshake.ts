@@ -13,7 +13,7 @@ import { version } from "../../base/build.ts";
 import type { ChatAgent } from "../../ports/agents.ts";
 import { authRequired, methodNotFound, type ChatPick, pickKey } from "../../protocol/acp.ts";
 import type { LaunchHow, SessionState } from "../../protocol/session.ts";
-import { ask as askAgent, isWanted, type Answer, type Request } from "./client.ts";
+import { ask as askAgent, isWanted, record, wordsOf, type Answer, type Request } from "./client.ts";
 import type { AcpContext } from "./context.ts";
 import { isNotFound } from "./not-found.ts";
 import { pickRequest } from "./picks.ts";

@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { AcpWorld } from "../../../test/agents/acp-world.ts";
@@ -75,6 +75,36 @@ test("[ACP-24] a load that fails for another reason keeps the conversation's id"
   await prompted(world, id);
   expect(await world.launch(id, "resume")).toMatchObject({ launched: false, conversationGone: false });
   expect(world.state(id).agentSessionId).toBe("old-id");
+});
+
+test.each([
+  ["lists it no more", { LISTS: '["other"]' }, true],
+  ["still lists it", { LISTS: '["other","old-id"]' }, false],
+  ["has no list", {}, false],
+])("[ACP-23] where a refusal may mean anything, the conversation is gone if the agent %s", async (_says, env, gone) => {
+  await using world = new AcpWorld({ deadlines: { retryMs: 10 } });
+  const notFound = [{ code: -32_002, message: null, confirm: "list" as const }];
+  const id = await world.create("forgets-sessions", { env, notFound });
+  await prompted(world, id);
+  expect(await world.launch(id, "resume")).toMatchObject({ launched: false, conversationGone: gone });
+});
+
+test("[ACP-29] an agent finds its files in the launch's own directory, and is run without the script before it", async () => {
+  await using world = new AcpWorld();
+  const script = join(world.directory, "script");
+  writeFileSync(script, "#!/bin/sh\nexit 1\n", { mode: 0o700 });
+  const agent = join(import.meta.dirname, "../../../test/acp-agents/answers-twice.ts");
+  const id = await world.up("answers-twice", {
+    command: [script, agent],
+    program: (path) => (path === script ? process.execPath : null),
+    files: [{ name: "settings.json", text: "{}\n" }],
+    env: { SETTINGS: "{hooks}/settings.json" },
+  });
+  const { run } = world.state(id);
+  const pid = run.run === "up" ? run.agent?.pid : undefined;
+  const environment = readFileSync(`/proc/${pid}/environ`, "latin1").split("\0");
+  expect(environment).toContain(`SETTINGS=${join(world.files(id), "settings.json")}`);
+  expect(readFileSync(join(world.files(id), "settings.json"), "utf8")).toBe("{}\n");
 });
 
 test("[ACP-25] an agent that wants somebody to sign in says so, instead of hanging", async () => {

@@ -26,7 +26,8 @@ export async function isNotFound(
 async function isUnlisted(context: AcpContext, worker: Worker, session: SessionState): Promise<boolean> {
   const params: ListSessionsRequest = { cwd: session.workspacePath };
   const deadlineMs = context.deadlines.openMs;
-  const answer = await ask(context, worker, { key: `list:${randomUUID()}`, method: "session/list", params, deadlineMs });
+  const request = { key: `list:${randomUUID()}`, method: "session/list", params, deadlineMs, opening: true };
+  const answer = await ask(context, worker, request);
   if (answer.is !== "result") return false;
   const { sessions, nextCursor = null } = answer.result;
   return (

@@ -28,6 +28,16 @@ test("[ACP-11] a killed keeper harms nothing: the agent goes on and is adopted b
   expect(world.everything({ id })).toEqual([]);
 });
 
+test("[ACP-36] the death of an idle agent is told of at once", async () => {
+  await using world = new AcpWorld();
+  const id = await world.up("demo");
+  const told: unknown[] = [];
+  world.runtime.onHint((session) => told.push(session));
+  process.kill(await pidOf(world, id, "agent"), "SIGKILL");
+  await until("the hint", () => told.includes(id), 2_000);
+  expect((await world.look(id)).seen).toMatchObject({ value: { agent: { alive: false } } });
+});
+
 test("[ACP-12] an agent without a feeder is deaf; a stopped feeder is continued", async () => {
   await using world = new AcpWorld();
   const id = await world.up("demo");

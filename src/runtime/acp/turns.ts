@@ -17,7 +17,7 @@ import {
 } from "../../protocol/acp.ts";
 import type { LaunchId, PromptId } from "../../protocol/ids.ts";
 import type { Actor, SessionState } from "../../protocol/session.ts";
-import { ask, flush, isGone } from "./client.ts";
+import { ask, canBeTold, flush, isGone } from "./client.ts";
 import type { AcpContext } from "./context.ts";
 import { pickRequest } from "./picks.ts";
 import type { Worker } from "./worker.ts";
@@ -25,6 +25,7 @@ import type { Worker } from "./worker.ts";
 /** Claude writes its transcript late: a delete within 10 ms of a turn's end leaves the conversation behind. */
 const settleMs = 500;
 const deleteMs = 2_000;
+const damagedInput = "the agent's input is not as it was left; nothing was written";
 
 export async function sendPrompt(
   context: AcpContext,
@@ -35,6 +36,7 @@ export async function sendPrompt(
   const { launch, session } = worker;
   const key = promptKey(prompt.promptId);
   if (store.outboxRow(launch, key) === null) {
+    if (!canBeTold(context, worker)) return { sent: "not-now", why: damagedInput };
     let why: string | null = null;
     await store.chat(session, launch, (state, place) => {
       why = reasonNotToSend(state, place, launch);
@@ -45,7 +47,15 @@ export async function sendPrompt(
   worker.turnOpen = true;
   // From here on it is the agent's: whatever dies now, the row is completed and never repeated.
   if (await flush(context, worker)) return { sent: "seen", by: "in" };
-  return { sent: "doubtful", why: "the agent's input is not as it was left; nothing was written" };
+  // Damaged in this very instant: no answer will come, and a turn that waits for one would never end. A daemon that lost
+  // its lock changes nothing: the next one completes the line.
+  const never = context.stillOurs() && !canBeTold(context, worker);
+  await store.chat(session, launch, ({ turn }) =>
+    never && turn.turn === "open" && turn.prompt === prompt.promptId
+      ? { events: [{ type: "turn.ended", stopReason: "error", promptId: prompt.promptId, message: damagedInput }] }
+      : null,
+  );
+  return { sent: "doubtful", why: damagedInput };
 }
 
 function reasonNotToSend(state: SessionState, place: LaunchPlace | null, launch: LaunchId): string | null {
@@ -81,6 +91,8 @@ export async function answerPermission(
 ): Promise<Answered> {
   const { launch, session } = worker;
   let outcome: Answered = { answered: false, why: "not-open" };
+  // Such an agent is replaced, and its question goes with it.
+  if (!canBeTold(context, worker)) return outcome;
   await context.store.chat(session, launch, (state, place) => {
     const open = state.permissions.find((one) => one.requestId === requestId);
     const agentRequest = agentRequestOf(launch, requestId);

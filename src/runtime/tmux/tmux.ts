@@ -90,7 +90,9 @@ export class Tmux {
     for (;;) {
       const reply = await this.run({ commands: [["list-sessions", "-F", "#{session_id}"]], deadlineMs: serverEndMs });
       if (reply.is === "no-server") {
-        rmSync(join("/tmp", `tmux-${process.getuid?.() ?? 0}`, this.#socketName), { force: true });
+        const socket = join("/tmp", `tmux-${process.getuid?.() ?? 0}`, this.#socketName);
+        // The second is what tmux clients hold while one of them starts a server.
+        for (const file of [socket, `${socket}.lock`]) rmSync(file, { force: true });
         return;
       }
       // No sessions, or "server exited": it is about to end.

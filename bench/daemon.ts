@@ -2,10 +2,11 @@
  * The daemon on a home of 500 sessions: start to first answer against an empty Node process started to ready, in turns;
  * then what it costs while nothing happens. Linux, because it reads /proc. About half a minute.
  */
-import { readFileSync, readdirSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { atMost, print, ratio, round, summarise } from "./lib/figure.ts";
 import { makeHome, type BenchHome } from "./lib/home.ts";
+import { cpuMs } from "./lib/proc.ts";
 import { startDaemon, startEmptyNode } from "./lib/processes.ts";
 
 const rounds = 15;
@@ -85,23 +86,4 @@ async function measureIdle(home: BenchHome): Promise<void> {
     goal: goalCpuPercent,
     met: percent < goalCpuPercent,
   });
-}
-
-/**
- * CPU time of all threads, and of children that ended. A clock tick is 10 ms, which is the whole goal over ten seconds, so
- * threads are read in nanoseconds; children are only known in ticks.
- */
-function cpuMs(pid: number): number {
-  const threads = readdirSync(`/proc/${pid}/task`).map((id) => {
-    try {
-      return Number(readFileSync(`/proc/${pid}/task/${id}/schedstat`, "utf8").split(" ")[0]) / 1e6;
-    } catch {
-      return 0;
-    }
-  });
-  const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
-    .replace(/^.*\) /s, "")
-    .split(" ");
-  const childTicks = Number(fields[13]) + Number(fields[14]);
-  return threads.reduce((sum, ms) => sum + ms, 0) + childTicks * 10;
 }

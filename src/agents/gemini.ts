@@ -93,7 +93,9 @@ export function gemini({ trustsOurSettings }: { trustsOurSettings: boolean }): A
         GEMINI_CLI_NO_RELAUNCH: "true",
         ...(trustsOurSettings ? { GEMINI_CLI_SYSTEM_DEFAULTS_PATH: "{hooks}/gemini-defaults.json" } : {}),
       },
-      files: trustsOurSettings ? [{ name: "gemini-defaults.json", text: `${JSON.stringify({ general }, null, 2)}\n` }] : [],
+      files: trustsOurSettings
+        ? [{ name: "gemini-defaults.json", text: `${JSON.stringify({ general }, null, 2)}\n` }]
+        : [],
       notFound: [{ code: -32_603, message: /Invalid session identifier|No previous sessions found/ }],
       replayEnds: "commands",
       noLoadInBirthMinute: true,

@@ -3,7 +3,12 @@ import type { AgentDefinition } from "../ports/agents.ts";
 import { openAgents, readAgentFacts } from "./registry.ts";
 import type { AgentFacts } from "./registry.ts";
 
-const facts: AgentFacts = { demo: ["/node", "/demo.cjs"], demoChat: ["/node", "/chat.cjs"], shell: "/bin/zsh", geminiTrustsOurSettings: true };
+const facts: AgentFacts = {
+  demo: ["/node", "/demo.cjs"],
+  demoChat: ["/node", "/chat.cjs"],
+  shell: "/bin/zsh",
+  geminiTrustsOurSettings: true,
+};
 const agents = openAgents([], facts).list();
 const terminals = agents.flatMap(({ id, terminal }) => (terminal === null ? [] : [{ id, terminal }]));
 
@@ -21,7 +26,7 @@ test("[AGENT-1] an agent of the person's own wins over a built-in one of that na
 
 describe.each(agents)("$id", (agent) => {
   test("[AGENT-2] says how to get it", () => {
-    expect(agent.install).toMatch(/^[A-Z].*\.$/);
+    for (const install of [agent.install, agent.chat?.install ?? agent.install]) expect(install).toMatch(/^[A-Z].*\.$/);
   });
 
   test("[AGENT-3] uses known placeholders only, and its conversation id where it has one", () => {
@@ -33,6 +38,7 @@ describe.each(agents)("$id", (agent) => {
       ...(terminal?.resumePrompt ?? []),
       ...Object.values(terminal?.env ?? {}),
       ...(chat?.command ?? []),
+      ...Object.values(chat?.env ?? {}),
       ...(agent.version ?? []),
     ];
     const used = texts.flatMap((text) => text.match(/\{[a-z]+\}/gi) ?? []);

@@ -70,6 +70,12 @@ test("[EVT-3] an oversized line is reported with its length and harms no other l
     { line: "oversized", bytes: 100, end: 104 },
     { line: "whole", text: "cd", end: 107 },
   ]);
+  const inOne = Buffer.from(`ab\n${"x".repeat(11)}\n${"y".repeat(10)}\n`);
+  expect(split([inOne], 10)).toEqual([
+    { line: "whole", text: "ab", end: 3 },
+    { line: "oversized", bytes: 11, end: 15 },
+    { line: "whole", text: "y".repeat(10), end: 26 },
+  ]);
 });
 
 test("[EVT-3] however the bytes arrive, the lines and their offsets are the same", () => {
@@ -113,7 +119,7 @@ test("[BASE-2] a lock has one holder, and the next one gets it when it is releas
 });
 
 test("[BASE-3] slots let so many in at once and the others in order, also after a failure", async () => {
-  const slots = new Slots(2);
+  const slots = new Slots(2, 60_000);
   let now = 0;
   let most = 0;
   const order: number[] = [];
@@ -128,6 +134,16 @@ test("[BASE-3] slots let so many in at once and the others in order, also after 
   expect(most).toBe(2);
   expect(order).toEqual([0, 1, 2, 3, 4]);
   expect(results.filter(({ status }) => status === "rejected")).toHaveLength(1);
+});
+
+test("[BASE-3] one that takes too long goes on, but holds up nobody", async () => {
+  const slots = new Slots(1, 10);
+  let finish = (): void => undefined;
+  const hung = slots.run(() => new Promise<void>((resolve) => void (finish = resolve)));
+  expect(await slots.run(() => Promise.resolve("the next"))).toBe("the next");
+  finish();
+  await hung;
+  expect(await slots.run(() => Promise.resolve("one at a time again"))).toBe("one at a time again");
 });
 
 test("[BASE-4] waiting with a deadline ends, and says that it was too late", async () => {

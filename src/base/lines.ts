@@ -28,15 +28,20 @@ export class LineSplitter {
     let start = 0;
     for (;;) {
       const at = chunk.indexOf(newline, start);
-      const piece = chunk.subarray(start, at < 0 ? chunk.length : at);
-      this.#take(piece);
       if (at < 0) {
+        this.#take(chunk.subarray(start));
         this.#offset += chunk.length - start;
         return;
       }
       this.#offset += at + 1 - start;
+      if (this.pending === 0 && at - start <= this.#maxBytes) {
+        // Nearly every line is whole in one piece: nothing to keep, so nothing to copy.
+        yield { line: "whole", text: chunk.toString("utf8", start, at), end: this.#offset };
+      } else {
+        this.#take(chunk.subarray(start, at));
+        yield this.#finish();
+      }
       start = at + 1;
-      yield this.#finish();
     }
   }
 

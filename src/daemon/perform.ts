@@ -20,9 +20,11 @@ export type Perform = (session: SessionState, action: Action, seen: Observation)
 
 /** Starts at once: more would make each of them slow and the machine unusable after a reboot. */
 const startsAtOnce = 4;
+/** Real agents open within this; one that hangs in its start must not keep the others from theirs. */
+const startHoldsMs = 8_000;
 
 export function createPerform(parts: Parts): Perform {
-  const starts = new Slots(startsAtOnce);
+  const starts = new Slots(startsAtOnce, startHoldsMs);
   return async (session, action, seen) => {
     await reach(`perform.${action.do}`);
     switch (action.do) {

@@ -7,8 +7,8 @@ import type { Loop } from "./loop.ts";
 import type { Parts } from "./parts.ts";
 import { eventJson, sessionJson } from "./view.ts";
 
-/** One frame holds at most so many events; a follower far behind gets several, one a tick. */
-const frameEvents = 2_000;
+/** One frame holds at most so many events, some more than one batch of an agent; one far behind gets several. */
+const frameEvents = 4_000;
 
 export function createTail(parts: Parts, loop: Loop): Tail {
   const { store } = parts;

@@ -11,8 +11,12 @@ import type { Parts } from "./parts.ts";
 /** Where the project's own limit was never read. */
 const defaultStuckMinutes = 30;
 
+/** The last answer, because events of one commit all have one time. */
+let last = { at: 0, text: new Date(0).toISOString() };
+
 export function iso(at: number): string {
-  return new Date(at).toISOString();
+  if (at !== last.at) last = { at, text: new Date(at).toISOString() };
+  return last.text;
 }
 
 export function eventJson(event: StoredEvent): EventJson {

@@ -3,7 +3,7 @@
  * that is refused leaves no trace. Nothing reaches the database before write(), and write() is all or nothing.
  */
 import { HoldfastError } from "../protocol/error.ts";
-import type { SessionEvent } from "../protocol/event.ts";
+import type { LogEntry, SessionEvent, StoredEvent } from "../protocol/event.ts";
 import type { LaunchId, PromptId, SessionId } from "../protocol/ids.ts";
 import { reduce } from "../protocol/reduce.ts";
 import type { IntentName, SessionState } from "../protocol/session.ts";
@@ -28,6 +28,7 @@ export class Draft {
   readonly #at: number;
   readonly #noRoom: (() => Error) | null;
   readonly #rows: EventRow[] = [];
+  readonly #events: StoredEvent[] = [];
   readonly #admissions = new Map<string, Admission>();
   readonly #numbers = new Map<string, number>();
   readonly #settings = new Map<string, string | null>();
@@ -55,8 +56,23 @@ export class Draft {
     return this.#rows.length > 0;
   }
 
+  get removesEvents(): boolean {
+    return this.#purges.size > 0;
+  }
+
   get changesProjects(): boolean {
     return this.#projects.size > 0;
+  }
+
+  /** What write() has written, and its size. */
+  written(): { entries: LogEntry[]; bytes: number } {
+    const first = this.#cursor - this.#rows.length + 1;
+    let bytes = 0;
+    const entries = this.#rows.map(({ session, body }, index) => {
+      bytes += body.length;
+      return { cursor: first + index, session, event: this.#events[index]! };
+    });
+    return { entries, bytes };
   }
 
   /** The cursor after write(). */
@@ -90,6 +106,7 @@ export class Draft {
   #append(id: SessionId, before: SessionState | null, events: readonly SessionEvent[]): SessionState {
     let state = before;
     const rows: EventRow[] = [];
+    const stored: StoredEvent[] = [];
     const admissions: Admission[] = [];
     for (const event of events) {
       const seq = (state?.seq ?? 0) + 1;
@@ -99,7 +116,9 @@ export class Draft {
         if (known !== null && before !== null) return retried(known, digest, before);
         admissions.push({ session: id, promptId: event.promptId, seq, digest });
       }
-      state = reduce(state, { ...event, seq, at: this.#at });
+      const one = { ...event, seq, at: this.#at };
+      state = reduce(state, one);
+      stored.push(one);
       rows.push(encodeEvent(id, seq, this.#at, event));
     }
     if (state === null) throw new Error(`session ${id} was created without an event`);
@@ -115,6 +134,7 @@ export class Draft {
     this.#endsSomething ||= ends;
     this.states.set(id, state);
     for (const row of rows) this.#rows.push(row);
+    for (const one of stored) this.#events.push(one);
     for (const admission of admissions) this.#admissions.set(key(id, admission.promptId), admission);
     return state;
   }

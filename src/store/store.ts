@@ -10,6 +10,7 @@ import { readCursor, readEvents, readLog, readSessionLog } from "./events.ts";
 import { diskFull, storageError, type Place } from "./failure.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { readPrompt } from "./inbox.ts";
+import { Recent } from "./recent.ts";
 import { readPlace, readPlaces, readRow, readRowsAfter } from "./outbox.ts";
 import { readProjects, readSetting } from "./registry.ts";
 import type { Reserve } from "./reserve.ts";
@@ -35,6 +36,7 @@ export class SqliteStore implements Store {
   readonly #committed: LoadedSessions;
   readonly #group: GroupCommit;
   readonly #listeners = new Set<() => void>();
+  readonly #recent = new Recent();
   #cursor: number;
   #live: readonly SessionState[] | undefined;
   #projects: readonly ProjectRow[] | undefined;
@@ -143,6 +145,8 @@ export class SqliteStore implements Store {
   }
 
   log(after: number, limit: number, session?: SessionId): LogEntry[] {
+    const recent = this.#recent.read(after, limit, session);
+    if (recent !== null) return recent;
     return this.#read(() =>
       session === undefined
         ? readLog(this.#sqlite, after, limit)
@@ -203,6 +207,7 @@ export class SqliteStore implements Store {
     this.#group.flush();
     this.#closed = true;
     this.#listeners.clear();
+    this.#recent.clear();
     this.#sqlite.close();
   }
 
@@ -212,10 +217,13 @@ export class SqliteStore implements Store {
       this.#committed.used.add(id);
     }
     for (const id of draft.purged) this.#committed.states.delete(id);
+    if (draft.removesEvents) this.#recent.clear();
     this.#live = undefined;
     if (draft.changesProjects) this.#projects = undefined;
     if (!draft.hasEvents) return;
     this.#cursor = draft.cursor;
+    // Only for those who follow.
+    if (this.#listeners.size > 0) this.#recent.add(draft.written());
     for (const listener of this.#listeners) {
       try {
         listener();

@@ -29,7 +29,7 @@ export const command: CommandEntry = {
     if (named !== undefined && project === undefined) throw unknownProject(named, projects);
     if (project === null || project === undefined) throw noProjectHere(context.cwd);
     const json = input.flag("json");
-    const slots = new Slots(atOnce);
+    const slots = new Slots(atOnce, Infinity);
     const spawnOne = async (issue: string): Promise<BatchResult> => {
       try {
         const session = await context.call("spawn", { body: spawnBody({ project: project.id, issue, input }) });

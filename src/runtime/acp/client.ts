@@ -9,7 +9,7 @@ import { requestLine } from "../../protocol/acp.ts";
 import { messageOf } from "../../protocol/error.ts";
 import type { AcpContext } from "./context.ts";
 import { appendRows, ring } from "./outbox.ts";
-import { identityOf, type Worker } from "./worker.ts";
+import { hears, identityOf, type Worker } from "./worker.ts";
 import { fileSize, readExit } from "./worker-files.ts";
 
 export type Answer =
@@ -86,9 +86,10 @@ async function appendNow(context: AcpContext, worker: Worker): Promise<boolean> 
 
 /**
  * Asked before something is promised: a prompt or an answer whose row is written counts as given. Somebody else's bytes in
- * `in`, or a file that was cut, mean that nothing more can be said.
+ * `in`, a file that was cut, or a feeder that died since the last look mean that nothing more can be said.
  */
 export function canBeTold(context: AcpContext, worker: Worker): boolean {
+  if (!hears(worker)) return deaf(context, worker, "nobody feeds it");
   const { store } = context;
   const size = fileSize(join(worker.directory, "in")) ?? 0;
   const end = store.launchPlace(worker.launch)?.inEnd ?? 0;

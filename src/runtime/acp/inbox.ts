@@ -4,7 +4,6 @@
  * crash the next daemon reads on from the committed byte, and nothing is lost or doubled.
  */
 import { closeSync, constants, openSync, readSync } from "node:fs";
-import { join } from "node:path";
 import { LineSplitter } from "../../base/lines.ts";
 import type { Ingest, Ingested, OutputBatchItem } from "../../ports/chat.ts";
 import type { Logger } from "../../ports/commands.ts";
@@ -15,11 +14,16 @@ import { fileSize } from "./worker-files.ts";
 
 export const maxLineBytes = 32 * 1024 * 1024;
 const chunkBytes = 256 * 1024;
-/** One batch holds no more than this, so that neither memory nor a commit grows with what was written meanwhile. */
-const batchBytes = 4 * 1024 * 1024;
+/**
+ * One batch holds no more than this, so that neither memory nor a commit grows with what was written meanwhile, and
+ * followers are told of one before the next. Larger ones gain nothing: lines live so long that they have to be collected.
+ */
+const batchBytes = 1024 * 1024;
 /** While lines come, the next look follows so soon; between lines of an open turn it slows down to the second. */
-const streamingMs = 4;
+const streamingMs = 3;
 const quietTurnMs = 20;
+/** By how much: an answer is found within a quarter of the time that it took. */
+const slowing = 1.25;
 /** Agents without a turn may still say something, such as a new list of commands. */
 const idleMs = 500;
 const hotMs = 2_000;
@@ -128,7 +132,7 @@ export class Inbox {
       }
       this.#parts.bounds.look(worker, size, isHot || found);
     }
-    this.#pause = found ? streamingMs : Math.min(this.#pause * 2, quietTurnMs);
+    this.#pause = found ? streamingMs : Math.min(this.#pause * slowing, quietTurnMs);
     if (this.#workers.size > 0) this.#schedule(hot || found ? this.#pause : idleMs);
   }
 
@@ -215,7 +219,7 @@ export class Inbox {
 }
 
 export function outOf(worker: Worker): string {
-  return join(worker.directory, "out");
+  return `${worker.directory}/out`;
 }
 
 function parse(text: string, bytes: number): OutputBatchItem {

@@ -114,7 +114,12 @@ async function startKeeper(
 ): Promise<ChildProcess> {
   const { session, launch, env } = request;
   const keeper = [context.keeperPath, worker.directory, context.files.recordPath(session.id), launch, "--"];
-  const whole: NodeJS.ProcessEnv = { ...context.env, ...environmentOf(chat, worker.directory), ...env, [launchMarker]: launch };
+  const whole: NodeJS.ProcessEnv = {
+    ...context.env,
+    ...environmentOf(chat, worker.directory),
+    ...env,
+    [launchMarker]: launch,
+  };
   writeFiles(chat, worker.directory);
   const child = spawn("sh", [...keeper, ...commandOf(chat, whole["PATH"])], {
     cwd: session.workspacePath,

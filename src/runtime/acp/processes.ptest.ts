@@ -49,6 +49,10 @@ test("[ACP-12] an agent without a feeder is deaf; a stopped feeder is continued"
   await world.look(id);
   expect(await world.ended(id)).toBe("end_turn");
   process.kill(feeder, "SIGKILL");
+  await until("the feeder's death", () => !isRunning(feeder));
+  // Nothing has looked since: a prompt that is taken now would wait for an answer for ever.
+  const late = { promptId: "late" as never, text: "say: never" };
+  expect(await world.runtime.send(world.state(id), late)).toMatchObject({ sent: "not-now" });
   await until("deafness", async () => {
     const { seen } = await world.look(id);
     return seen.is === "known" && seen.value.agent.alive && seen.value.deaf === true;

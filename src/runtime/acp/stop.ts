@@ -14,7 +14,7 @@ import type { AcpContext } from "./context.ts";
 import { ring } from "./outbox.ts";
 import { cancelTurn } from "./turns.ts";
 import { findWorker } from "./workers.ts";
-import { identityOf, newWorker, recordedIdentities, type Worker } from "./worker.ts";
+import { hears, identityOf, newWorker, recordedIdentities, type Worker } from "./worker.ts";
 import { readExit } from "./worker-files.ts";
 
 /** Real agents answer a cancel within 350 ms; one that hangs must not hold the stop up. */
@@ -101,12 +101,6 @@ function finishSession(context: AcpContext, session: SessionState): void {
   const { want } = context.store.session(session.id)?.intent ?? session.intent;
   if (want === "deleted") context.files.removeAll(session.id);
   else context.files.removeRecord(session.id);
-}
-
-/** A deaf agent cannot be told; waiting for its answer would be in vain. */
-function hears(worker: Worker): boolean {
-  const { feeder } = worker.record;
-  return !worker.feederGone && (feeder === null || isAlive(identityOf(worker.record, feeder)));
 }
 
 function isUp(context: AcpContext, worker: Worker): boolean {

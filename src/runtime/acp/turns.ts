@@ -20,12 +20,13 @@ import type { Actor, SessionState } from "../../protocol/session.ts";
 import { ask, canBeTold, flush, isGone } from "./client.ts";
 import type { AcpContext } from "./context.ts";
 import { pickRequest } from "./picks.ts";
-import type { Worker } from "./worker.ts";
+import { hears, type Worker } from "./worker.ts";
 
 /** Claude writes its transcript late: a delete within 10 ms of a turn's end leaves the conversation behind. */
 const settleMs = 500;
 const deleteMs = 2_000;
 const damagedInput = "the agent's input is not as it was left; nothing was written";
+const notFed = "nobody feeds the agent any more; it is replaced";
 
 export async function sendPrompt(
   context: AcpContext,
@@ -36,7 +37,8 @@ export async function sendPrompt(
   const { launch, session } = worker;
   const key = promptKey(prompt.promptId);
   if (store.outboxRow(launch, key) === null) {
-    if (!canBeTold(context, worker)) return { sent: "not-now", why: damagedInput };
+    const fed = hears(worker);
+    if (!canBeTold(context, worker)) return { sent: "not-now", why: fed ? damagedInput : notFed };
     let why: string | null = null;
     await store.chat(session, launch, (state, place) => {
       why = reasonNotToSend(state, place, launch);
@@ -46,8 +48,8 @@ export async function sendPrompt(
   }
   worker.turnOpen = true;
   // From here on it is the agent's: whatever dies now, the row is completed and never repeated.
-  if (await flush(context, worker)) return { sent: "seen", by: "in" };
-  // Damaged in this very instant: no answer will come, and a turn that waits for one would never end. A daemon that lost
+  if ((await flush(context, worker)) && !worker.feederGone) return { sent: "seen", by: "in" };
+  // Damaged or left unfed in this very instant: no answer will come, and a turn that waits for one would never end. A daemon that lost
   // its lock changes nothing: the next one completes the line.
   const never = context.stillOurs() && !canBeTold(context, worker);
   await store.chat(session, launch, ({ turn }) =>

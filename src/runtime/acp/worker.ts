@@ -1,6 +1,6 @@
 /** One living launch as this daemon knows it. Holds no descriptor: an idle session costs this object and nothing else. */
 import type { LineSplitter } from "../../base/lines.ts";
-import type { Identity } from "../../base/pid.ts";
+import { isAlive, type Identity } from "../../base/pid.ts";
 import type { LaunchId, SessionId } from "../../protocol/ids.ts";
 import type { RecordedProcess, WorkerRecord } from "../../protocol/worker-record.ts";
 
@@ -80,4 +80,10 @@ export function exists(pid: number): boolean {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code !== "ESRCH";
   }
+}
+
+/** A deaf agent cannot be told; waiting for its answer would be in vain. */
+export function hears(worker: Worker): boolean {
+  const { feeder } = worker.record;
+  return !worker.feederGone && (feeder === null || isAlive(identityOf(worker.record, feeder)));
 }

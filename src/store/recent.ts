@@ -1,0 +1,66 @@
+/**
+ * The newest commits as they were written. Followers ask for them within milliseconds: read back from the database each
+ * event would be checked and parsed again, which costs more than all that was done to store it.
+ */
+import type { LogEntry } from "../protocol/event.ts";
+import type { SessionId } from "../protocol/ids.ts";
+
+/** Two batches of what an agent wrote; one may still be told while the next one is committed. */
+const keptBytes = 8 * 1024 * 1024;
+/** Behind a burst nobody needs them any more: the memory is given back. */
+const keptMs = 1_000;
+
+interface Commit {
+  entries: readonly LogEntry[];
+  bytes: number;
+}
+
+export class Recent {
+  #commits: Commit[] = [];
+  #bytes = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #isNews = false;
+
+  /** Entries of one commit, in the order of their cursors. What does not follow on what is kept replaces it. */
+  add({ entries, bytes }: Commit): void {
+    const [first] = entries;
+    if (first === undefined) return;
+    if (this.#newest() !== first.cursor - 1) this.clear();
+    this.#commits.push({ entries, bytes });
+    this.#bytes += bytes;
+    while (this.#bytes > keptBytes) this.#bytes -= this.#commits.shift()!.bytes;
+    this.#isNews = true;
+    this.#timer ??= setInterval(() => this.#tire(), keptMs).unref();
+  }
+
+  /** At most so many of what follows a cursor; null when that is not wholly kept here. */
+  read(after: number, limit: number, session?: SessionId): LogEntry[] | null {
+    const oldest = this.#commits[0]?.entries[0]?.cursor;
+    if (oldest === undefined || after < oldest - 1) return null;
+    const found: LogEntry[] = [];
+    for (const { entries } of this.#commits) {
+      const from = Math.max(0, after + 1 - entries[0]!.cursor);
+      for (let index = from; index < entries.length && found.length < limit; index++) {
+        const entry = entries[index]!;
+        if (session === undefined || entry.session === session) found.push(entry);
+      }
+    }
+    return found;
+  }
+
+  clear(): void {
+    this.#commits = [];
+    this.#bytes = 0;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #newest(): number | undefined {
+    return this.#commits.at(-1)?.entries.at(-1)?.cursor;
+  }
+
+  #tire(): void {
+    if (!this.#isNews) this.clear();
+    this.#isNews = false;
+  }
+}

@@ -1,0 +1,132 @@
+import { appendFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { ChatHome } from "../harness/chat.ts";
+import { isRunning } from "../harness/marked.ts";
+import { until } from "../harness/until.ts";
+
+test("[CHAT-6] an agent that is killed in mid-turn: what it said is kept, the turn is told as orphaned, the context is back", async () => {
+  await using home = await ChatHome.open();
+  const id = await home.chat("say: first");
+  await home.ended(id);
+  const conversation = (await home.show(id)).agentSessionId;
+  for (const daemon of ["there", "away"]) {
+    const { pid } = await home.agent(id);
+    await home.send(id, `say: last words while ${daemon}\ngate: never`);
+    await home.says(id, `last words while ${daemon}\n`);
+    if (daemon === "away") await home.crash();
+    process.kill(pid, "SIGKILL");
+    await until("the agent to be gone", () => !isRunning(pid));
+    if (daemon === "away") await home.ok(["start"]);
+    await home.turn(id, "say: back");
+  }
+  expect(await home.turn(id, "history?")).toMatchObject({ text: expect.stringContaining("turns=5 ") as string });
+  expect(await home.turns(id)).toMatchObject([
+    { text: "first\n", stopReason: "end_turn" },
+    { text: "last words while there\n", stopReason: "orphaned_at_restart" },
+    { text: "back\n", stopReason: "end_turn" },
+    { text: "last words while away\n", stopReason: "orphaned_at_restart" },
+    { text: "back\n", stopReason: "end_turn" },
+    { stopReason: "end_turn" },
+  ]);
+  expect((await home.show(id)).agentSessionId).toBe(conversation);
+  expect(await home.ofType(id, "context.reset")).toEqual([]);
+  expect((await home.ofType(id, "run.ended")).map((event) => event["how"])).toEqual(["crash", "crash"]);
+});
+
+test("[CHAT-7] what an agent wrote before it died while no daemon was there is read, up to a line that was cut off", async () => {
+  await using home = await ChatHome.open();
+  const id = await home.chat("say: one\ngate: a\nsay: two\ngate: never");
+  await home.says(id, "one\n");
+  const { pid } = await home.agent(id);
+  await home.crash();
+  home.openGate("a");
+  await until("the agent to write on", () => home.output(id).includes("two"));
+  process.kill(pid, "SIGKILL");
+  await until("the agent to be gone", () => !isRunning(pid));
+  appendFileSync(join(home.launchDirectory(id), "out"), '{"jsonrpc":"2.0","method":"session/upd');
+  await home.ok(["start"]);
+  const [turn] = await home.ended(id);
+  expect(turn).toMatchObject({ text: "one\ntwo\n", stopReason: "orphaned_at_restart" });
+  expect(await home.ofType(id, "output.damaged")).toMatchObject([{ what: "torn" }]);
+  expect((await home.turn(id, "history?")).text).toContain("turns=1 ");
+});
+
+test("[CHAT-8] a killed keeper harms neither the turn nor the next one, and the agent is still ended as a whole", async () => {
+  await using home = await ChatHome.open();
+  const id = await home.chat("say: one\ngate: a\nsay: two");
+  await home.says(id, "one\n");
+  const agent = await home.agent(id);
+  process.kill(await home.pidOf(id, "keeper"), "SIGKILL");
+  home.openGate("a");
+  expect(await home.ended(id)).toMatchObject([{ text: "one\ntwo\n", stopReason: "end_turn" }]);
+  await home.crash();
+  await home.ok(["start"]);
+  expect((await home.turn(id, "history?")).text).toContain("turns=1 ");
+  expect(await home.agent(id)).toEqual(agent);
+  expect((await home.show(id)).processes.map(({ what }) => what)).toEqual(["agent", "feeder"]);
+  expect(await home.call("workers", id)).toMatchObject([{ session: id, detached: true, pid: agent.pid }]);
+  await home.call("stop", id, { body: {} });
+  expect(home.tree(id)).toEqual([]);
+});
+
+test("[CHAT-9] a killed feeder makes an agent deaf: its turn ends by itself, then it is replaced and has its context", async () => {
+  await using home = await ChatHome.open();
+  const id = await home.chat("say: one\ngate: a\nsay: two");
+  await home.says(id, "one\n");
+  const { pid } = await home.agent(id);
+  process.kill(await home.pidOf(id, "feeder"), "SIGKILL");
+  const waiting = home.turn(id, "history?");
+  home.openGate("a");
+  expect((await waiting).text).toContain("turns=1 ");
+  expect((await home.turns(id))[0]).toMatchObject({ text: "one\ntwo\n", stopReason: "end_turn" });
+  expect((await home.agent(id)).pid).not.toBe(pid);
+  expect((await home.ofType(id, "run.ended")).map((event) => event["how"])).toEqual(["stopped"]);
+  expect(await home.ofType(id, "context.reset")).toEqual([]);
+});
+
+test("[CHAT-9] a question that can no longer be answered ends with its agent, and the session goes on", async () => {
+  await using home = await ChatHome.open();
+  const id = await home.chat("ask: may I?\nsay: done");
+  await home.status(id, "needs_input");
+  const { pid } = await home.agent(id);
+  process.kill(await home.pidOf(id, "feeder"), "SIGKILL");
+  await home.send(id, "history?");
+  const turns = await home.ended(id, 2);
+  expect(turns).toMatchObject([{ stopReason: "orphaned_at_restart" }, { stopReason: "end_turn" }]);
+  expect(turns[1]!.text).toContain("turns=1 ");
+  expect((await home.show(id)).permissions).toEqual([]);
+  expect((await home.agent(id)).pid).not.toBe(pid);
+});
+
+test("[CHAT-10] agent, keeper and feeder may each be stopped and continued, across a restart too", async () => {
+  await using home = await ChatHome.open();
+  const id = await home.chat();
+  const agent = await home.agent(id);
+  const parts = ["agent", "keeper", "feeder"];
+  for (const part of parts) {
+    const pid = await home.pidOf(id, part);
+    await home.send(id, `say: before ${part}\ngate: ${part}\nsay: after ${part}`);
+    await home.says(id, `before ${part}\n`);
+    process.kill(pid, "SIGSTOP");
+    try {
+      home.openGate(part);
+      await home.crash();
+      await home.ok(["start"]);
+      const status = part === "agent" ? "working" : "idle";
+      await home.status(id, status);
+    } finally {
+      process.kill(pid, "SIGCONT");
+    }
+    await home.ended(id, parts.indexOf(part) + 1);
+  }
+  const feeder = await home.pidOf(id, "feeder");
+  process.kill(feeder, "SIGSTOP");
+  expect((await home.turn(id, "history?")).text).toContain("turns=3 ");
+  expect(await home.agent(id)).toEqual(agent);
+  expect(await home.turns(id)).toMatchObject([
+    ...parts.map((part) => ({ text: `before ${part}\nafter ${part}\n`, stopReason: "end_turn" })),
+    {},
+  ]);
+  expect(await home.ofType(id, "run.ended")).toEqual([]);
+});

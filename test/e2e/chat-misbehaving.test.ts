@@ -1,0 +1,158 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { ChatHome } from "../harness/chat.ts";
+import { until } from "../harness/until.ts";
+
+test("[CHAT-20] an agent that never answers is a start that failed, with a sentence, and hinders nobody meanwhile", async () => {
+  await using home = await ChatHome.open(
+    { silent: { program: "never-answers-initialize" } },
+    { HOLDFAST_TEST_INITIALIZE_MS: "2500" },
+  );
+  const spawned = home.chat("hello", "silent").catch((error: Error) => error.message);
+  await until("its start", async () => (await home.show("ma-1")).status === "starting");
+  const other = await home.chat("say: meanwhile");
+  expect(await home.ended(other)).toMatchObject([{ text: "meanwhile\n", stopReason: "end_turn" }]);
+  expect((await home.show("ma-1")).status).toBe("starting");
+  expect(await spawned).toContain("The agent did not answer initialize in time.");
+  expect(await home.show("ma-1")).toMatchObject({
+    status: "failed",
+    reason: "The agent did not answer initialize in time.",
+    queued: 1,
+  });
+  expect(home.tree("ma-1")).toEqual([]);
+  expect(await home.ofType("ma-1", "launch.started")).toHaveLength(1);
+});
+
+test("[CHAT-20] a start that hangs can be killed at once, also by the next daemon", async () => {
+  await using home = await ChatHome.open({ silent: { program: "never-answers-initialize" } });
+  for (const restart of [false, true]) {
+    const spawned = home.chat("hello", "silent").catch(() => null);
+    const id = restart ? "ma-2" : "ma-1";
+    await until("its agent", () => home.tree(id).length >= 4);
+    if (restart) {
+      await home.crash();
+      await spawned;
+      await home.ok(["start"]);
+    }
+    expect((await home.show(id)).status).toBe("starting");
+    expect(await home.call("kill", id, { body: {} })).toMatchObject({ done: true, session: { status: "killed" } });
+    expect(home.tree(id)).toEqual([]);
+    await spawned;
+  }
+});
+
+test("[CHAT-21] an agent that dies in mid-turn is started again, its prompt is not sent twice, and three deaths are enough", async () => {
+  await using home = await ChatHome.open({ dying: { program: "dies-mid-turn" } });
+  const id = await home.chat("one", "dying");
+  for (let n = 2; n <= 3; n++) {
+    await home.ended(id, n - 1);
+    await home.send(id, `prompt ${n}`);
+  }
+  const session = await home.status(id, "failed");
+  expect(session.reason).toBe("crashed 3 times within 60 s, last signal SIGKILL");
+  expect(session.end).toMatchObject({ how: "crash", signal: "SIGKILL" });
+  expect(await home.turns(id)).toMatchObject(
+    Array.from({ length: 3 }, () => ({ text: "last words", stopReason: "orphaned_at_restart" })),
+  );
+  expect(await home.ofType(id, "prompt.sent")).toHaveLength(3);
+  expect(home.tree(id)).toEqual([]);
+  await home.ok(["restart"]);
+  expect((await home.show(id)).status).toBe("failed");
+  await home.call("restore", id, { body: {} });
+  expect((await home.show(id)).status).toBe("idle");
+});
+
+test("[CHAT-22] an agent that ends with 0 in mid-turn has exited: it stays so until the next prompt", async () => {
+  await using home = await ChatHome.open({ leaving: { program: "dies-mid-turn", env: { DIES_WITH: "0" } } });
+  const id = await home.chat("one", "leaving");
+  expect((await home.status(id, "exited")).end).toMatchObject({ how: "own-exit", exitCode: 0 });
+  expect(await home.ended(id)).toMatchObject([{ text: "last words", stopReason: "orphaned_at_restart" }]);
+  await home.ok(["restart"]);
+  expect((await home.show(id)).status).toBe("exited");
+  await home.send(id, "two");
+  await home.ended(id, 2);
+  expect(await home.ofType(id, "launch.started")).toHaveLength(2);
+});
+
+test("[CHAT-23] an agent that ends at once fails with its last words and is not started over and over", async () => {
+  await using home = await ChatHome.open({ broken: { program: "exits-at-once" } });
+  await expect(home.chat("hello", "broken")).rejects.toThrow("cannot start: no key is set");
+  const session = await home.show("ma-1");
+  expect(session).toMatchObject({ status: "failed", queued: 1 });
+  expect(session.reason).toContain("cannot start: no key is set");
+  await home.ok(["restart"]);
+  expect((await home.show("ma-1")).status).toBe("failed");
+  expect((await home.ofType("ma-1", "launch.started")).length).toBeLessThanOrEqual(3);
+  expect((await home.call("acpLogs", "ma-1")).lines).toEqual(["cannot start: no key is set"]);
+});
+
+test("[CHAT-24] an agent that is not signed in fails with a sentence that says so, and nothing hangs", async () => {
+  await using home = await ChatHome.open({ locked: { program: "auth-required" } });
+  await expect(home.chat("hello", "locked")).rejects.toThrow("The agent is not signed in");
+  const session = await home.show("ma-1");
+  expect(session.status).toBe("failed");
+  expect(session.reason).toContain("Ways to sign in: Log in.");
+  expect(await home.ofType("ma-1", "auth.required")).toHaveLength(1);
+  expect(home.tree("ma-1")).toEqual([]);
+});
+
+test("[CHAT-25] lines that are no messages, an answer too many and unknown words spoil neither the turn nor the next", async () => {
+  await using home = await ChatHome.open({
+    garbled: { program: "invalid-json" },
+    twice: { program: "answers-twice" },
+    odd: { program: "unknown-notifications" },
+  });
+  const garbled = await home.chat("one", "garbled");
+  const twice = await home.chat("one", "twice");
+  const odd = await home.chat("one", "odd");
+  for (const id of [garbled, twice, odd]) await home.send(id, "two");
+  expect(await home.ended(garbled, 2)).toMatchObject(
+    [1, 2].map(() => ({ text: "beforeafter", stopReason: "end_turn" })),
+  );
+  expect((await home.ofType(garbled, "output.damaged")).map((event) => event["what"])).toContain("unparsable");
+  expect(await home.ended(twice, 2)).toMatchObject([1, 2].map(() => ({ text: "once", stopReason: "end_turn" })));
+  expect(await home.ended(odd, 2)).toMatchObject(
+    [1, 2].map(() => ({ text: "answered -32601", stopReason: "end_turn" })),
+  );
+});
+
+test("[CHAT-26] a flood and a line beyond all bounds neither grow the daemon nor delay the others", async () => {
+  await using home = await ChatHome.open({
+    flooding: { program: "floods", env: { FLOODS_MB: "60" } },
+    huge: { program: "one-huge-line", env: { HUGE_LINE_BYTES: String(80 * 1024 * 1024) } },
+  });
+  const other = await home.chat();
+  const flooding = await home.chat("go", "flooding");
+  const huge = await home.chat("go", "huge");
+  expect((await home.turn(other, "say: still here")).text).toBe("still here\n");
+  expect(await home.ended(huge)).toMatchObject([{ text: "after the huge line", stopReason: "end_turn" }]);
+  expect(await home.ofType(huge, "output.damaged")).toMatchObject([{ what: "oversized" }]);
+  await until("the flood to end", async () => (await home.show(flooding)).status === "idle", 50_000);
+  const peak = Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${home.daemon().pid}/status`, "utf8"))?.[1]);
+  expect(peak).toBeLessThan(300 * 1024);
+});
+
+test("[CHAT-27] a conversation that the agent no longer has is reset in plain sight, and the primer tells what was before", async () => {
+  await using home = await ChatHome.open();
+  const id = await home.chat("say: before the reset");
+  await home.ended(id);
+  const conversation = (await home.show(id)).agentSessionId!;
+  await home.call("stop", id, { body: {} });
+  await home.run("rm", [`${home.userHome}/.local/state/holdfast-demo/${conversation}.jsonl`]);
+  expect((await home.turn(id, "history?")).text).toContain("turns=0 ");
+  const [reset] = await home.ofType(id, "context.reset");
+  expect(reset).toMatchObject({ previous: conversation });
+  const primer = await home.call("primer", id, { query: { before_seq: reset!.seq } });
+  expect(primer).toMatchObject({ turns: 1, omitted: 0 });
+  expect(primer.markdown).toContain("before the reset");
+  expect(primer.markdown).not.toContain("history?");
+});
+
+test("[CHAT-27] so is one of an agent that forgets its sessions with its process", async () => {
+  await using home = await ChatHome.open({ forgetful: { program: "forgets-sessions" } });
+  const id = await home.chat("one", "forgetful");
+  await home.ended(id);
+  await home.call("acpRestart", id, { body: {} });
+  expect((await home.turn(id, "two")).stopReason).toBe("end_turn");
+  expect(await home.ofType(id, "context.reset")).toHaveLength(1);
+});

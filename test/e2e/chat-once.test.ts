@@ -1,0 +1,88 @@
+import { expect, test } from "vitest";
+import { ChatHome } from "../harness/chat.ts";
+import { until } from "../harness/until.ts";
+
+/** Arms the point, does it, and starts a daemon again once the first one has died there. */
+async function dieAt(home: ChatHome, point: string, work: () => Promise<unknown>): Promise<void> {
+  const { pid } = home.daemon();
+  home.arm(point, "kill");
+  const failed = work().then(
+    () => null,
+    (error: unknown) => error,
+  );
+  await home.reached(point);
+  await failed;
+  home.disarm(point);
+  await home.ok(["start"]);
+  expect(home.daemon().pid, `the daemon died at ${point}`).not.toBe(pid);
+}
+
+test("[CHAT-15] a prompt sent in the instant the daemon dies is delivered exactly once, whatever the step", async () => {
+  await using home = await ChatHome.open();
+  const id = await home.chat();
+  const agent = await home.agent(id);
+  const points = ["perform.deliver", "outbox.append", "prompt.typed"];
+  for (const [at, point] of points.entries()) {
+    const promptId = `p-${at}`;
+    const send = (): Promise<unknown> => home.send(id, `say: ${point}`, { promptId });
+    await dieAt(home, point, send);
+    // Whoever sent it saw no receipt, and asks again.
+    expect(await home.send(id, `say: ${point}`, { promptId, waitForTurn: true })).toMatchObject({
+      disposition: "delivered",
+      turn: { stopReason: "end_turn", text: `${point}\n` },
+    });
+  }
+  expect(await home.turns(id)).toMatchObject(points.map((point, at) => ({ promptId: `p-${at}`, text: `${point}\n` })));
+  expect((await home.turn(id, "history?")).text).toContain(`turns=${points.length} `);
+  expect(await home.agent(id)).toEqual(agent);
+});
+
+test("[CHAT-16] a start that is cut off at any step is taken up: one agent, one conversation, its prompt once", async () => {
+  await using home = await ChatHome.open();
+  const points = ["perform.launch", "launch.recorded", "chat.recorded", "chat.spawned", "launch.made", "perform.adopt"];
+  for (const [at, point] of points.entries()) {
+    const before = point === "perform.adopt" ? "launch.made" : null;
+    const prompt = `say: ${point}`;
+    if (before === null) await dieAt(home, point, () => home.chat(prompt));
+    else {
+      home.arm(point, "kill");
+      // The next daemon dies too, when it takes up what the first one began: before or after it says that it is ready.
+      await dieAt(home, before, () => home.chat(prompt)).catch(() => undefined);
+      await home.reached(point);
+      home.disarm(point);
+      await home.ok(["start"]);
+    }
+    const id = `ma-${at + 1}`;
+    expect(await home.ended(id), point).toMatchObject([{ text: `${point}\n`, stopReason: "end_turn" }]);
+    expect((await home.turn(id, "history?")).text, point).toContain("turns=1 ");
+    expect(
+      home.tree(id).filter(({ what }) => what.includes("demo-acp")),
+      point,
+    ).toHaveLength(1);
+  }
+});
+
+test("[CHAT-17] an answer to a question that is given in the instant the daemon dies arrives once", async () => {
+  await using home = await ChatHome.open();
+  const id = await home.chat("ask: may I?\nsay: done");
+  const [open] = (await home.status(id, "needs_input")).permissions;
+  const give = () => home.answer(id, { requestId: open!.requestId, answer: "allow" });
+  await dieAt(home, "outbox.append", give);
+  const [turn] = await home.ended(id);
+  expect(turn).toMatchObject({ stopReason: "end_turn", text: expect.stringMatching(/^\w+\ndone\n$/) as string });
+  expect(await give()).toMatchObject({ answered: false });
+  expect(await home.ofType(id, "permission.answered")).toHaveLength(1);
+});
+
+test("[CHAT-18] a stop that is cut off at any step is completed by the next daemon, and the turn is not lost", async () => {
+  await using home = await ChatHome.open();
+  for (const point of ["perform.stop", "stop.ended"]) {
+    const id = await home.chat("say: one\ngate: never");
+    await home.says(id, "one\n");
+    await dieAt(home, point, () => home.call("stop", id, { body: {} }));
+    await until(`${id} to be down`, async () => (await home.show(id)).processes.length === 0);
+    await until("its processes to be gone", () => home.tree(id).length === 0);
+    expect(await home.ended(id)).toMatchObject([{ text: "one\n", stopReason: "cancelled" }]);
+    expect((await home.turn(id, "history?")).text).toContain("turns=1 ");
+  }
+});

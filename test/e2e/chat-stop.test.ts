@@ -1,0 +1,93 @@
+import { expect, test } from "vitest";
+import { ChatHome } from "../harness/chat.ts";
+import { isRunning } from "../harness/marked.ts";
+import { until } from "../harness/until.ts";
+
+test("[CHAT-11] stop in mid-turn cancels first, leaves no process, and loses nothing of the turn", async () => {
+  await using home = await ChatHome.open();
+  const id = await home.chat("say: one\ntool: sleep 1000");
+  await until("the tool to run", () => home.tree(id).some(({ what }) => what === "sleep 1000"));
+  const answer = await home.call("stop", id, { body: {} });
+  expect(answer).toMatchObject({ done: true, remaining: [], session: { status: "stopped" } });
+  expect(home.tree(id)).toEqual([]);
+  expect(await home.turns(id)).toMatchObject([{ text: "one\n", stopReason: "cancelled" }]);
+  expect((await home.turn(id, "history?")).text).toContain("turns=1 ");
+  expect((await home.show(id)).status).toBe("idle");
+});
+
+test("[CHAT-12] stop, acp kill, kill and delete end children in process sessions of their own and agents that ignore SIGTERM", async () => {
+  await using home = await ChatHome.open({
+    setsids: { program: "setsids-children" },
+    stubborn: { program: "ignores-sigterm" },
+  });
+  const ids = await Promise.all([
+    ...["stop", "acpKill", "kill", "delete"].map(() => home.chat("go", "setsids")),
+    home.chat("go", "stubborn"),
+  ]);
+  const verbs = ["stop", "acpKill", "kill", "delete", "stop"] as const;
+  await Promise.all(
+    ids.map(async (id, at) => {
+      const [turn] = await home.ended(id);
+      const pids = home.tree(id).map(({ pid }) => pid);
+      const children = [...turn!.text.matchAll(/child (\d+)/g)].map(([, pid]) => Number(pid));
+      expect(pids).toEqual(expect.arrayContaining(children));
+      expect(pids.length).toBeGreaterThanOrEqual(4);
+      expect(await home.call(verbs[at]!, id, { body: {} })).toMatchObject({ done: true, remaining: [] });
+      expect(pids.filter(isRunning)).toEqual([]);
+      expect(home.tree(id)).toEqual([]);
+    }),
+  );
+});
+
+test("[CHAT-13] a session that is deleted takes its conversation with it; another one in its place knows nothing of it", async () => {
+  await using home = await ChatHome.open();
+  const spawn = { project: "my-app", agent: "demo", kind: "chat" as const, issue: "7" };
+  const id = await home.chat("say: a secret");
+  await home.ended(id);
+  const conversation = (await home.show(id)).agentSessionId;
+  await home.call("delete", id, { body: {} });
+  await expect(home.show(id)).rejects.toThrow("Session not found");
+  const next = await home.call("spawn", id, { body: spawn });
+  expect(next.id).not.toBe(id);
+  expect(next.agentSessionId).not.toBe(conversation);
+  expect((await home.turn(next.id, "history?")).text).toContain("turns=0 ");
+  const kept = await home.run("grep", ["-rl", "a secret", `${home.userHome}/.local/state/holdfast-demo`]);
+  expect(kept.stdout).toBe("");
+});
+
+test("[CHAT-13] kill keeps the conversation, and restore is back in it", async () => {
+  await using home = await ChatHome.open();
+  const id = await home.chat("say: kept");
+  await home.ended(id);
+  await home.call("kill", id, { body: {} });
+  expect(await home.send(id, "say: no")).toMatchObject({ disposition: "refused" });
+  expect(home.tree(id)).toEqual([]);
+  await home.call("restore", id, { body: {} });
+  expect((await home.turn(id, "history?")).text).toContain("turns=1 ");
+});
+
+test("[CHAT-14] snoozed, archived and stopped chats are back in their conversation with the next prompt, or by their verb", async () => {
+  await using home = await ChatHome.open();
+  const id = await home.chat("say: one");
+  await home.ended(id);
+  let turns = 1;
+  const down = {
+    stopped: () => home.call("stop", id, { body: {} }),
+    snoozed: () => home.call("snooze", id, { body: { forMs: 3_600_000 } }),
+    archived: () => home.call("archive", id, { body: {} }),
+  };
+  for (const [status, bringDown] of Object.entries(down)) {
+    expect(await bringDown()).toMatchObject({ done: true, session: { status, processes: [] } });
+    expect(home.tree(id)).toEqual([]);
+    await home.ok(["restart"]);
+    expect((await home.show(id)).status).toBe(status);
+    expect((await home.turn(id, "history?")).text).toContain(`turns=${turns++} `);
+    expect(await home.show(id)).toMatchObject({ status: "idle", intent: { want: "running" } });
+  }
+  await home.call("snooze", id, { body: { forMs: 400 } });
+  await until("its time to come", async () => (await home.show(id)).status === "idle");
+  await home.call("archive", id, { body: {} });
+  await home.call("unarchive", id, { body: {} });
+  expect((await home.turn(id, "history?")).text).toContain(`turns=${turns} `);
+  expect(await home.ofType(id, "context.reset")).toEqual([]);
+});

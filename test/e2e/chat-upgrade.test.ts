@@ -1,0 +1,59 @@
+import { appendFileSync, cpSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { ChatHome } from "../harness/chat.ts";
+import { until } from "../harness/until.ts";
+
+/** A copy of the program under another build's name; gives its command. */
+function anotherBuild(home: ChatHome, name: string): string {
+  const other = join(home.directory, name);
+  const { build } = home.daemon();
+  for (const part of ["bin", "dist"])
+    cpSync(join(import.meta.dirname, "../..", part), join(other, part), { recursive: true, preserveTimestamps: true });
+  for (const file of readdirSync(join(other, "dist"), { recursive: true, encoding: "utf8" })) {
+    const path = join(other, "dist", file);
+    const text = /\.(cjs|json)$/.test(file) ? readFileSync(path, "utf8") : "";
+    if (text.includes(build)) writeFileSync(path, text.replaceAll(build, `9.9.9+${name}`));
+  }
+  return join(other, "bin/holdfast");
+}
+
+test("[CHAT-45] a daemon of another build takes over in mid-turn, and replaces no agent that would be launched the same", async () => {
+  await using home = await ChatHome.open();
+  const id = await home.chat("say: one\ngate: a\nsay: two");
+  await home.says(id, "one\n");
+  const agent = await home.agent(id);
+  expect(await home.run(anotherBuild(home, "upgraded"), ["restart"])).toMatchObject({ code: 0 });
+  expect(home.daemon().build).toBe("9.9.9+upgraded");
+  home.openGate("a");
+  expect(await home.ended(id)).toMatchObject([{ text: "one\ntwo\n", stopReason: "end_turn" }]);
+  expect((await home.turn(id, "history?")).text).toContain("turns=1 ");
+  expect(await home.call("workers", id)).toMatchObject([{ session: id, stale: false, pid: agent.pid }]);
+  expect(await home.agent(id)).toEqual(agent);
+});
+
+test("[CHAT-46] an agent of an older build ends its turn first, is shown as stale meanwhile, and is then replaced with its context", async () => {
+  await using home = await ChatHome.open();
+  const busy = await home.chat("say: one\ngate: a\nsay: two");
+  const idle = await home.chat("say: hello");
+  await home.says(busy, "one\n");
+  await home.ended(idle);
+  const [before, idleBefore] = [await home.agent(busy), await home.agent(idle)];
+  const command = anotherBuild(home, "newer");
+  appendFileSync(join(home.directory, "newer/dist/demo-acp.cjs"), "\n// newer\n");
+  expect(await home.run(command, ["restart"])).toMatchObject({ code: 0 });
+  await until("the idle one to be replaced", async () => (await home.agent(idle)).pid !== idleBefore.pid);
+  expect((await home.call("workers", busy)).find(({ session }) => session === busy)).toMatchObject({
+    stale: true,
+    pid: before.pid,
+  });
+  expect((await home.show(busy)).status).toBe("working");
+  home.openGate("a");
+  expect(await home.ended(busy)).toMatchObject([{ text: "one\ntwo\n", stopReason: "end_turn" }]);
+  await until("it to be replaced", async () => (await home.agent(busy)).pid !== before.pid);
+  for (const id of [busy, idle]) {
+    expect((await home.turn(id, "history?")).text).toContain("turns=1 ");
+    expect(await home.ofType(id, "context.reset")).toEqual([]);
+  }
+  expect((await home.call("workers", busy)).map(({ stale }) => stale)).toEqual([false, false]);
+});

@@ -1,0 +1,156 @@
+/**
+ * Daemons killed at any moment, also while they start, under agents that stream and people who send. HOLDFAST_TEST_SEED
+ * replays the choices of a run, HOLDFAST_TEST_KILLS makes it longer.
+ */
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { ChatHome } from "../harness/chat.ts";
+import { markedProcesses } from "../harness/marked.ts";
+import { until } from "../harness/until.ts";
+
+const kills = Number(process.env["HOLDFAST_TEST_KILLS"] ?? 300);
+const seed = Number(process.env["HOLDFAST_TEST_SEED"] ?? Math.floor(Math.random() * 2 ** 31));
+const agents = 5;
+/** Prompts that wait or are being answered, for each session: enough that no agent ever runs dry. */
+const ahead = 3;
+/** A start takes some 120 ms: many die in it, most of the rest soon after. */
+const longestStartMs = 160;
+const longestLifeMs = 60;
+/** Every so many kills one lives long enough to send and read, however slow the machine is. */
+const calmEvery = 5;
+const calmMs = 150;
+const ticks = 25;
+const words = Array.from({ length: 12 }, (_, n) => `w${n}`).join(" ");
+
+interface Sent {
+  id: string;
+  promptId: string;
+  name: string;
+  admitted: boolean;
+}
+
+test(
+  `[CHAT-30] ${kills} random SIGKILLs of the daemon under ${agents} streaming agents: nothing lost, doubled, replaced or left over`,
+  { timeout: 120_000 + kills * 1_000 },
+  async () => {
+    console.log(`Seed: HOLDFAST_TEST_SEED=${seed}`);
+    const random = numbersFrom(seed);
+    await using home = await ChatHome.open();
+    const ids = await Promise.all(Array.from({ length: agents }, () => home.chat()));
+    const before = await Promise.all(ids.map((id) => home.agent(id)));
+    const processes = ids.map((id) => lasting(home, id));
+    const sent: Sent[] = [];
+    await home.crash();
+
+    let killed = 0;
+    for (; killed < kills; killed++) {
+      const daemon = startDaemon(home);
+      const calm = killed % calmEvery === 0;
+      const early = !calm && random() < 0.5;
+      const started = early ? Promise.resolve() : daemon.ready;
+      await started;
+      const sending = early ? null : sendMore(home, ids, sent);
+      await delay(random() * (early ? longestStartMs : calm ? calmMs : longestLifeMs));
+      daemon.child.kill("SIGKILL");
+      await daemon.exited;
+      await sending;
+    }
+    await home.ok(["start"]);
+
+    for (const one of sent.filter(({ admitted }) => !admitted)) await send(home, one);
+    for (const [at, id] of ids.entries()) {
+      const expected = sent.filter((one) => one.id === id);
+      await until(`${id} to answer everything`, async () => (await home.show(id)).status === "idle", 60_000);
+      const turns = await home.turns(id);
+      expect(turns).toEqual(
+        expected.map(({ promptId, name }) => ({ promptId, text: answerTo(name), stopReason: "end_turn" })),
+      );
+      expect((await home.ofType(id, "output.damaged")).length).toBe(0);
+      expect(await home.agent(id)).toEqual(before[at]);
+      expect((await home.turn(id, "history?")).text).toContain(`turns=${expected.length} `);
+      expect(lasting(home, id)).toEqual(processes[at]);
+    }
+    const daemon = home.daemon().pid;
+    const others = markedProcesses(`HOLDFAST_HOME=${home.home}`).filter(
+      ({ pid, what }) => pid !== daemon && !isSleep(what),
+    );
+    expect(others.map(({ pid }) => pid).toSorted(ascending)).toEqual(processes.flat().toSorted(ascending));
+    console.log(`${killed} daemons killed, ${sent.length} turns of ${answerTo("x").length} characters each.`);
+    expect(sent.length).toBeGreaterThan(agents);
+  },
+);
+
+/** As the CLI starts one, from the build in the home: another copy would be another build, and its agents replaced. */
+function startDaemon(home: ChatHome): { child: ChildProcess; ready: Promise<unknown>; exited: Promise<unknown> } {
+  const [build] = readdirSync(home.paths.builds).filter((name) => !name.startsWith("."));
+  const bundle = join(home.paths.builds, build!, "daemon.cjs");
+  if (!existsSync(bundle)) throw new Error(`no daemon at ${bundle}`);
+  const child = spawn(process.execPath, [bundle], {
+    cwd: home.home,
+    env: home.env,
+    stdio: ["ignore", "ignore", "inherit", "pipe"],
+  });
+  const exited = once(child, "exit");
+  return { child, exited, ready: Promise.race([exited, once(child.stdio[3]!, "data")]) };
+}
+
+/** Tops up each session's prompts; what got no receipt is sent again under its own id by the next call. */
+async function sendMore(home: ChatHome, ids: string[], sent: Sent[]): Promise<void> {
+  await Promise.allSettled(
+    ids.map(async (id) => {
+      for (const one of sent.filter((each) => each.id === id && !each.admitted)) await send(home, one);
+      const { queued } = await home.show(id);
+      for (let n = queued; n < ahead; n++) {
+        const name = `${id}-${sent.filter((each) => each.id === id).length}`;
+        const one = { id, promptId: `p-${name}`, name, admitted: false };
+        sent.push(one);
+        await send(home, one);
+      }
+    }),
+  );
+}
+
+async function send(home: ChatHome, one: Sent): Promise<void> {
+  await home.send(one.id, promptFor(one.name), { promptId: one.promptId, waitMs: 0 });
+  one.admitted = true;
+}
+
+function promptFor(name: string): string {
+  return `say: ${name} begins ${words}\nslow: ${ticks} x 4ms\nsay: ${name} ends`;
+}
+
+function answerTo(name: string): string {
+  const counted = Array.from({ length: ticks }, (_, n) => `tick ${n + 1}/${ticks}\n`).join("");
+  return `${name} begins ${words}\n${counted}${name} ends\n`;
+}
+
+/** Keeper, feeder, watcher and agent; the watcher's pause is another process each time. */
+function lasting(home: ChatHome, id: string): number[] {
+  return home
+    .tree(id)
+    .filter(({ what }) => !isSleep(what))
+    .map(({ pid }) => pid)
+    .toSorted(ascending);
+}
+
+const ascending = (a: number, b: number): number => a - b;
+
+function isSleep(what: string): boolean {
+  return /^sleep \d+$/.test(what);
+}
+
+/** mulberry32: small, and the same everywhere. */
+function numbersFrom(start: number): () => number {
+  let state = start >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let t = state;
+    t = Math.imul(t ^ (t >>> 15), t | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

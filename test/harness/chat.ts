@@ -1,0 +1,173 @@
+/**
+ * A home whose sessions are chats. It asks over the daemon's socket, without a process for each question, and looks at
+ * the files and processes of a session with its own eyes.
+ */
+import { randomUUID } from "node:crypto";
+import { readdirSync, readFileSync, writeFileSync, mkdirSync, existsSync } from "node:fs";
+import { join } from "node:path";
+import { createClient, type CallOptions, type CallableRoute } from "../../src/client/client.ts";
+import { SocketTransport } from "../../src/cli/socket-transport.ts";
+import type { Answers, EventJson, SessionJson } from "../../src/protocol/wire.ts";
+import { markedProcesses, type Marked } from "./marked.ts";
+import { ProjectHome } from "./project.ts";
+import { until } from "./until.ts";
+
+/** One of test/acp-agents, with its environment. */
+export interface TestAgent {
+  program: string;
+  env?: Record<string, string>;
+}
+
+export interface Turn {
+  promptId: string | null;
+  text: string;
+  /** Null while it is open. */
+  stopReason: string | null;
+}
+
+const agentsDirectory = join(import.meta.dirname, "../acp-agents");
+const page = 1_000;
+
+export class ChatHome extends ProjectHome {
+  readonly gates = join(this.directory, "gates");
+  readonly #client = createClient({
+    transport: { request: (request) => new SocketTransport(this.paths.socket).request(request) },
+  });
+
+  static async open(agents: Record<string, TestAgent> = {}, env: Record<string, string> = {}): Promise<ChatHome> {
+    const home = new ChatHome(env);
+    mkdirSync(home.gates);
+    await home.ok(["start", "--port", "0"]);
+    home.repo = await home.repository("my-app");
+    home.configure(agents);
+    await home.ok(["project", "add", home.repo]);
+    return home;
+  }
+
+  /** JSON is YAML. */
+  configure(agents: Record<string, TestAgent>): void {
+    const defined = Object.entries(agents).map(([id, { program, env = {} }]) => [
+      id,
+      { chat: { command: [process.execPath, join(agentsDirectory, `${program}.ts`)] }, env },
+    ]);
+    const projects = { "my-app": { path: ".", prefix: "ma", env: { HOLDFAST_DEMO_GATES: this.gates } } };
+    const config = { projects, ...(defined.length === 0 ? {} : { agents: Object.fromEntries(defined) as object }) };
+    writeFileSync(join(this.repo, "holdfast.yaml"), JSON.stringify(config));
+  }
+
+  call<R extends CallableRoute>(route: R, id: string, options: CallOptions<R> = {}): Promise<Answers[R]> {
+    return this.#client.call(route, { ...options, params: { id, ...options.params } });
+  }
+
+  /** Starts a chat and gives its id; without a prompt the agent waits. */
+  async chat(prompt?: string, agent = "demo"): Promise<string> {
+    const body = { project: "my-app", agent, kind: "chat" as const, ...(prompt === undefined ? {} : { prompt }) };
+    return (await this.#client.call("spawn", { body })).id;
+  }
+
+  /** Its receipt says what was seen of it, and with `waitForTurn` how the turn ended. */
+  send(id: string, text: string, more: { promptId?: string; waitForTurn?: boolean; waitMs?: number } = {}) {
+    return this.call("prompt", id, { body: { promptId: randomUUID(), text, ...more } });
+  }
+
+  /** A whole turn: what the agent said and how it ended. */
+  async turn(id: string, text: string): Promise<{ stopReason: string; text: string }> {
+    const receipt = await this.send(id, text, { waitForTurn: true });
+    if (receipt.turn === undefined) throw new Error(`no turn: ${JSON.stringify(receipt)}`);
+    return receipt.turn;
+  }
+
+  answer(id: string, body: { requestId?: string; optionId?: string; answer?: "allow" | "deny" } = {}) {
+    return this.call("answer", id, { body });
+  }
+
+  override show(id: string): Promise<SessionJson> {
+    return this.call("session", id);
+  }
+
+  override async events(id: string): Promise<EventJson[]> {
+    const all: EventJson[] = [];
+    for (;;) {
+      const since = all.at(-1)?.seq ?? 0;
+      const more = await this.call("events", id, { query: { since, limit: page } });
+      all.push(...more);
+      if (more.length < page) return all;
+    }
+  }
+
+  async ofType(id: string, type: string): Promise<EventJson[]> {
+    return (await this.events(id)).filter((event) => event.type === type);
+  }
+
+  async turns(id: string): Promise<Turn[]> {
+    const turns: Turn[] = [];
+    for (const event of await this.events(id)) {
+      const open = turns.at(-1);
+      if (event.type === "turn.started")
+        turns.push({ promptId: event["promptId"] as string | null, text: "", stopReason: null });
+      else if (event.type === "agent.text" && open !== undefined) open.text += event["text"] as string;
+      else if (event.type === "turn.ended" && open !== undefined) {
+        if (open.stopReason !== null) throw new Error(`a turn of ${id} ended twice`);
+        open.stopReason = event["stopReason"] as string;
+      }
+    }
+    return turns;
+  }
+
+  /** Waits until so many turns have ended. */
+  ended(id: string, count = 1): Promise<Turn[]> {
+    return until(`${count} turns of ${id} to end`, async () => {
+      const turns = await this.turns(id);
+      if (turns.filter(({ stopReason }) => stopReason !== null).length >= count) return turns;
+      throw new Error(JSON.stringify(turns));
+    });
+  }
+
+  /** Everything that the agent said, over all turns. */
+  async said(id: string): Promise<string> {
+    return (await this.ofType(id, "agent.text")).map((event) => event["text"] as string).join("");
+  }
+
+  async says(id: string, words: string): Promise<void> {
+    await until(`${id} to say ${words}`, async () => (await this.said(id)).includes(words));
+  }
+
+  openGate(name: string): void {
+    writeFileSync(join(this.gates, name), "");
+  }
+
+  /** The process of that part of a session: agent, keeper, feeder. */
+  async pidOf(id: string, what: string): Promise<number> {
+    const { processes } = await this.show(id);
+    const found = processes.find((one) => one.what === what);
+    if (found === undefined) throw new Error(`${id} has no ${what}: ${JSON.stringify(processes)}`);
+    return found.pid;
+  }
+
+  /** All that belongs to a session, wherever it ran off to. */
+  tree(id: string): Marked[] {
+    return markedProcesses(`HOLDFAST_SESSION=${id}`).filter(({ pid }) => {
+      try {
+        return readFileSync(`/proc/${pid}/environ`, "latin1").split("\0").includes(`HOLDFAST_HOME=${this.home}`);
+      } catch {
+        return false;
+      }
+    });
+  }
+
+  /** The directory of the one launch that is there. */
+  launchDirectory(id: string): string {
+    const session = join(this.paths.workers, id);
+    const names = readdirSync(session, { withFileTypes: true }).filter(
+      (entry) => entry.isDirectory() && !entry.name.startsWith("."),
+    );
+    if (names.length !== 1) throw new Error(`${id} has ${names.length} launches`);
+    return join(session, names[0]!.name);
+  }
+
+  /** What the agent wrote, whether or not a daemon has read it. */
+  output(id: string): string {
+    const out = join(this.launchDirectory(id), "out");
+    return existsSync(out) ? readFileSync(out, "utf8") : "";
+  }
+}

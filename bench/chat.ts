@@ -325,7 +325,7 @@ async function measureAdoption(): Promise<void> {
       directory,
       sleepers.map(({ pid }) => pid ?? 0),
     );
-    const [observe, open, floor, empty]: number[][] = [[], [], [], []];
+    const [observe, cpu, open, floor, empty]: number[][] = [[], [], [], [], []];
     let kept = 0;
     for (let count = 0; count <= adoptRounds; count++) {
       const begun = performance.now();
@@ -333,12 +333,13 @@ async function measureAdoption(): Promise<void> {
       const floorMs = performance.now() - begun;
       await using node = await startEmptyNode();
       const ran = spawnSync(process.execPath, [adoptProgram, directory], { encoding: "utf8" });
-      const found = JSON.parse(ran.stdout) as { alive: number; openMs: number; observeMs: number; kept: number };
+      const found = JSON.parse(ran.stdout) as Record<"alive" | "openMs" | "observeMs" | "cpuMs" | "kept", number>;
       if (found.alive !== adopted) throw new Error(`${found.alive} of ${adopted} were found alive`);
       if (count === 0) continue;
       floor!.push(floorMs);
       empty!.push(node.readyMs);
       observe!.push(found.observeMs);
+      cpu!.push(found.cpuMs);
       open!.push(found.openMs);
       kept = Math.max(kept, found.kept);
     }
@@ -350,6 +351,7 @@ async function measureAdoption(): Promise<void> {
       unit: "ms",
       ...atMost(median, goalAdoptMs),
       spread: [min, max],
+      cpuMs: summarise(cpu!),
       openStoreMs: summarise(open!),
       floorMs: summarise(floor!),
       emptyNodeMs: summarise(empty!),

@@ -12,13 +12,16 @@ const store = openChatStore(directory);
 const sessions = store.sessions();
 const opened = performance.now();
 const before = descriptors();
+const cpuBefore = process.cpuUsage();
 const runtime = openChatRuntime(directory, store);
 const found = await runtime.observe(sessions);
 const observed = performance.now();
+const { user, system } = process.cpuUsage(cpuBefore);
 const alive = [...found.values()].filter(({ seen }) => seen.is === "known" && seen.value.agent.alive).length;
 // The first look at all files comes right behind.
 await new Promise((resolve) => setTimeout(resolve, 50));
 const kept = descriptors() - before;
 await runtime.close();
 store.close();
-process.stdout.write(JSON.stringify({ alive, openMs: opened - begun, observeMs: observed - opened, kept }));
+const [openMs, observeMs, cpuMs] = [opened - begun, observed - opened, (user + system) / 1000];
+process.stdout.write(JSON.stringify({ alive, openMs, observeMs, cpuMs, kept }));

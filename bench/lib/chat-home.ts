@@ -13,7 +13,7 @@ import { asLaunchId, asProjectId, asSessionId, type LaunchId, type SessionId } f
 import { openAcpRuntime } from "../../src/runtime/acp/runtime.ts";
 import { openStore } from "../../src/store/open.ts";
 
-export function makeChatDirectory(): { directory: string; remove(): void } {
+export function makeChatDirectory(): { directory: string; remove: () => void } {
   const directory = mkdtempSync(join(process.env["HOLDFAST_BENCH_DIR"] ?? "/tmp", "hf-bench-"));
   mkdirSync(join(directory, "work"));
   writeFileSync(join(directory, "keeper.sh"), keeperText);

@@ -60,7 +60,8 @@ const statBuffer = Buffer.allocUnsafe(1024);
 export function parseStat(pid: number, text: string): ProcessStat | null {
   const end = text.lastIndexOf(")");
   if (end < 0) return null;
-  const fields = text.slice(end + 2).split(" ");
+  // Not all of the fifty: nothing behind the start time is needed.
+  const fields = text.slice(end + 2).split(" ", 20);
   const [state, parent, group, session] = fields;
   const startTime = fields[19];
   if (state === undefined || startTime === undefined) return null;

@@ -470,8 +470,18 @@ describe("[CORE-17] a living chat agent is replaced only where that costs nobody
     ["another build, asking: it waits", [...chatUp, mine, asked], { runtime: alive({ stale: true }) }, []],
     ["deaf and idle", chatUp, { runtime: alive({ deaf: true }) }, [stop("deaf")]],
     ["deaf in a turn that can still end by itself", [...chatUp, mine], { runtime: alive({ deaf: true }) }, []],
-    ["deaf, with a question that nobody can answer", [...chatUp, mine, asked], { runtime: alive({ deaf: true }) }, [stop("deaf")]],
-    ["a person asked for it, turn or not", [...chatUp, mine], { runtime: alive(), restartAsked: true }, [stop("restart")]],
+    [
+      "deaf, with a question that nobody can answer",
+      [...chatUp, mine, asked],
+      { runtime: alive({ deaf: true }) },
+      [stop("deaf")],
+    ],
+    [
+      "a person asked for it, turn or not",
+      [...chatUp, mine],
+      { runtime: alive(), restartAsked: true },
+      [stop("restart")],
+    ],
     ["a terminal is never replaced", upNow, { runtime: alive({ stale: true, deaf: true }) }, []],
   ]);
 });

@@ -44,7 +44,15 @@ export interface SessionFacts {
  * `superseded`: of another launch than the expected one. `leftover`: its agent has ended, the rest of it has not.
  * `deaf`, `stale` and `restart`: to be replaced by a new launch of the same conversation.
  */
-export type StopReason = "wanted-down" | "killed" | "deleted" | "superseded" | "leftover" | "deaf" | "stale" | "restart";
+export type StopReason =
+  | "wanted-down"
+  | "killed"
+  | "deleted"
+  | "superseded"
+  | "leftover"
+  | "deaf"
+  | "stale"
+  | "restart";
 
 export type Action =
   | { do: "create-workspace" }

@@ -1,5 +1,5 @@
 /** `spawn`: everything that can be checked is checked first; then the session is on record; then the loop makes it so. */
-import { accessSync, constants, statfsSync } from "node:fs";
+import { accessSync, constants, existsSync, statfsSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 import type { AgentDefinition } from "../ports/agents.ts";
 import type { Ask } from "../ports/commands.ts";
@@ -247,6 +247,8 @@ function onPath(command: string): boolean {
     ? [command]
     : (process.env["PATH"] ?? "").split(delimiter).map((directory) => join(directory, command));
   return candidates.some((file) => {
+    // Before the question that answers by throwing: most directories do not have it.
+    if (!existsSync(file)) return false;
     try {
       accessSync(file, constants.X_OK);
       return true;

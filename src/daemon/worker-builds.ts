@@ -1,12 +1,15 @@
 /**
- * What would be launched now for a chat agent: the keeper script, the command, and the files it names, by size and time of
- * change. An update of Holdfast that touches none of these replaces no worker.
+ * What would be launched now for a chat agent: the keeper script, the command, and the files it names, ours by their
+ * bytes, others by size, time of change and version. An update of Holdfast that touches none of these replaces no worker.
  */
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, delimiter, dirname, isAbsolute, join } from "node:path";
+import { crc32 } from "node:zlib";
 import { digestOf } from "../base/digest.ts";
 import type { AgentDefinition } from "../ports/agents.ts";
 
+/** Programs of ours are small; Node itself is not, and changes with its time. */
+const maxReadBytes = 4 * 1024 * 1024;
 /** Asked for every chat session on every look; files change when somebody installs something. */
 const rememberMs = 5_000;
 
@@ -29,8 +32,9 @@ function identityOf(word: string): string {
   if (path === null) return word;
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat?.isFile() !== true) return word;
+  // Absolute is what is ours: rebuilt and copied with every update, though it itself may be the same.
+  if (isAbsolute(word) && stat.size <= maxReadBytes) return `${basename(path)} ${crc32(readFileSync(path))}`;
   const identity = `${basename(path)} ${stat.size} ${Math.floor(stat.mtimeMs)}`;
-  // Absolute is what is ours: its version changes with every update, it itself need not.
   return isAbsolute(word) ? identity : `${identity} ${packageVersion(path)}`;
 }
 

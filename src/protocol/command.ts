@@ -65,7 +65,9 @@ export type AnswerRequest = z.infer<typeof answerRequest>;
 export const configureRequest = z.strictObject({
   mode: z.optional(z.string().check(z.maxLength(200))),
   model: z.optional(z.string().check(z.maxLength(200))),
-  option: z.optional(z.strictObject({ id: z.string().check(z.maxLength(200)), value: z.string().check(z.maxLength(200)) })),
+  option: z.optional(
+    z.strictObject({ id: z.string().check(z.maxLength(200)), value: z.string().check(z.maxLength(200)) }),
+  ),
 });
 export type ConfigureRequest = z.infer<typeof configureRequest>;
 

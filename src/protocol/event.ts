@@ -119,7 +119,6 @@ export type ChatEvent =
   /** Something in the agent's output could not be understood: an open turn may have lost part of its answer. */
   | { type: "output.damaged"; what: "oversized" | "unparsable" | "torn" | "shrunk"; bytes: number };
 
-
 /** An event as it is stored and read back. */
 export type StoredEvent = SessionEvent & { seq: number; at: number };
 

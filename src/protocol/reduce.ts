@@ -146,7 +146,11 @@ function change(state: SessionState, event: Exclude<StoredEvent, { type: "sessio
     case "prompt.sent":
       return { queue: without(state.queue, event.promptId), prompted: true, lastActivityAt: event.at };
     case "prompt.edited":
-      return { queue: state.queue.map((prompt) => (prompt.promptId === event.promptId ? { ...prompt, editedSeq: event.seq } : prompt)) };
+      return {
+        queue: state.queue.map((prompt) =>
+          prompt.promptId === event.promptId ? { ...prompt, editedSeq: event.seq } : prompt,
+        ),
+      };
     case "prompt.moved":
       return { queue: moved(state.queue, event.promptId, event.position) };
     case "session.converted":

@@ -5,6 +5,7 @@ import { HoldfastError } from "../protocol/error.ts";
 import type { WorkspacePlan } from "../ports/workspace.ts";
 import { askGit, git, runGit } from "./git.ts";
 import { readHead, readLine } from "./head.ts";
+import { readPlainStart } from "./ref-files.ts";
 import type { Repository } from "./repository.ts";
 
 export type Start =
@@ -24,6 +25,11 @@ interface Candidate {
 }
 
 export async function findStart(repository: Repository, plan: StartPlan): Promise<Start> {
+  const plain = plan.base === null ? readPlainStart(repository.commonDir, plan.branch, plan.defaultBranch) : null;
+  return plain === null ? await askStart(repository, plan) : { is: "commit", commit: plain };
+}
+
+async function askStart(repository: Repository, plan: StartPlan): Promise<Start> {
   const own = `refs/heads/${plan.branch}`;
   const remoteOwn = `refs/remotes/origin/${plan.branch}`;
   const refs = await readRefs(repository, [own, remoteOwn, ...defaultRefs(plan.defaultBranch)]);

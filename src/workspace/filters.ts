@@ -45,6 +45,13 @@ export async function readFilters(where: { cwd?: string; gitDir?: string }): Pro
   return decideFilters(parseScoped(answer.stdout));
 }
 
+/** Begins to read; whoever never comes to need it need not handle a failure. */
+export function beginFilters(where: { cwd?: string; gitDir?: string }): Promise<Filters> {
+  const reading = readFilters(where);
+  reading.catch(() => undefined);
+  return reading;
+}
+
 /** Records of `<scope>\0<key>\n<value>\0`; a key without a value has no newline. */
 export function parseScoped(text: string): Setting[] {
   const fields = text.split("\0");

@@ -8,7 +8,8 @@ import type { Filters } from "./filters.ts";
 
 export interface Foreseen {
   start: Extract<Start, { is: "commit" }>;
-  filters: Filters;
+  /** Still being read: needed only once the branch is made. */
+  filters: Promise<Filters>;
 }
 
 /** A spawn gets from its preflight to its worktree within milliseconds; one that had to queue looks again. */
@@ -18,7 +19,7 @@ export class Foresight {
   readonly #found = new Map<string, { until: number; foreseen: Foreseen }>();
 
   /** Only a branch that is to be made is foreseen: making it fails if it has come meanwhile, so nothing stale can pass. */
-  put(plan: WorkspacePlan, start: Start, filters: Filters): void {
+  put(plan: WorkspacePlan, start: Start, filters: Promise<Filters>): void {
     const now = performance.now();
     for (const [key, { until }] of this.#found) if (until < now) this.#found.delete(key);
     if (start.is === "commit") this.#found.set(keyOf(plan), { until: now + validMs, foreseen: { start, filters } });

@@ -7,7 +7,7 @@ import { splitArgv } from "./argv.ts";
 import { findStart } from "./base.ts";
 import type { Context } from "./context.ts";
 import { checkFree, checkPlan } from "./create.ts";
-import { readFilters } from "./filters.ts";
+import { beginFilters } from "./filters.ts";
 import { git } from "./git.ts";
 import { readMarker } from "./marker.ts";
 import { checkProvision } from "./provision.ts";
@@ -41,10 +41,8 @@ export async function preflightWorkspace(context: Pick<Context, "foresight">, pl
     if (marker?.is === "ready" && marker.session !== plan.session) {
       problems.push(`${plan.path} is the worktree of session ${marker.session}.`);
     }
-    const [start, filters] = await Promise.all([
-      findStart(repository, plan),
-      readFilters({ gitDir: repository.commonDir }),
-    ]);
+    const filters = beginFilters({ gitDir: repository.commonDir });
+    const start = await findStart(repository, plan);
     await checkFree(repository, plan, start);
     context.foresight.put(plan, start, filters);
   });

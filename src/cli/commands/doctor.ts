@@ -16,12 +16,13 @@ export const command: CommandEntry = {
   notes: "Exit code 1 if anything failed. The daemon is asked if it runs, and never started.",
   daemon: "alone",
   async run(context, input) {
-    const [{ checkTools, checkAgents }, { checkHome }, { checkStrays }, { checkCgroup, checkDaemon }] = await Promise.all([
-      import("../doctor/tools.ts"),
-      import("../doctor/home.ts"),
-      import("../doctor/strays.ts"),
-      import("../doctor/machine.ts"),
-    ]);
+    const [{ checkTools, checkAgents }, { checkHome }, { checkStrays }, { checkCgroup, checkDaemon }] =
+      await Promise.all([
+        import("../doctor/tools.ts"),
+        import("../doctor/home.ts"),
+        import("../doctor/strays.ts"),
+        import("../doctor/machine.ts"),
+      ]);
     const proofs = input.flag("prove") ? await (await import("../doctor/prove.ts")).prove(context.env) : [];
     const home = [...checkHome(context.paths), ...(await checkStrays(context))];
     const findings: Finding[] = [

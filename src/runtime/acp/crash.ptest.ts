@@ -9,7 +9,7 @@ import { asPromptId } from "../../protocol/ids.ts";
 
 const daemon = join(import.meta.dirname, "../../../test/agents/acp-daemon.ts");
 const agents = 4;
-const prompts = 4;
+const prompts = 8;
 const ticks = 20;
 /** Counted from when it reads; some die at their first system call, some see a whole turn. */
 const longestLifeMs = 120;

@@ -16,6 +16,11 @@ const activitySlackMs = 2000;
 /** An agent that has begun long ago may have scrolled the signs of it away; no start takes longer on a busy machine. */
 const beginMs = 60_000;
 
+/** An agent says that it is idle before it takes up the prompt it was started with; within this it has confirmed it. */
+const confirmMs = 20_000;
+/** Set where an agent's hooks are really installed. */
+const hooksVariable = "HOLDFAST_HOOKS";
+
 export class LaunchWatch {
   readonly launch: LaunchId;
   readonly agent: TerminalAgent | null;
@@ -28,6 +33,8 @@ export class LaunchWatch {
   #says: ScreenSays | null = null;
   /** It has something to begin with, and nothing shows yet that it did. */
   #awaitsBegin: boolean;
+  /** Started with a prompt that a hook will confirm: until then it has work before it, whatever else it says. */
+  readonly #hasPrompt: boolean;
   /** As tmux has it: the usual name may have been taken. */
   sessionName: string | null = null;
   /** Last lines of a dead pane: they do not change any more. */
@@ -43,6 +50,8 @@ export class LaunchWatch {
     this.hooks = new HookReader(join(files.directory(session, launch), hookFileName), agent?.hookRules ?? []);
     const note = files.note(session, launch);
     this.#chosenId = note?.agentSessionId ?? null;
+    const confirms = agent?.hookRules.some((rule) => rule.promptField !== undefined) ?? false;
+    this.#hasPrompt = note?.promptTaken === true && confirms && agent?.env[hooksVariable] !== undefined;
     this.#awaitsBegin = agent?.begun !== undefined && (note?.promptTaken === true || note?.resumed === true);
   }
 
@@ -83,8 +92,20 @@ export class LaunchWatch {
   }
 
   activity(pane: Pane, now: number): ActivitySeen | null {
+    const seen = this.#activityShown(pane, now);
+    const startedAt = this.#process?.startedAt ?? now;
+    const begins = this.#hasPrompt && this.hooks.promptMark === 0 && now - startedAt < confirmMs;
+    if (seen?.activity !== "idle" || !begins) return seen;
+    return { activity: "working", source: "prompt", since: startedAt, reason: null };
+  }
+
+  #activityShown(pane: Pane, now: number): ActivitySeen | null {
     const own = this.#readStatus();
-    if (own !== null) return { activity: own.activity, source: "status", since: own.since, reason: own.reason };
+    // Its file is written a moment after its hooks fire: an older word must not hide a newer one.
+    const told = this.hooks.state.activity;
+    if (own !== null && (told === null || own.since >= told.at)) {
+      return { activity: own.activity, source: "status", since: own.since, reason: own.reason };
+    }
     const found = matchRules(this.agent?.screenRules ?? [], pane.title, this.#onScreen);
     if (found?.activity === "working" || now - (this.#process?.startedAt ?? now) > beginMs) this.#awaitsBegin = false;
     const match = found?.activity === "idle" && this.#awaitsBegin ? null : found;

@@ -53,6 +53,7 @@ export async function spawn(parts: Parts, loop: Loop, ask: Ask): Promise<Session
   };
   const problems = [
     ...missingTools(definition, kind),
+    ...(await parts.runtimes[kind].preflight()),
     ...lowDisk(parts.home),
     ...(await parts.workspaces.preflight(planWith(settings, created))),
   ];

@@ -64,6 +64,8 @@ export interface StopResult {
 }
 
 export interface Runtime {
+  /** What would keep any launch from working, in sentences with the fix; empty when nothing would. */
+  preflight(): Promise<string[]>;
   /** One look for all of them, with a deadline of its own. */
   observe(sessions: readonly SessionState[]): Promise<Map<SessionId, Observation>>;
   /** Whether something of a session whose run has ended may still be there; cheap, for every session at a start. */

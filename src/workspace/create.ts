@@ -11,7 +11,7 @@ import { creationMessage, findStart, type Start } from "./base.ts";
 import { describeInside, processesInside } from "./busy.ts";
 import { runCommands } from "./commands.ts";
 import type { Context } from "./context.ts";
-import { readFilters, type Filters } from "./filters.ts";
+import { beginFilters, type Filters } from "./filters.ts";
 import { checkoutDeadlineMs, git } from "./git.ts";
 import { gitDirOf, readHead } from "./head.ts";
 import { isCheckedOut, readMarker, writeMarker } from "./marker.ts";
@@ -48,11 +48,7 @@ export async function createWorkspace(
   }
   const note = (text: string): void => output(`${text}\n`);
   const foreseen = context.foresight.take(plan);
-  const { start, filters } = foreseen ?? (await ask(repository, plan));
-  for (const name of filters.leftOut) {
-    note(`Filter ${name} of this repository's own configuration is not run. To trust it, set it in ~/.gitconfig.`);
-  }
-
+  const { start, filters: reading } = foreseen ?? (await ask(repository, plan));
   let tip: string | null;
   try {
     tip = await makeBranch(repository, plan, start);
@@ -62,6 +58,10 @@ export async function createWorkspace(
     return await createWorkspace(context, plan, output);
   }
   await passed("workspace.create.branched");
+  const filters = await reading;
+  for (const name of filters.leftOut) {
+    note(`Filter ${name} of this repository's own configuration is not run. To trust it, set it in ~/.gitconfig.`);
+  }
   const admin = await register(context, repository, plan, { place, tip, filters });
   await passed("workspace.create.added");
   await attach(admin, plan);
@@ -81,11 +81,9 @@ export async function createWorkspace(
   return ready;
 }
 
-async function ask(repository: Repository, plan: WorkspacePlan): Promise<{ start: Start; filters: Filters }> {
-  const [start, filters] = await Promise.all([
-    findStart(repository, plan),
-    readFilters({ gitDir: repository.commonDir }),
-  ]);
+async function ask(repository: Repository, plan: WorkspacePlan): Promise<{ start: Start; filters: Promise<Filters> }> {
+  const filters = beginFilters({ gitDir: repository.commonDir });
+  const start = await findStart(repository, plan);
   await checkFree(repository, plan, start);
   return { start, filters };
 }

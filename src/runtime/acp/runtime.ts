@@ -87,6 +87,7 @@ export function openAcpRuntime(options: AcpRuntimeOptions): ChatRuntime {
   };
 
   return {
+    preflight: () => Promise.resolve([]),
     observe: (sessions) => observeAll(context, sessions),
     mayHaveLeft: (session) => context.files.mayHaveLeft(session.id),
     launch: (request) => launch(context, request),

@@ -67,6 +67,7 @@ export function openTmuxRuntime(options: TmuxRuntimeOptions): Runtime {
   const typing = new Map<SessionId, Promise<unknown>>();
 
   return {
+    preflight: () => tmux.preflight(),
     async observe(sessions) {
       const observed = await observeAll(context, sessions);
       for (const [id, { seen }] of observed) {

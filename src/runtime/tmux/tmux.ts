@@ -53,6 +53,7 @@ export class Tmux {
   /** Calls that may be starting a server at this moment: its socket must not be tidied away under them. */
   #starting = 0;
   #tidying: Promise<void> | null = null;
+  #problems: Promise<string[]> | undefined;
 
   constructor(options: TmuxOptions) {
     makePrivateDirectory(options.configDirectory);
@@ -76,6 +77,12 @@ export class Tmux {
     } finally {
       this.#starting -= 1;
     }
+  }
+
+  /** Asked once: a newer tmux comes with a package manager, and the daemon's next start asks again. */
+  async preflight(): Promise<string[]> {
+    this.#problems ??= execute(["tmux", "-V"], this.#env, undefined, this.#deadlineMs).then(judgeVersion);
+    return this.#problems;
   }
 
   /** tmux leaves its socket file when it ends with its last session; removed here once no server answers on it. */
@@ -115,6 +122,17 @@ export class Tmux {
   attachArguments(sessionName: string): string[] {
     return ["tmux", "-L", this.#socketName, "attach", "-t", `=${sessionName}`];
   }
+}
+
+/** Panes with options of their own, and exact targets for them. */
+const oldest = [3, 2] as const;
+
+/** A version that cannot be read (`tmux master`) is given the benefit of the doubt. */
+export function judgeVersion(reply: TmuxReply): string[] {
+  if (reply.is !== "ok") return ["tmux does not run. Install it with your package manager."];
+  const [major = Infinity, minor = 0] = (/(\d+)\.(\d+)/.exec(reply.stdout) ?? []).slice(1).map(Number);
+  const enough = major > oldest[0] || (major === oldest[0] && minor >= oldest[1]);
+  return enough ? [] : [`${reply.stdout.trim()} is too old. Install tmux ${oldest.join(".")} or newer.`];
 }
 
 function commandList(commands: TmuxCall["commands"]): string[] {

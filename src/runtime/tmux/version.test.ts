@@ -1,0 +1,19 @@
+import { expect, test } from "vitest";
+import { judgeVersion } from "./tmux.ts";
+
+test.each([
+  ["tmux 3.3a", []],
+  ["tmux 3.2", []],
+  ["tmux next-3.7", []],
+  ["tmux master", []],
+  ["tmux 3.1c", ["tmux 3.1c is too old. Install tmux 3.2 or newer."]],
+  ["tmux 2.9", ["tmux 2.9 is too old. Install tmux 3.2 or newer."]],
+])("[TMUX-20] %s before a spawn: %j", (stdout, problems) => {
+  expect(judgeVersion({ is: "ok", stdout })).toEqual(problems);
+});
+
+test("[TMUX-20] a tmux that does not run is told with the fix", () => {
+  expect(judgeVersion({ is: "unknown", why: "x" })).toEqual([
+    "tmux does not run. Install it with your package manager.",
+  ]);
+});

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import * as fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { bounded } from "./deadline.ts";
+import { digestOf } from "./digest.ts";
 import { readJson, writeDurable } from "./durable-file.ts";
 import { LineSplitter, type Line } from "./lines.ts";
 import { acquireLock } from "./lock.ts";
@@ -179,4 +180,14 @@ test("[HOME-1] one directory holds everything of a home, and two homes never mee
     "/config/holdfast/config.yaml",
     "/data/holdfast/worktrees",
   ]);
+});
+
+test("[HOME-1] the digest that tells homes apart is FNV-1a", () => {
+  const reference = (text: string): string => {
+    let hash = 0xcbf29ce484222325n;
+    for (const byte of Buffer.from(text)) hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
+    return hash.toString(16).padStart(16, "0").slice(0, 12);
+  };
+  expect(digestOf("")).toBe("cbf29ce48422");
+  fc.assert(fc.property(fc.string({ unit: "binary" }), (text) => digestOf(text) === reference(text)));
 });

@@ -1,6 +1,13 @@
 /** Tells texts apart (FNV-1a, 64 bits, 12 digits of it). Not for secrets; node:crypto takes 8 ms to load. */
 export function digestOf(text: string): string {
-  let hash = 0xcbf29ce484222325n;
-  for (const byte of Buffer.from(text)) hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
-  return hash.toString(16).padStart(16, "0").slice(0, 12);
+  // In two halves: BigInt takes a millisecond for the keeper's script.
+  let [high, low] = [0xcbf29ce4, 0x84222325];
+  for (const byte of Buffer.from(text)) {
+    low = (low ^ byte) >>> 0;
+    const product = low * 0x1b3;
+    high = (Math.imul(high, 0x1b3) + Math.floor(product / 0x1_0000_0000) + (low << 8)) >>> 0;
+    low = product >>> 0;
+  }
+  const hex = (part: number): string => part.toString(16).padStart(8, "0");
+  return (hex(high) + hex(low)).slice(0, 12);
 }

@@ -1,5 +1,5 @@
 /** Whether an agent that refuses a conversation has lost it: a wrong yes would throw away a context that is still there. */
-import { randomUUID } from "node:crypto";
+import { crypto } from "../../base/crypto.ts";
 import type { ListSessionsRequest } from "@agentclientprotocol/sdk";
 import type { ChatAgent } from "../../ports/agents.ts";
 import type { SessionState } from "../../protocol/session.ts";
@@ -26,7 +26,7 @@ export async function isNotFound(
 async function isUnlisted(context: AcpContext, worker: Worker, session: SessionState): Promise<boolean> {
   const params: ListSessionsRequest = { cwd: session.workspacePath };
   const deadlineMs = context.deadlines.openMs;
-  const request = { key: `list:${randomUUID()}`, method: "session/list", params, deadlineMs, opening: true };
+  const request = { key: `list:${crypto().randomUUID()}`, method: "session/list", params, deadlineMs, opening: true };
   const answer = await ask(context, worker, request);
   if (answer.is !== "result") return false;
   const { sessions, nextCursor = null } = answer.result;

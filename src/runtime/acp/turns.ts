@@ -1,6 +1,6 @@
 /** What is said to a living agent on a person's behalf: prompts, answers, cancels, options. Each is a row before it is sent. */
-import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
+import { crypto } from "../../base/crypto.ts";
 import type { Answered, CancelResult, DeleteOutcome, Told } from "../../ports/chat.ts";
 import type { SendResult } from "../../ports/runtime.ts";
 import type { ChatStep, LaunchPlace } from "../../ports/store.ts";
@@ -174,7 +174,7 @@ function cancelStep(state: SessionState, { launch, inEnd }: LaunchPlace, by: Act
     ],
     lines: [
       {
-        key: `cancel:${randomUUID()}`,
+        key: `cancel:${crypto().randomUUID()}`,
         text: notificationLine("session/cancel", { sessionId: state.agentSessionId }),
       },
       ...answers.map(({ agentRequest }) => ({
@@ -201,7 +201,7 @@ export async function endTurn(context: AcpContext, worker: Worker, by: Actor): P
 export async function configure(context: AcpContext, worker: Worker, pick: ChatPick, by: Actor): Promise<Told> {
   const agentSessionId = context.store.session(worker.session)?.agentSessionId ?? null;
   if (agentSessionId === null) return { told: false, why: "the conversation is not open yet" };
-  const request = pickRequest(agentSessionId, pick, pickKey(pick, by, randomUUID()));
+  const request = pickRequest(agentSessionId, pick, pickKey(pick, by, crypto().randomUUID()));
   const answer = await ask(context, worker, { ...request, deadlineMs: context.deadlines.configureMs });
   if (answer.is === "result") return { told: true };
   if (answer.is === "error") return { told: false, why: answer.message };

@@ -23,6 +23,8 @@ export function otherName(name: string, session: string): string {
 
 /** Letters and digits of any script, `_` and `-`. Different texts give different names. */
 export function safeName(text: string): string {
+  // Nearly every name: asked for each session on each look.
+  if (text.length <= maxNameLength && /^[A-Za-z0-9_-]+$/.test(text)) return text;
   const safe = text.normalize("NFC").replaceAll(/[^\p{L}\p{M}\p{N}_-]/gu, "_");
   const characters = Array.from(safe);
   if (safe === text && characters.length <= maxNameLength) return safe;

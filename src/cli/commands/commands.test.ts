@@ -184,17 +184,17 @@ describe("[CLI-5] verbs print the sentences people know", () => {
         answer: verbAnswer("ma-1", { notes: ["Conversation context reset: gone"] }),
       },
       "POST /api/sessions/ma-2/restore": failure(409, "conflict", "Cannot restore: Session is still running"),
-      "POST /api/sessions/ma-3/restore": failure(409, "conflict", "Workspace missing: /work/ma-3", "Spawn a new one."),
+      "POST /api/sessions/ma-3/restore": failure(409, "conflict", "Workspace missing: /trees/ma-3", "Spawn a new one."),
     });
     expect((await run(["session", "restore", "ma-1"])).out).toBe(
-      "Session ma-1 restored.\n  Worktree: /work/ma-1\n  Branch:   some-branch\n  Attach:   tmux -L hf attach -t =ma-1\n  Conversation context reset: gone",
+      "Session ma-1 restored.\n  Worktree: /trees/ma-1\n  Branch:   some-branch\n  Attach:   tmux -L hf attach -t =ma-1\n  Conversation context reset: gone",
     );
     expect(await run(["session", "restore", "ma-2"])).toEqual({
       code: 1,
       out: "",
       err: "Cannot restore: Session is still running",
     });
-    expect((await run(["session", "restore", "ma-3"])).err).toBe("Workspace missing: /work/ma-3\nSpawn a new one.");
+    expect((await run(["session", "restore", "ma-3"])).err).toBe("Workspace missing: /trees/ma-3\nSpawn a new one.");
     expect((await run(["session", "restore", "ma-4"])).err).toContain(
       "Failed to restore session ma-4: Session not found",
     );

@@ -251,14 +251,14 @@ test("restore and spawn print what can be pasted", () => {
   const session = sessionOf({ id: "ma-1" });
   expect(restoredLines(session)).toEqual([
     "Session ma-1 restored.",
-    "  Worktree: /work/ma-1",
+    "  Worktree: /trees/ma-1",
     "  Branch:   some-branch",
     "  Attach:   tmux -L hf attach -t =ma-1",
   ]);
   expect(spawnedLines(session).at(-1)).toBe("SESSION=ma-1");
   expect(spawnedLines(sessionOf({ id: "ma-1", branch: null, attach: null }))).toEqual([
     "Session ma-1 is running (claude, my-app).",
-    "  Worktree: /work/ma-1",
+    "  Worktree: /trees/ma-1",
     "  Attach:   holdfast attach ma-1",
     "SESSION=ma-1",
   ]);
@@ -295,7 +295,7 @@ test("session show says why it ended", () => {
 
 test("[CLI-17] session show names the trash entry that holds the worktree, and one prompt is one prompt", () => {
   const here = showLines(sessionOf({ id: "ma-1", queued: 2 }), plain, now);
-  expect(here).toContain("  Worktree:      /work/ma-1");
+  expect(here).toContain("  Worktree:      /trees/ma-1");
   expect(here).toContain("  Queued:        2 prompts");
   const trashed = showLines(sessionOf({ id: "ma-1", queued: 1, trash: "ma-1-abc" }), plain, now);
   expect(trashed).toContain("  Worktree:      in the trash as ma-1-abc");

@@ -166,7 +166,7 @@ export function sessionOf(changes: Partial<SessionJson> & { id: string }): Sessi
     intent: { want: "running", by: "person", at: "2026-01-01T00:00:00.000Z" },
     branch: "some-branch",
     base: "abc123",
-    workspacePath: `/work/${changes.id}`,
+    workspacePath: `/trees/${changes.id}`,
     issue: null,
     pullRequest: null,
     agentSessionId: null,

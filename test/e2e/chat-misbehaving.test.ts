@@ -51,11 +51,13 @@ test("[CHAT-21] an agent that dies in mid-turn is started again, its prompt is n
   const session = await home.status(id, "failed");
   expect(session.reason).toBe("crashed 3 times within 60 s, last signal SIGKILL");
   expect(session.end).toMatchObject({ how: "crash", signal: "SIGKILL" });
+  // Its end is on record first; what it left is read and cleared away behind that.
+  await until("nothing of it to be left", () => home.tree(id).length === 0);
+  await home.ended(id, 3);
   expect(await home.turns(id)).toMatchObject(
     Array.from({ length: 3 }, () => ({ text: "last words", stopReason: "orphaned_at_restart" })),
   );
   expect(await home.ofType(id, "prompt.sent")).toHaveLength(3);
-  expect(home.tree(id)).toEqual([]);
   await home.ok(["restart"]);
   expect((await home.show(id)).status).toBe("failed");
   await home.call("restore", id, { body: {} });

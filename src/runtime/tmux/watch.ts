@@ -103,7 +103,7 @@ export class LaunchWatch {
     const own = this.#readStatus();
     // Its file is written a moment after its hooks fire: an older word must not hide a newer one.
     const told = this.hooks.state.activity;
-    if (own !== null && (told === null || own.since >= told.at)) {
+    if (own !== null && (told === null || own.activity === told.activity || own.since >= told.at)) {
       return { activity: own.activity, source: "status", since: own.since, reason: own.reason };
     }
     const found = matchRules(this.agent?.screenRules ?? [], pane.title, this.#onScreen);

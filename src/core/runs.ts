@@ -62,7 +62,11 @@ function promptedSince({ queue }: SessionState, seq: number): boolean {
 /** Wanted down, and down by its own record with nothing left to write: no look at it could lead to anything. */
 export function isAtRest({ intent, run, turn, queue, workspace }: SessionState): boolean {
   if (isLive(run) || turn.turn === "open" || queue.some((prompt) => prompt.state === "sending")) return false;
-  if (intent.want === "stopped" || intent.want === "archived") return true;
+  return intent.want === "stopped" || intent.want === "archived" || isCleared({ intent, run, workspace });
+}
+
+/** Ended for good by the person, and nothing of it runs or is left at its place. */
+export function isCleared({ intent, run, workspace }: Pick<SessionState, "intent" | "run" | "workspace">): boolean {
   const over = intent.want === "killed" || intent.want === "deleted";
-  return over && workspace.at !== "ready" && workspace.at !== "planned";
+  return over && !isLive(run) && workspace.at !== "ready" && workspace.at !== "planned";
 }

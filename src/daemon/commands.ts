@@ -1,13 +1,13 @@
 /** What clients may ask of the daemon, one handler a route. */
 import { build, version } from "../base/build.ts";
 import { planCleanup } from "../core/cleanup.ts";
-import { isLive, restOf } from "../core/runs.ts";
+import { isCleared, isLive, restOf } from "../core/runs.ts";
 import type { Ask, Handlers } from "../ports/commands.ts";
 import type { ProjectRow } from "../ports/store.ts";
 import type { TrashEntry } from "../ports/workspace.ts";
 import type { CleanupLine, CleanupRequest, ProjectAddRequest } from "../protocol/command.ts";
 import { HoldfastError, messageOf } from "../protocol/error.ts";
-import { asSessionId, asTrashId, type SessionId } from "../protocol/ids.ts";
+import { asSessionId, type SessionId } from "../protocol/ids.ts";
 import type { SessionState } from "../protocol/session.ts";
 import type { Answers, FindingJson, InfoJson, ProjectJson, SessionJson, TrashJson } from "../protocol/wire.ts";
 import {
@@ -24,6 +24,7 @@ import {
   workers,
 } from "./chat.ts";
 import { convert } from "./convert.ts";
+import { emptyEntry } from "./empty-trash.ts";
 import { runtimeFacts } from "./facts.ts";
 import type { Loop } from "./loop.ts";
 import type { Parts } from "./parts.ts";
@@ -208,12 +209,6 @@ async function cleanOne(parts: Parts, loop: Loop, ask: Ask, line: CleanupLine, d
     : { session: line.session, outcome: "error", why: killed.notes.join(" ") };
 }
 
-/** Ended, and nothing of it is left at its place. */
-function isCleared({ intent, run, workspace }: SessionState): boolean {
-  const over = intent.want === "killed" || intent.want === "deleted";
-  return over && run.run !== "up" && run.run !== "launching" && workspace.at !== "ready" && workspace.at !== "planned";
-}
-
 async function projectJson(parts: Parts, row: ProjectRow): Promise<ProjectJson> {
   const { id, path, prefix, defaultBranch, agent, kind, tracker } = await parts.settings.forSession(row.id);
   const sessions = parts.store.sessions().filter((session) => session.project === row.id).length;
@@ -282,12 +277,6 @@ async function emptyTrash(parts: Parts, ask: Ask): Promise<TrashJson[]> {
   const all = id === undefined ? await parts.workspaces.listTrash() : [await findTrash(parts, id)];
   const before = parts.clock.now() - (olderThanDays ?? 0) * 24 * 3_600_000;
   const chosen = all.filter((entry) => olderThanDays === undefined || entry.trashedAt < before);
-  for (const entry of chosen) {
-    await parts.workspaces.empty(asTrashId(entry.id));
-    const owner = parts.store.session(entry.session);
-    if (owner?.workspace.at === "trashed" && owner.workspace.trash === entry.id) {
-      await parts.store.change(owner.id, () => [{ type: "workspace.gone", reason: "the trash was emptied" }]);
-    }
-  }
+  for (const entry of chosen) await emptyEntry(parts, entry, "the trash was emptied");
   return chosen.map(trashJson);
 }

@@ -1,7 +1,8 @@
 /** Policies that the person set, on a slow timer: idle sessions are stopped, and old trash is emptied. */
-import type { TrashEntry } from "../ports/workspace.ts";
+import { isCleared } from "../core/runs.ts";
 import { messageOf } from "../protocol/error.ts";
 import type { ProjectId } from "../protocol/ids.ts";
+import { emptyEntry } from "./empty-trash.ts";
 import type { Loop } from "./loop.ts";
 import type { Parts } from "./parts.ts";
 import { currentStatus } from "./view.ts";
@@ -24,7 +25,7 @@ async function run(parts: Parts, loop: Loop): Promise<void> {
   const old = (await parts.workspaces.listTrash()).filter((entry) => entry.trashedAt < before);
   const work = [
     ...parts.store.projects().map((row) => () => stopIdle(parts, loop, row.id)),
-    ...old.map((entry) => () => emptyOld(parts, entry)),
+    ...old.map((entry) => () => emptyEntry(parts, entry, `kept ${trashDays} days in the trash`)),
     () => purgeDeleted(parts),
   ];
   for (const one of work) {
@@ -35,12 +36,9 @@ async function run(parts: Parts, loop: Loop): Promise<void> {
 /** The id stays used for ever; what a deleted session said goes once everything of it is cleared away. */
 async function purgeDeleted(parts: Parts): Promise<void> {
   for (const session of parts.store.deleting()) {
-    const { id, run, workspace } = session;
-    const cleared =
-      run.run !== "up" && run.run !== "launching" && workspace.at !== "ready" && workspace.at !== "planned";
-    if (!cleared) continue;
+    if (!isCleared(session)) continue;
     if (session.kind === "chat") parts.runtimes.chat.forget(session);
-    await parts.store.purgeDeleted(id);
+    await parts.store.purgeDeleted(session.id);
   }
 }
 
@@ -58,11 +56,4 @@ async function stopIdle(parts: Parts, loop: Loop, project: ProjectId): Promise<v
     );
     loop.wake(session.id);
   }
-}
-
-async function emptyOld(parts: Parts, entry: TrashEntry): Promise<void> {
-  await parts.workspaces.empty(entry.id);
-  const owner = parts.store.session(entry.session);
-  if (owner?.workspace.at !== "trashed" || owner.workspace.trash !== entry.id) return;
-  await parts.store.change(owner.id, () => [{ type: "workspace.gone", reason: `kept ${trashDays} days in the trash` }]);
 }

@@ -6,7 +6,7 @@ import { spawn } from "node:child_process";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { makePrivateDirectory, writeAtomically } from "../../base/durable-file.ts";
+import { makePrivateDirectory, keepWritten } from "../../base/durable-file.ts";
 import { tmuxConfig } from "./config.ts";
 
 export type TmuxReply =
@@ -62,7 +62,7 @@ export class Tmux {
     this.#env = serverEnvironment(options.env);
     this.#serverPrefix = options.serverPrefix ?? [];
     this.#deadlineMs = options.callDeadlineMs ?? defaultDeadlineMs;
-    writeAtomically(this.#config, tmuxConfig(options.socketName));
+    keepWritten(this.#config, tmuxConfig(options.socketName));
   }
 
   async run(call: TmuxCall): Promise<TmuxReply> {

@@ -26,6 +26,7 @@ import {
 import { convert } from "./convert.ts";
 import { emptyEntry } from "./empty-trash.ts";
 import { runtimeFacts } from "./facts.ts";
+import { fenced } from "./fence.ts";
 import type { Loop } from "./loop.ts";
 import type { Parts } from "./parts.ts";
 import { admitPrompt } from "./prompts.ts";
@@ -36,6 +37,9 @@ import { currentStatus, eventJson, iso, sessionJson } from "./view.ts";
 /** An answer holds at most so many events; the caller asks again behind the last one. */
 const maxEvents = 10_000;
 const haltDeadlineMs = 15_000;
+/** A whole screen of a large terminal; more is scrollback, up to what tmux keeps. */
+const defaultScreenLines = 60;
+const maxScreenLines = 5_000;
 
 export interface CommandsOptions {
   info: () => InfoJson;
@@ -54,7 +58,7 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
     (ask: Ask): Promise<Answers["stop"]> =>
       perform(parts, loop, name, ask);
   const json = (session: Parameters<typeof sessionJson>[2]): SessionJson => sessionJson(parts, loop, session);
-  return {
+  return fenced(parts, {
     health: async () => {
       await store.probe();
       return { ok: true, version, build };
@@ -128,11 +132,26 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
     acpKill: (ask) => killAgent(parts, loop, ask),
     acpRestart: (ask) => restartAgent(parts, loop, ask),
     acpLogs: (ask) => errorLog(parts, ask),
+    screen: (ask) => screen(parts, ask),
     primer: (ask) => primer(parts, ask),
     convert: (ask) => convert(parts, loop, ask),
     promptEdit: (ask) => editPrompt(parts, loop, ask),
     queue: (ask) => queue(parts, findSession(parts, ask)),
-  };
+  });
+}
+
+/** Without a terminal there is nothing to see: the transcript says what a chat agent does. */
+async function screen(parts: Parts, ask: Ask): Promise<Answers["screen"]> {
+  const session = findSession(parts, ask);
+  const lines = Number(ask.query["lines"] ?? defaultScreenLines);
+  if (!Number.isSafeInteger(lines) || lines < 1) throw new HoldfastError("usage", "`lines` is a whole number from 1.");
+  if (session.kind === "chat") {
+    throw new HoldfastError("conflict", `${session.id} is a chat session and has no screen.`, {
+      hint: `Read it with: holdfast acp history ${session.id}`,
+    });
+  }
+  const text = await parts.runtimes.terminal.capture(session, Math.min(lines, maxScreenLines));
+  return { lines: text === "" ? [] : text.split("\n") };
 }
 
 function liveCount(parts: Parts): number {

@@ -212,6 +212,13 @@ export const routes = {
     query: { lines: "how many" },
     answer: "linesJson",
   },
+  screen: {
+    method: "GET",
+    path: "/api/sessions/{id}/screen",
+    summary: "What the session's terminal shows now",
+    query: { lines: "how many of the last lines" },
+    answer: "linesJson",
+  },
   primer: {
     method: "GET",
     path: "/api/sessions/{id}/acp/context-primer",

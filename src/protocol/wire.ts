@@ -202,6 +202,7 @@ export interface Answers {
   configure: SessionJson;
   acpKill: VerbAnswer;
   acpRestart: VerbAnswer;
+  screen: Infer<typeof linesJson>;
   acpLogs: Infer<typeof linesJson>;
   primer: Infer<typeof primerJson>;
   convert: VerbAnswer;

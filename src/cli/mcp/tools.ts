@@ -102,7 +102,8 @@ function schema(properties: Record<string, object>, required: string[] = []): To
 }
 
 function text(input: Record<string, unknown>, name: string): string {
-  return String(input[name] ?? "");
+  const value = input[name];
+  return typeof value === "string" ? value : "";
 }
 
 function json(value: unknown): string {

@@ -1,15 +1,16 @@
 /**
  * Keeps an agent's files within bounds: room is reserved ahead of the end of `out`, because an agent whose stdout meets a
  * full disk loses its answer; read bytes are given back; an agent that outruns us, or for which no room can be had, is
- * stopped until there is room; stderr is capped. Where fallocate(1) is missing the bounds are softer.
+ * stopped until there is room; stderr is capped. Where fallocate(1) is missing nothing is reserved, and what was read is
+ * given back by cutting the file while the agent is stopped.
  */
 import { execFile } from "node:child_process";
 import { existsSync, openSync, closeSync, constants, ftruncateSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { signalIdentity } from "../../base/pid.ts";
-import { findTree } from "../../base/process-tree.ts";
 import type { Logger } from "../../ports/commands.ts";
-import { identityOf, type Worker } from "./worker.ts";
+import { continueTree, stopTree } from "./freeze.ts";
+import { isBeingCut } from "./inbox.ts";
+import type { Worker } from "./worker.ts";
 import { fileSize } from "./worker-files.ts";
 
 const kib = 1024;
@@ -20,7 +21,7 @@ export interface Limits {
   reserveBytes: number;
   /** An agent with more unread bytes than this is stopped, and goes on below a quarter of it. */
   unreadBytes: number;
-  /** Read bytes are given back in pieces of at least this: each takes a process. */
+  /** Read bytes are given back in pieces of at least this: each takes a process, or a moment in which the agent stands still. */
   punchBytes: number;
   errorBytes: number;
 }
@@ -38,22 +39,34 @@ const hurriedMs = 1_000;
 const pausedFile = "paused";
 const errorsEveryMs = 10_000;
 const blockBytes = 4096;
+/** An agent that was in the middle of a line, or did not stop at once, is let go on so long before the next attempt. */
+const cutRetryMs = 100;
+
+export interface BoundsParts {
+  limits: Limits;
+  log: Logger;
+  fallocate: string;
+  /** Reads the rest of a stopped agent's file and cuts it; false when its last line is not whole. */
+  truncate: (worker: Worker) => Promise<boolean>;
+}
 
 export class Bounds {
   readonly #limits: Limits;
   readonly #log: Logger;
+  readonly #parts: BoundsParts;
   /** Null until it was tried. */
   #hasFallocate: boolean | null = process.platform === "linux" ? null : false;
 
-  constructor(limits: Limits, log: Logger) {
-    this.#limits = limits;
-    this.#log = log;
+  constructor(parts: BoundsParts) {
+    this.#parts = parts;
+    this.#limits = parts.limits;
+    this.#log = parts.log;
   }
 
   /** Called with each look at a file. Does nothing for the idle. */
   look(worker: Worker, size: number, active: boolean): void {
     const { bounds } = worker;
-    if (bounds.busy) return;
+    if (bounds.busy || isBeingCut(worker)) return;
     const unread = size - worker.fed;
     if (bounds.paused ? unread < this.#limits.unreadBytes / 4 : unread > this.#limits.unreadBytes) {
       return this.#run(worker, () =>
@@ -64,8 +77,9 @@ export class Bounds {
     if (bounds.reservedTo - size < this.#limits.reserveBytes / 4 && this.#hasFallocate !== false) {
       return this.#run(worker, () => this.#reserve(worker, size));
     }
-    if (worker.read - bounds.punchedTo >= this.#limits.punchBytes && this.#hasFallocate !== false) {
-      return this.#run(worker, () => this.#punch(worker));
+    if (worker.read - bounds.punchedTo >= this.#limits.punchBytes) {
+      if (this.#hasFallocate !== false && !bounds.cannotPunch) return this.#run(worker, () => this.#punch(worker));
+      if (performance.now() >= bounds.cutNotBefore) return this.#run(worker, () => this.#cut(worker));
     }
     this.#capErrors(worker);
   }
@@ -103,32 +117,42 @@ export class Bounds {
     const { bounds } = worker;
     const end = worker.read - (worker.read % blockBytes);
     const range = ["-o", String(bounds.punchedTo), "-l", String(end - bounds.punchedTo)];
-    await this.#fallocate(["-p", ...range, join(worker.directory, "out")]);
-    bounds.punchedTo = end;
+    const done = await this.#fallocate(["-p", ...range, join(worker.directory, "out")]);
+    if (done === "done") bounds.punchedTo = end;
+    else bounds.cannotPunch = true;
+  }
+
+  /** A crash in here leaves the file that says so, and the next daemon lets the agent go on. */
+  async #cut(worker: Worker): Promise<void> {
+    const { bounds } = worker;
+    writeFileSync(join(worker.directory, pausedFile), "", { mode: 0o600 });
+    bounds.paused = true;
+    try {
+      const done = (await stopTree(worker)) && (await this.#parts.truncate(worker));
+      if (!done) bounds.cutNotBefore = performance.now() + cutRetryMs;
+    } finally {
+      await this.#goOn(worker);
+    }
   }
 
   async #pause(worker: Worker, why: string): Promise<void> {
     writeFileSync(join(worker.directory, pausedFile), "", { mode: 0o600 });
     worker.bounds.paused = true;
     this.#log.warn("an agent is stopped until there is room", { session: worker.session, why });
-    await this.#signalAgent(worker, "SIGSTOP");
+    await stopTree(worker);
   }
 
   async #resume(worker: Worker, size: number): Promise<void> {
     if (isFull(worker.directory, this.#limits.reserveBytes)) return;
-    await this.#signalAgent(worker, "SIGCONT");
-    rmSync(join(worker.directory, pausedFile), { force: true });
-    worker.bounds.paused = false;
+    await this.#goOn(worker);
     worker.bounds.reservedTo = Math.min(worker.bounds.reservedTo, size);
     this.#log.info("an agent goes on", { session: worker.session });
   }
 
-  /** The agent and what it started; keeper and feeder stay awake. */
-  async #signalAgent(worker: Worker, signal: "SIGSTOP" | "SIGCONT"): Promise<void> {
-    const { agent } = worker.record;
-    if (agent === null) return;
-    const members = await findTree({ roots: [identityOf(worker.record, agent)], marker: null });
-    for (const { identity } of members) signalIdentity(identity, signal);
+  async #goOn(worker: Worker): Promise<void> {
+    await continueTree(worker);
+    rmSync(join(worker.directory, pausedFile), { force: true });
+    worker.bounds.paused = false;
   }
 
   /** Truncating is safe because the agent appends: its next line starts at the new end. */
@@ -149,7 +173,7 @@ export class Bounds {
   async #fallocate(args: string[]): Promise<"done" | "failed" | "missing"> {
     if (this.#hasFallocate === false) return "missing";
     return new Promise((resolve) => {
-      execFile("fallocate", args, (error) => {
+      execFile(this.#parts.fallocate, args, (error) => {
         if ((error as NodeJS.ErrnoException | null)?.code === "ENOENT") this.#hasFallocate = false;
         else this.#hasFallocate = true;
         resolve(error === null ? "done" : this.#hasFallocate ? "failed" : "missing");

@@ -13,7 +13,7 @@ import { launchMarker } from "../../protocol/worker-record.ts";
 import type { AcpContext } from "./context.ts";
 import { ring } from "./outbox.ts";
 import { cancelTurn } from "./turns.ts";
-import { findWorker } from "./workers.ts";
+import { findWorker, placeOf } from "./workers.ts";
 import { hears, identityOf, newWorker, recordedIdentities, type Worker } from "./worker.ts";
 import { readExit } from "./worker-files.ts";
 
@@ -92,7 +92,8 @@ async function clearLaunch(
 
 function leftover(context: AcpContext, session: SessionState, launch: LaunchId): Worker | null {
   const place = context.store.launchPlace(launch);
-  const record = context.files.readRecord(session.id);
+  // The store's word first, as everywhere: the file may be of another launch, and knows of no cut.
+  const record = placeOf(context, launch)?.record ?? context.files.readRecord(session.id);
   if (place === null || record === null) return null;
   return newWorker({ ...record, launch }, context.files.directory(session.id, launch), place.outRead);
 }

@@ -35,6 +35,10 @@ export interface Worker {
   bounds: {
     reservedTo: number;
     punchedTo: number;
+    /** The file system makes no holes. */
+    cannotPunch: boolean;
+    /** A cut that did not work out is tried again after this. */
+    cutNotBefore: number;
     busy: boolean;
     paused: boolean;
     renewedAt: number;
@@ -60,7 +64,16 @@ export function newWorker(record: WorkerRecord, directory: string, read: number)
     appendedTo: 0,
     feederGone: false,
     endTold: false,
-    bounds: { reservedTo: 0, punchedTo: 0, busy: false, paused: false, renewedAt: 0, errorsAt: 0 },
+    bounds: {
+      reservedTo: 0,
+      punchedTo: 0,
+      cannotPunch: false,
+      cutNotBefore: 0,
+      busy: false,
+      paused: false,
+      renewedAt: 0,
+      errorsAt: 0,
+    },
   };
 }
 

@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ChatHome } from "../harness/chat.ts";
 import { isRunning } from "../harness/marked.ts";
@@ -90,4 +92,25 @@ test("[CHAT-14] snoozed, archived and stopped chats are back in their conversati
   await home.call("unarchive", id, { body: {} });
   expect((await home.turn(id, "history?")).text).toContain(`turns=${turns} `);
   expect(await home.ofType(id, "context.reset")).toEqual([]);
+});
+
+test("[CHAT-72] idleStopMinutes stops what is idle, not what works or asks, and the next prompt brings it back", async () => {
+  await using home = await ChatHome.open({}, { HOLDFAST_TEST_MINUTE_MS: "300" });
+  const working = await home.chat("say: one\ngate: a\nsay: two");
+  const asking = await home.chat("ask: may I?");
+  const idle = await home.chat("say: hello");
+  await home.says(working, "one\n");
+  await home.status(asking, "needs_input");
+  const file = join(home.repo, "holdfast.yaml");
+  const config = JSON.parse(readFileSync(file, "utf8")) as object;
+  writeFileSync(file, JSON.stringify({ ...config, defaults: { idleStopMinutes: 1 } }));
+  const stopped = await home.status(idle, "stopped");
+  expect(stopped.intent).toMatchObject({ want: "stopped", by: "idle-stop" });
+  await until("nothing of it to be left", () => home.tree(idle).length === 0);
+  expect((await home.show(working)).status).toBe("working");
+  expect((await home.show(asking)).status).toBe("needs_input");
+  home.openGate("a");
+  await home.status(working, "stopped");
+  expect(await home.turns(working)).toMatchObject([{ text: "one\ntwo\n", stopReason: "end_turn" }]);
+  expect((await home.turn(idle, "history?")).text).toContain("turns=1 ");
 });

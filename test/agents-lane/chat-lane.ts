@@ -31,7 +31,8 @@ export class ChatLane implements AsyncDisposable {
     this.#client = createClient({ transport: new SocketTransport(home.paths.socket) });
   }
 
-  static async open(agent: RealAgent): Promise<ChatLane> {
+  /** `prepare` is called while no daemon runs, before the home is used. */
+  static async open(agent: RealAgent, prepare: (home: ProjectHome) => void = () => undefined): Promise<ChatLane> {
     const model = await startModelServer();
     const home = await ProjectHome.make();
     const folders = [home.repo, join(home.paths.worktrees, "my-app", "ma-1")];
@@ -44,6 +45,7 @@ export class ChatLane implements AsyncDisposable {
     // The daemon looks for the agent's command where the lane installed it.
     home.env["PATH"] = env["PATH"]!;
     await home.ok(["stop"]);
+    prepare(home);
     await home.ok(["start", "--port", "0"]);
     await home.ok(["project", "add", home.repo]);
     return new ChatLane(agent, model, home, prepared);

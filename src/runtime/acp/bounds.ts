@@ -33,8 +33,9 @@ export const defaultLimits: Limits = {
   errorBytes: 4 * mib,
 };
 
-/** An agent that uses its reserve up faster than this gets sixteen times as much at once. */
+/** An agent that uses its reserve up faster than this gets so much more at once, and that is renewed as much earlier. */
 const hurriedMs = 1_000;
+const hurriedFactor = 16;
 /** A file of this name says that the agent was stopped by us, also to the next daemon. */
 const pausedFile = "paused";
 const errorsEveryMs = 10_000;
@@ -70,11 +71,12 @@ export class Bounds {
     const unread = size - worker.fed;
     if (bounds.paused ? unread < this.#limits.unreadBytes / 4 : unread > this.#limits.unreadBytes) {
       return this.#run(worker, () =>
-        bounds.paused ? this.#resume(worker, size) : this.#pause(worker, "too much unread"),
+        bounds.paused ? this.#resume(worker) : this.#pause(worker, "too much unread"),
       );
     }
     if (!active) return;
-    if (bounds.reservedTo - size < this.#limits.reserveBytes / 4 && this.#hasFallocate !== false) {
+    const margin = Math.max(bounds.reserved, this.#limits.reserveBytes) / 4;
+    if (bounds.reservedTo - size < margin && this.#hasFallocate !== false) {
       return this.#run(worker, () => this.#reserve(worker, size));
     }
     if (worker.read - bounds.punchedTo >= this.#limits.punchBytes) {
@@ -102,15 +104,20 @@ export class Bounds {
 
   async #reserve(worker: Worker, size: number): Promise<void> {
     const { bounds } = worker;
+    const { reserveBytes } = this.#limits;
     const hurried = performance.now() - bounds.renewedAt < hurriedMs;
-    const bytes = this.#limits.reserveBytes * (hurried ? 16 : 1);
-    const done = await this.#fallocate(["-n", "-o", String(size), "-l", String(bytes), join(worker.directory, "out")]);
     bounds.renewedAt = performance.now();
-    if (done === "done") bounds.reservedTo = size + bytes;
-    else if (done === "failed" && isFull(worker.directory, this.#limits.reserveBytes))
-      await this.#pause(worker, "no room");
+    for (const bytes of hurried ? [hurriedFactor * reserveBytes, reserveBytes] : [reserveBytes]) {
+      const out = join(worker.directory, "out");
+      const done = await this.#fallocate(["-n", "-o", String(size), "-l", String(bytes), out]);
+      bounds.reserved = bytes;
+      bounds.reservedTo = size + bytes;
+      if (done === "done") return;
+    }
     // Another reason (a file system without it) stays so: asked again when the file has grown that much.
-    else bounds.reservedTo = size + bytes;
+    if (!isFull(worker.directory, reserveBytes)) return;
+    bounds.reservedTo = 0;
+    await this.#pause(worker, "no room");
   }
 
   async #punch(worker: Worker): Promise<void> {
@@ -136,16 +143,17 @@ export class Bounds {
   }
 
   async #pause(worker: Worker, why: string): Promise<void> {
-    writeFileSync(join(worker.directory, pausedFile), "", { mode: 0o600 });
     worker.bounds.paused = true;
-    this.#log.warn("an agent is stopped until there is room", { session: worker.session, why });
     await stopTree(worker);
+    this.#log.warn("an agent is stopped until there is room", { session: worker.session, why });
+    // Last: there may be no room for it. A daemon that does not find it lets the agent go on, and then comes here again.
+    writeFileSync(join(worker.directory, pausedFile), "", { mode: 0o600 });
   }
 
-  async #resume(worker: Worker, size: number): Promise<void> {
+  async #resume(worker: Worker): Promise<void> {
     if (isFull(worker.directory, this.#limits.reserveBytes)) return;
     await this.#goOn(worker);
-    worker.bounds.reservedTo = Math.min(worker.bounds.reservedTo, size);
+    worker.bounds.reservedTo = 0;
     this.#log.info("an agent goes on", { session: worker.session });
   }
 

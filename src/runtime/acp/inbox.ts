@@ -141,12 +141,14 @@ export class Inbox {
       if (everyone) this.#lookForEnd(worker);
       if (!isHot && !everyone) continue;
       const size = fileSize(outOf(worker));
-      if (size === null || worker.pumping !== null || worker.notBefore > now) continue;
-      if (size !== worker.fed || isBeingCut(worker)) {
+      if (size === null) continue;
+      const mayRead = worker.pumping === null && worker.notBefore <= now;
+      if (mayRead && (size !== worker.fed || isBeingCut(worker))) {
         found = true;
         worker.hotUntil = now + hotMs;
         void this.#pump(worker);
       }
+      // Also while nothing can be stored: what is full for us will be full for the agent when its reserve is used up.
       this.#parts.bounds.look(worker, size, isHot || found);
     }
     this.#pause = found ? streamingMs : Math.min(this.#pause * slowing, quietTurnMs);

@@ -34,6 +34,8 @@ export interface Worker {
   endTold: boolean;
   bounds: {
     reservedTo: number;
+    /** How much was asked for the last time; when a quarter of that is left it is renewed. */
+    reserved: number;
     punchedTo: number;
     /** The file system makes no holes. */
     cannotPunch: boolean;
@@ -66,6 +68,7 @@ export function newWorker(record: WorkerRecord, directory: string, read: number)
     endTold: false,
     bounds: {
       reservedTo: 0,
+      reserved: 0,
       punchedTo: 0,
       cannotPunch: false,
       cutNotBefore: 0,

@@ -53,11 +53,7 @@ export async function findTree(target: TreeTarget): Promise<TreeMember[]> {
   }));
 }
 
-async function endPolitely(
-  target: TreeTarget,
-  politeMs: number,
-  helpers: readonly number[],
-): Promise<TreeMember[]> {
+async function endPolitely(target: TreeTarget, politeMs: number, helpers: readonly number[]): Promise<TreeMember[]> {
   const startedAt = performance.now();
   let known = await findTree(target);
   signalAll(known, "SIGTERM");

@@ -8,6 +8,7 @@ import type { LaunchRequest, LaunchResult, Observation } from "../ports/runtime.
 import type { SessionEvent } from "../protocol/event.ts";
 import { asLaunchId, type LaunchId, type PromptId } from "../protocol/ids.ts";
 import type { SessionState } from "../protocol/session.ts";
+import { environmentFor } from "./environment.ts";
 import type { Parts } from "./parts.ts";
 import { ended } from "./perform-end.ts";
 import type { Outcome } from "./perform.ts";
@@ -83,17 +84,6 @@ function firstPrompt(promptId: PromptId, taken: boolean): SessionEvent {
   return taken
     ? { type: "prompt.sent", promptId, seenBy: "argument" }
     : requeued(promptId, "to be typed once the agent is up");
-}
-
-async function environmentFor(parts: Parts, session: SessionState): Promise<Record<string, string>> {
-  return {
-    ...(await parts.settings.forSession(session.project)).env,
-    ...parts.agents.get(session.agent)?.env,
-    HOLDFAST_SESSION: session.id,
-    HOLDFAST_PROJECT: session.project,
-    HOLDFAST_ROLE: session.role,
-    HOLDFAST_HOME: parts.home,
-  };
 }
 
 /** The launch was made by an earlier daemon, or by this one before it could write so down. */

@@ -114,3 +114,31 @@ test("[CHAT-72] idleStopMinutes stops what is idle, not what works or asks, and 
   expect(await home.turns(working)).toMatchObject([{ text: "one\ntwo\n", stopReason: "end_turn" }]);
   expect((await home.turn(idle, "history?")).text).toContain("turns=1 ");
 });
+
+test("[CHAT-74] where the agent keeps its copy of a deleted or discarded conversation, the answer and a notice say so", async () => {
+  await using home = await ChatHome.open({ keeping: { program: "answers-twice" } });
+  const copy = /^keeping keeps its own copy of this conversation \(s-\d+\)\.$/;
+  const [running, down, fresh] = [
+    await home.chat("hello", "keeping"),
+    await home.chat("hello", "keeping"),
+    await home.chat(undefined, "keeping"),
+  ];
+  await home.ended(running);
+  await home.ended(down);
+  await home.call("stop", down, { body: {} });
+  for (const id of [running, down]) {
+    const { done, notes } = await home.call("delete", id, { body: {} });
+    expect({ done, notes }).toEqual({ done: true, notes: [expect.stringMatching(copy)] });
+  }
+  expect((await home.call("delete", fresh, { body: {} })).notes).toEqual([]);
+  // The demo agent deletes its copy while it lives, and cannot be asked when it does not.
+  const demo = [await home.chat("say: a secret"), await home.chat("say: another")];
+  for (const id of demo) await home.ended(id);
+  await home.call("stop", demo[1]!, { body: {} });
+  expect((await home.call("delete", demo[0]!, { body: {} })).notes).toEqual([]);
+  expect((await home.call("convert", demo[1]!, { body: { kind: "terminal", fresh: true } })).notes).toEqual([
+    expect.stringContaining("keeps its own copy of this conversation"),
+    expect.stringContaining("asked for with --fresh"),
+  ]);
+  expect(await home.ofType(demo[1]!, "notice")).toHaveLength(1);
+});

@@ -70,9 +70,7 @@ export class Bounds {
     if (bounds.busy || isBeingCut(worker)) return;
     const unread = size - worker.fed;
     if (bounds.paused ? unread < this.#limits.unreadBytes / 4 : unread > this.#limits.unreadBytes) {
-      return this.#run(worker, () =>
-        bounds.paused ? this.#resume(worker) : this.#pause(worker, "too much unread"),
-      );
+      return this.#run(worker, () => (bounds.paused ? this.#resume(worker) : this.#pause(worker, "too much unread")));
     }
     if (!active) return;
     const margin = Math.max(bounds.reserved, this.#limits.reserveBytes) / 4;

@@ -10,11 +10,12 @@ import { Bounds, defaultLimits, type Limits } from "./bounds.ts";
 import { Changes } from "./changes.ts";
 import { flush } from "./client.ts";
 import { defaultDeadlines, type AcpContext, type Deadlines } from "./context.ts";
+import { deleteByCommand, deleteConversation } from "./delete.ts";
 import { Inbox } from "./inbox.ts";
 import { launch, learn } from "./launch.ts";
 import { observeAll } from "./observe.ts";
 import { stop } from "./stop.ts";
-import { answerPermission, cancelTurn, configure, deleteConversation, endTurn, sendPrompt } from "./turns.ts";
+import { answerPermission, cancelTurn, configure, endTurn, sendPrompt } from "./turns.ts";
 import { settleCut, truncateRead } from "./truncate.ts";
 import type { Worker } from "./worker.ts";
 import { WorkerFiles } from "./worker-files.ts";
@@ -133,6 +134,7 @@ export function openAcpRuntime(options: AcpRuntimeOptions): ChatRuntime {
       const worker = await workerOf(session);
       return worker === null ? "not-running" : deleteConversation(context, worker);
     },
+    deleteByCommand: (session, env) => deleteByCommand(context, session, env),
     markRestarting(session) {
       const worker = inbox.get(session.id);
       if (worker !== undefined) void learn(context, worker, { restarting: true });

@@ -17,20 +17,26 @@ const deleteMs = 2_000;
 /** The slowest agent takes 6 s to start on an idle machine. */
 const commandMs = 30_000;
 
-/** Cancel, settle, delete: in that order, or the agent writes the conversation again. Then its list must not have it. */
+/**
+ * Cancel, close, settle, delete: in that order, or the agent writes to the conversation again. Claude does so with the last
+ * prompt's text when its session ends, and a delete alone ends it only afterwards. Then the agent's list must not have it.
+ */
 export async function deleteConversation(context: AcpContext, worker: Worker): Promise<DeleteOutcome> {
   const until = performance.now() + deleteMs;
   const cancelled = await cancelTurn(context, worker, { by: "delete", waitMs: deleteMs / 2 });
   const state = context.store.session(worker.session);
   const sessionId = state?.agentSessionId ?? null;
   if (sessionId === null || state === null) return "not-running";
+  const params = { sessionId };
   const endedAt = state.turn.turn === "ended" ? state.turn.at : 0;
-  if (cancelled.cancelled !== "no-turn" || context.now() - endedAt < settleMs) await delay(settleMs);
   const left = (): number => Math.max(until - performance.now(), settleMs);
+  const closes = canDo(context, worker, "close");
+  if (closes) await ask(context, worker, { key: "close", method: "session/close", params, deadlineMs: left() / 2 });
+  if (closes || cancelled.cancelled !== "no-turn" || context.now() - endedAt < settleMs) await delay(settleMs);
   const answer = await ask(context, worker, {
     key: "delete",
     method: "session/delete",
-    params: { sessionId },
+    params,
     deadlineMs: left(),
   });
   const listed = answer.is === "result" && (await isListed(context, worker, state, sessionId, left()));
@@ -64,15 +70,19 @@ async function isListed(
   sessionId: string,
   deadlineMs: number,
 ): Promise<boolean> {
-  const initialized = readAnswer(context, worker, "init");
-  const capabilities = initialized?.is === "result" ? record(initialized.result["agentCapabilities"]) : {};
-  const list = record(capabilities["sessionCapabilities"])["list"];
-  if (list === undefined || list === null || list === false) return false;
+  if (!canDo(context, worker, "list")) return false;
   const key = `list:${crypto().randomUUID()}`;
   const params = { cwd: session.workspacePath };
   const answer = await ask(context, worker, { key, method: "session/list", params, deadlineMs });
   const sessions = answer.is === "result" ? answer.result["sessions"] : [];
   return Array.isArray(sessions) && sessions.some((one) => record(one)["sessionId"] === sessionId);
+}
+
+function canDo(context: AcpContext, worker: Worker, what: "close" | "list"): boolean {
+  const initialized = readAnswer(context, worker, "init");
+  const capabilities = initialized?.is === "result" ? record(initialized.result["agentCapabilities"]) : {};
+  const found = record(capabilities["sessionCapabilities"])[what] ?? false;
+  return found !== false;
 }
 
 /** As the person would: in the agent's environment, but not in the worktree, which may be gone. */

@@ -88,6 +88,8 @@ export function openTmuxRuntime(options: TmuxRuntimeOptions): TerminalRuntime {
       const result = await launch(context, request);
       if (!result.launched) return result;
       hints.follow(request.session.id, result.agent, files.directory(request.session.id, request.launch));
+      // A resumed agent was waited for until it said something: nothing may come after that for a while.
+      if (request.how === "resume") hints.tell(request.session.id);
       hints.listen();
       return result;
     },

@@ -107,6 +107,7 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
       }
       return store.events(findSession(parts, ask).id, since, limit).map(eventJson);
     },
+    transcript: (ask) => parts.transcripts.read(findSession(parts, ask).id, ask.query),
     cleanup: (ask) => cleanup(parts, loop, ask),
     projects: () =>
       Promise.all(store.projects().map((row) => projectJson(parts, row).catch(() => bareProject(parts, row)))),

@@ -125,6 +125,13 @@ export const routes = {
     query: { since: "only events after this sequence", limit: "at most this many" },
     answer: "eventJson[]",
   },
+  transcript: {
+    method: "GET",
+    path: "/api/sessions/{id}/transcript",
+    summary: "What a person reads of a session, newest items, ready made",
+    query: { tail: "at most this many items (200)", before: "only items before the one with this sequence" },
+    answer: "transcriptJson",
+  },
   cleanup: {
     method: "POST",
     path: "/api/cleanup",

@@ -44,6 +44,9 @@ import { createTail } from "./tail.ts";
 /** A stop is to be over within a second: what is in the middle of an action is repeated by the next daemon. */
 const stopGraceMs = 300;
 
+/** The setting that holds what the files said of agents. */
+const keptAgents = "config.agents";
+
 const foreground = process.argv.includes("--foreground");
 /** @param dist the directory of the built program. */
 export async function main(dist: string): Promise<void> {
@@ -72,15 +75,6 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
   assertMayListen(options.host, options.auth, hasPassphrase(paths));
   await reach("daemon.locked");
 
-  const store = openStore({
-    path: paths.database,
-    backupsDirectory: paths.backups,
-    reservePath: paths.reserve,
-    now: Date.now,
-    log,
-  });
-  owner.owns("store", () => store.close());
-
   const { agents, define } = agentsOf(dist);
   const tmux = openTmuxRuntime({
     socketName: paths.tmuxSocket,
@@ -93,6 +87,14 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
     log,
   });
   owner.owns("tmux", () => tmux.close());
+  const store = openStore({
+    path: paths.database,
+    backupsDirectory: paths.backups,
+    reservePath: paths.reserve,
+    now: Date.now,
+    log,
+  });
+  owner.owns("store", () => store.close());
   const keeper = installKeeper(paths.home);
   const transcripts = new LazyTranscripts(store);
   owner.owns("transcripts", () => transcripts.close());
@@ -114,7 +116,14 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
     log,
   });
   owner.owns("chat", () => chat.close());
-  const projects = openLazyProjects({ userConfig: paths.config, onAgents: define });
+  const projects = openLazyProjects(
+    {
+      userConfig: paths.config,
+      onAgents: define,
+      kept: { get: () => store.getSetting(keptAgents), put: (text) => store.putSetting(keptAgents, text) },
+    },
+    build,
+  );
   define(await projects.agents(store.projects()));
   const parts: Parts = {
     store,

@@ -21,6 +21,7 @@ import { Refusal } from "./refusal.ts";
 import { createRouter } from "./router.ts";
 import { claimSocketPath } from "./socket-path.ts";
 import { createUpgrade } from "./upgrade.ts";
+import { listenOn } from "./listen.ts";
 
 /** Running requests get this long to finish when the daemon stops; then their connections are cut. */
 const graceMs = 400;
@@ -102,7 +103,7 @@ export function createApi(options: ApiOptions): Api {
         return door;
       });
       server.maxConnections = maxConnections;
-      await untilListening(server, () => server.listen({ host, port }), `${host}:${port}`);
+      await untilListening(server, () => listenOn(server, host, port), `${host}:${port}`);
       const actual = (server.address() as AddressInfo).port;
       const hosts = createHosts(host, actual);
       door = { via: "tcp", hosts };
@@ -155,7 +156,11 @@ function untilListening(server: Server, listen: () => void, where: string): Prom
       server.off("error", onError);
       resolve();
     });
-    listen();
+    try {
+      listen();
+    } catch (error) {
+      onError(error as NodeJS.ErrnoException);
+    }
   });
 }
 

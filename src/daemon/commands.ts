@@ -12,8 +12,10 @@ import type { SessionState } from "../protocol/session.ts";
 import type { Answers, FindingJson, InfoJson, ProjectJson, SessionJson, TrashJson } from "../protocol/wire.ts";
 import {
   answer,
+  attachment,
   cancel,
   configure,
+  dismissPrimer,
   editPrompt,
   endTurn,
   errorLog,
@@ -129,6 +131,7 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
     files: async (ask) => (await import("./look.ts")).files(parts, ask),
     work: async (ask) => (await import("./look.ts")).work(parts, ask),
     preflight: async (ask) => (await import("./preflight.ts")).preflight(parts, ask, options.readOnly),
+    transcript: (ask) => parts.transcripts.read(findSession(parts, ask).id, ask.query),
     cleanup: (ask) => cleanup(parts, loop, ask),
     projects: listProjects,
     projectAdd: async (ask) => {
@@ -154,8 +157,10 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
     acpLogs: (ask) => errorLog(parts, ask),
     screen: (ask) => screen(parts, ask),
     primer: (ask) => primer(parts, ask),
+    primerDismiss: (ask) => dismissPrimer(parts, loop, ask),
     convert: (ask) => convert(parts, loop, ask),
     promptEdit: (ask) => editPrompt(parts, loop, ask),
+    attachment: (ask) => attachment(parts, ask),
     queue: (ask) => queue(parts, findSession(parts, ask)),
   });
 }

@@ -73,7 +73,7 @@ export class Hints {
       for (const [session, { agent, directory }] of this.#soon) this.follow(session, agent, directory);
       this.#soon.clear();
       this.listen();
-      this.#tell(null);
+      this.tell(null);
     }, soonMs).unref();
   }
 

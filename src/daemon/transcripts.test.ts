@@ -1,11 +1,12 @@
 import { DatabaseSync } from "node:sqlite";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { Store } from "../ports/store.ts";
 import type { SessionEvent } from "../protocol/event.ts";
 import { asPromptId, asSessionId } from "../protocol/ids.ts";
 import { compactItem } from "../protocol/transcript-compact.ts";
 import { builderOf, transcriptFormat, transcriptOf, type TranscriptItem } from "../protocol/transcript.ts";
 import { created, intent, makeHome } from "../store/fixture.ts";
+import { LazyTranscripts } from "./lazy-transcripts.ts";
 import { Transcripts } from "./transcripts.ts";
 
 const id = asSessionId("ma-1");
@@ -120,6 +121,17 @@ describe("keeping", () => {
     await transcripts.advance(id);
     expect(store.transcript(id, transcriptFormat)!.seq).toBe(store.session(id)!.seq);
     expect(await allItems(transcripts, 1000)).toEqual(whole(store).items);
+  });
+
+  test("[TRANS-9] some time after a turn's end it is folded on, and not for a session that is gone by then", async () => {
+    const { store } = await filled(3);
+    const lazy = new LazyTranscripts(store, 1);
+    lazy.turnEnded(asSessionId("ma-9"));
+    lazy.turnEnded(id);
+    const folded = () => store.transcript(id, transcriptFormat)?.seq === store.session(id)!.seq;
+    await vi.waitFor(() => expect(folded()).toBe(true), 10_000);
+    lazy.turnEnded(id);
+    lazy.close();
   });
 
   test.each([

@@ -151,7 +151,7 @@ test("[ACP-R8] codex: so it does after the death of keeper and feeder, which are
 });
 
 describe.each(order)("%s is given more than text", (name) => {
-  test("[ACP-R9] an image, a file's words and a file's path arrive at the model", async () => {
+  test("[ACP-R14] an image, a file's words and a file's path arrive at the model", async () => {
     const lane = await open(name);
     writeFileSync(join(lane.workspace, "notes.md"), "the words of a file\n");
     // On its own: gemini leaves an image out of a prompt that also refers to files.

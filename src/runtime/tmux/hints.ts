@@ -56,7 +56,7 @@ export class Hints {
     if (this.#closing.signal.aborted) return;
     // Without a server there is nothing to wait for; the next launch or look listens again.
     if (reply.is === "ok") this.listen();
-    this.#tell(null);
+    this.tell(null);
   }
 
   /**
@@ -73,7 +73,7 @@ export class Hints {
       for (const [session, { agent, directory }] of this.#soon) this.follow(session, agent, directory);
       this.#soon.clear();
       this.listen();
-      this.#tell(null);
+      this.tell(null);
     }, soonMs).unref();
   }
 
@@ -102,14 +102,14 @@ export class Hints {
     for (const [session, { agent }] of this.#followed) {
       if (isAlive(agent)) continue;
       this.unfollow(session);
-      this.#tell(session);
+      this.tell(session);
     }
   }
 
   /** Null where the limit of watches is used up: the timer's look finds what hooks say. */
   #watch(session: SessionId, directory: string): FSWatcher | null {
     try {
-      const watcher = watch(directory, { persistent: false }, () => this.#tell(session));
+      const watcher = watch(directory, { persistent: false }, () => this.tell(session));
       watcher.on("error", () => watcher.close());
       return watcher;
     } catch {
@@ -117,7 +117,7 @@ export class Hints {
     }
   }
 
-  #tell(session: SessionId | null): void {
+  tell(session: SessionId | null): void {
     for (const listener of this.#listeners) listener(session);
   }
 }

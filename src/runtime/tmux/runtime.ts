@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { keepWritten } from "../../base/durable-file.ts";
 import type { Agents } from "../../ports/agents.ts";
 import type { Logger } from "../../ports/commands.ts";
-import type { Runtime, SendResult } from "../../ports/runtime.ts";
+import type { SendResult, TerminalRuntime } from "../../ports/runtime.ts";
 import type { SessionId } from "../../protocol/ids.ts";
 import type { SessionState } from "../../protocol/session.ts";
 import { Hints } from "./hints.ts";
@@ -22,6 +22,7 @@ import type { Settle } from "./start.ts";
 import { starterText } from "./starter.ts";
 import { stop } from "./stop.ts";
 import { Tmux } from "./tmux.ts";
+import { Views } from "./view.ts";
 import { Watches } from "./watch.ts";
 
 export interface TmuxRuntimeOptions {
@@ -43,7 +44,7 @@ export interface TmuxRuntimeOptions {
   sendTimes?: Partial<SendTimes>;
 }
 
-export function openTmuxRuntime(options: TmuxRuntimeOptions): Runtime {
+export function openTmuxRuntime(options: TmuxRuntimeOptions): TerminalRuntime {
   const { socketName, agents, bootId, env } = options;
   const tmux = new Tmux(options);
   const files = new LaunchFiles(options.launchesDirectory);
@@ -51,6 +52,7 @@ export function openTmuxRuntime(options: TmuxRuntimeOptions): Runtime {
   // Asked before anybody wants to know: tmux answers while a starting daemon reads its records.
   let early: EarlyList | null = files.isEmpty() ? null : { list: listPanes(tmux), askedAt: performance.now() };
   const hints = new Hints(tmux);
+  const views = new Views(tmux);
   const starterPath = join(options.configDirectory, "starter.sh");
   // Written out once, so that nothing depends on where we are installed while agents start.
   keepWritten(starterPath, starterText, 0o700);
@@ -86,6 +88,8 @@ export function openTmuxRuntime(options: TmuxRuntimeOptions): Runtime {
       const result = await launch(context, request);
       if (!result.launched) return result;
       hints.follow(request.session.id, result.agent, files.directory(request.session.id, request.launch));
+      // A resumed agent was waited for until it said something: nothing may come after that for a while.
+      if (request.how === "resume") hints.tell(request.session.id);
       hints.listen();
       return result;
     },
@@ -104,9 +108,10 @@ export function openTmuxRuntime(options: TmuxRuntimeOptions): Runtime {
     },
     capture: (session, lines) => capture(context, session, lines),
     attachCommand: (session) => tmux.attachArguments(watches.known(session.id)?.sessionName ?? tmuxName(session)),
+    view: (session, request) => views.open(session, request),
     onHint: (listener) => hints.add(listener),
     close: async () => {
-      await hints.close();
+      await Promise.all([hints.close(), views.close()]);
       // A server that died by itself left its socket.
       await tmux.tidy();
     },

@@ -12,8 +12,10 @@ import type { SessionState } from "../protocol/session.ts";
 import type { Answers, FindingJson, InfoJson, ProjectJson, SessionJson, TrashJson } from "../protocol/wire.ts";
 import {
   answer,
+  attachment,
   cancel,
   configure,
+  dismissPrimer,
   editPrompt,
   endTurn,
   errorLog,
@@ -26,6 +28,7 @@ import {
 import { convert } from "./convert.ts";
 import { emptyEntry } from "./empty-trash.ts";
 import { runtimeFacts } from "./facts.ts";
+import { fenced } from "./fence.ts";
 import type { Loop } from "./loop.ts";
 import type { Parts } from "./parts.ts";
 import { admitPrompt } from "./prompts.ts";
@@ -36,6 +39,9 @@ import { currentStatus, eventJson, iso, sessionJson } from "./view.ts";
 /** An answer holds at most so many events; the caller asks again behind the last one. */
 const maxEvents = 10_000;
 const haltDeadlineMs = 15_000;
+/** A whole screen of a large terminal; more is scrollback, up to what tmux keeps. */
+const defaultScreenLines = 60;
+const maxScreenLines = 5_000;
 
 export interface CommandsOptions {
   info: () => InfoJson;
@@ -61,7 +67,7 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
   const json = (session: Parameters<typeof sessionJson>[2]): SessionJson => sessionJson(parts, loop, session);
   const listProjects = (): Promise<ProjectJson[]> =>
     Promise.all(store.projects().map((row) => projectJson(parts, row).catch(() => bareProject(parts, row))));
-  return {
+  return fenced(parts, {
     health: async () => {
       await store.probe();
       return { ok: true, version, build };
@@ -125,6 +131,7 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
     files: async (ask) => (await import("./look.ts")).files(parts, ask),
     work: async (ask) => (await import("./look.ts")).work(parts, ask),
     preflight: async (ask) => (await import("./preflight.ts")).preflight(parts, ask, options.readOnly),
+    transcript: (ask) => parts.transcripts.read(findSession(parts, ask).id, ask.query),
     cleanup: (ask) => cleanup(parts, loop, ask),
     projects: listProjects,
     projectAdd: async (ask) => {
@@ -148,11 +155,28 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
     acpKill: (ask) => killAgent(parts, loop, ask),
     acpRestart: (ask) => restartAgent(parts, loop, ask),
     acpLogs: (ask) => errorLog(parts, ask),
+    screen: (ask) => screen(parts, ask),
     primer: (ask) => primer(parts, ask),
+    primerDismiss: (ask) => dismissPrimer(parts, loop, ask),
     convert: (ask) => convert(parts, loop, ask),
     promptEdit: (ask) => editPrompt(parts, loop, ask),
+    attachment: (ask) => attachment(parts, ask),
     queue: (ask) => queue(parts, findSession(parts, ask)),
-  };
+  });
+}
+
+/** Without a terminal there is nothing to see: the transcript says what a chat agent does. */
+async function screen(parts: Parts, ask: Ask): Promise<Answers["screen"]> {
+  const session = findSession(parts, ask);
+  const lines = Number(ask.query["lines"] ?? defaultScreenLines);
+  if (!Number.isSafeInteger(lines) || lines < 1) throw new HoldfastError("usage", "`lines` is a whole number from 1.");
+  if (session.kind === "chat") {
+    throw new HoldfastError("conflict", `${session.id} is a chat session and has no screen.`, {
+      hint: `Read it with: holdfast acp history ${session.id}`,
+    });
+  }
+  const text = await parts.runtimes.terminal.capture(session, Math.min(lines, maxScreenLines));
+  return { lines: text === "" ? [] : text.split("\n") };
 }
 
 function liveCount(parts: Parts): number {

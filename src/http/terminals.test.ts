@@ -225,6 +225,12 @@ describe("a terminal", () => {
     expect(await refused("?rows=501", {})).toBe(400);
     expect(await refused("?readonly=maybe", {})).toBe(400);
     expect(await refused("?colour=red", {})).toBe(400);
+    const unix = new WebSocket(`ws+unix:${it.socket}:/api/sessions/ma-1/terminal`, {
+      headers: { "holdfast-actor": "session:ma-2" },
+    });
+    opened.push(unix);
+    const said = await new Promise<string>((resolve) => unix.on("error", (error) => resolve(error.message)));
+    expect(said).toBe("Unexpected server response: 403");
     expect(screens.asked).toEqual([]);
     const protocols = [streamProtocol, tokenProtocolPrefix + it.token];
     const socket = new WebSocket(`ws://127.0.0.1:${it.port}/api/sessions/ma-1/terminal`, protocols);

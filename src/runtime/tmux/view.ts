@@ -3,6 +3,7 @@
  * the whole screen for each one who comes. What is typed goes to that client, and so to no other session than the one that
  * tmux itself says the client is attached to.
  */
+import type { IPty } from "@lydell/node-pty";
 import { setTimeout as delay } from "node:timers/promises";
 import { identify, signalIdentity } from "../../base/pid.ts";
 import type { Identity } from "../../base/pid.ts";
@@ -21,7 +22,7 @@ const attachPollMs = 10;
 const leaveMs = 1_000;
 
 /** Without an encoding it takes and gives bytes; its types know only text. */
-interface Pty extends Omit<import("@lydell/node-pty").IPty, "write" | "onData"> {
+interface Pty extends Omit<IPty, "write" | "onData"> {
   onData(listener: (bytes: Buffer) => void): void;
   write(bytes: Buffer): void;
   on(event: "error", listener: (error: Error) => void): void;
@@ -183,14 +184,13 @@ class View implements TerminalView {
   }
 
   #said(): string {
-    // oxlint-disable-next-line no-control-regex -- what a client says before it ends is mixed with what sets a terminal up
-    return Buffer.concat(this.#early)
-      .toString()
-      .replaceAll(/\x1b\[[0-9;?]*[a-zA-Z]|[\x00-\x1f]+/g, " ")
-      .trim()
-      .slice(-200);
+    return Buffer.concat(this.#early).toString().replaceAll(settings, " ").trim().slice(-200);
   }
 }
+
+/** What a client says before it ends is mixed with what sets a terminal up. */
+// oxlint-disable-next-line no-control-regex -- these are what terminals are told
+const settings = /\x1b\[[0-9;?]*[a-zA-Z]|[\x00-\x1f]+/g;
 
 /** Keys that come quickly count as pasted and tmux then reads no prefix, or every other one. A server may be older than us. */
 const everyKey = ["set-option", "-g", "assume-paste-time", "0"];

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SocketTransport } from "../../src/cli/socket-transport.ts";
 import { createClient, type Client } from "../../src/client/client.ts";
-import type { ConfigureRequest } from "../../src/protocol/command.ts";
+import type { ConfigureRequest, PromptRequest } from "../../src/protocol/command.ts";
 import type { Answers, EventJson, SessionJson } from "../../src/protocol/wire.ts";
 import { isRunning, markedProcesses, type Marked } from "../harness/marked.ts";
 import { ProjectHome } from "../harness/project.ts";
@@ -34,7 +34,7 @@ export class ChatLane implements AsyncDisposable {
 
   /** `prepare` is called while no daemon runs, before the home is used. */
   static async open(agent: RealAgent, prepare: (home: ProjectHome) => void = () => undefined): Promise<ChatLane> {
-    const model = await startModelServer();
+    const model = await startModelServer({ logBodies: true });
     const home = await ProjectHome.make();
     const folders = [home.repo, join(home.paths.worktrees, "my-app", "ma-1")];
     const agentHome = join(home.directory, "agent");
@@ -59,9 +59,9 @@ export class ChatLane implements AsyncDisposable {
   }
 
   /** Sends a prompt and does not wait for its turn. */
-  async send(text: string): Promise<string> {
+  async send(text: string, attachments: NonNullable<PromptRequest["attachments"]> = []): Promise<string> {
     const promptId = randomUUID();
-    const body = { promptId, text, waitMs: patienceMs };
+    const body = { promptId, text, attachments, waitMs: patienceMs };
     const receipt = await this.#client.call("prompt", { params: { id: this.id }, body });
     if (receipt.disposition !== "delivered") throw new Error(`${receipt.disposition}: ${receipt.reason}`);
     return promptId;

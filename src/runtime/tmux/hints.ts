@@ -11,18 +11,29 @@ import type { SessionId } from "../../protocol/ids.ts";
 import { hintChannel } from "./config.ts";
 import type { Tmux } from "./tmux.ts";
 
+/** The first look of a starting daemon finds many at once, and its first answer must not wait for their watches. */
+const soonMs = 100;
+
 /** A death that tmux missed is noticed within this; asking costs some 10 µs an agent. */
 const pulseMs = 3000;
 
 type Listener = (session: SessionId | null) => void;
 
+interface Followed {
+  agent: Identity;
+  /** Where its hooks write. */
+  directory: string;
+}
+
 export class Hints {
   readonly #tmux: Tmux;
   readonly #closing = new AbortController();
   readonly #listeners: Listener[] = [];
-  readonly #followed = new Map<SessionId, { directory: string; agent: Identity; watcher: FSWatcher | null }>();
+  readonly #followed = new Map<SessionId, Followed & { watcher: FSWatcher | null }>();
   readonly #pulse: NodeJS.Timeout;
   #waiting: Promise<void> | null = null;
+  readonly #soon = new Map<SessionId, Followed>();
+  #soonTimer: NodeJS.Timeout | undefined;
 
   constructor(tmux: Tmux) {
     this.#tmux = tmux;
@@ -48,6 +59,24 @@ export class Hints {
     this.tell(null);
   }
 
+  /**
+   * Follows and listens a moment later, many in one go. What happens until then is heard by nobody, so one look at all
+   * of them comes right after.
+   */
+  soon(found: (Followed & { session: SessionId }) | null): void {
+    if (this.#closing.signal.aborted) return;
+    const isKnown = found === null || this.#followed.get(found.session)?.directory === found.directory;
+    if (isKnown && this.#waiting !== null) return;
+    if (found !== null && !isKnown) this.#soon.set(found.session, found);
+    this.#soonTimer ??= setTimeout(() => {
+      this.#soonTimer = undefined;
+      for (const [session, { agent, directory }] of this.#soon) this.follow(session, agent, directory);
+      this.#soon.clear();
+      this.listen();
+      this.tell(null);
+    }, soonMs).unref();
+  }
+
   /** Follows an agent and the directory that its hooks write into. */
   follow(session: SessionId, agent: Identity, directory: string): void {
     if (this.#closing.signal.aborted || this.#followed.get(session)?.directory === directory) return;
@@ -56,6 +85,7 @@ export class Hints {
   }
 
   unfollow(session: SessionId): void {
+    this.#soon.delete(session);
     this.#followed.get(session)?.watcher?.close();
     this.#followed.delete(session);
   }
@@ -63,6 +93,7 @@ export class Hints {
   async close(): Promise<void> {
     this.#closing.abort();
     clearInterval(this.#pulse);
+    clearTimeout(this.#soonTimer);
     for (const session of this.#followed.keys()) this.unfollow(session);
     await this.#waiting;
   }

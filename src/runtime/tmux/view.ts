@@ -3,6 +3,7 @@
  * the whole screen for each one who comes. What is typed goes to that client, and so to no other session than the one that
  * tmux itself says the client is attached to.
  */
+import type * as NodePty from "@lydell/node-pty";
 import type { IPty } from "@lydell/node-pty";
 import { setTimeout as delay } from "node:timers/promises";
 import { identify, signalIdentity } from "../../base/pid.ts";
@@ -76,7 +77,7 @@ async function startClient(tmux: Tmux, target: string, { cols, rows, readonly }:
 }
 
 /** Only whoever looks at a terminal needs it; it comes with the package where there is a build of it for the machine. */
-async function loadPty(): Promise<typeof import("@lydell/node-pty")> {
+async function loadPty(): Promise<typeof NodePty> {
   try {
     return await import("@lydell/node-pty");
   } catch (cause) {

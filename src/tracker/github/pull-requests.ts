@@ -8,7 +8,14 @@ import type { PullRequestFacts } from "../../protocol/tracker.ts";
 import { absent, commitId, count, known, notSaid, shaped, time } from "../asked.ts";
 import { Unanswered } from "../limits.ts";
 import { Memory, mustAsk, type Updated } from "../memory.ts";
-import { contexts, lastCommit, moreChecksQuery, pullRequestFragment, readChecks, readPullRequest } from "./facts.ts";
+import {
+  lastCommit,
+  moreChecksQuery,
+  pullRequestFragment,
+  readChecks,
+  readPullRequest,
+  type Contexts,
+} from "./facts.ts";
 import type { GithubClient, GraphqlAnswer, GraphqlError } from "./client.ts";
 
 /** A query of fifty costs a handful of points of GitHub's 5000 an hour and answers in a second or two. */
@@ -159,7 +166,7 @@ ${pullRequestFragment}`;
       const answer = await this.#client.graphql(moreChecksQuery, variables);
       if (answer.errors.length > 0) throw new Unanswered(`GitHub says: ${answer.errors[0]!.message}.`);
       const { commit } = shaped(checksAnswer, answer.data, "GitHub").repository.pullRequest.commits.nodes.at(-1)!;
-      const next: z.infer<typeof contexts> | undefined = commit.statusCheckRollup?.contexts;
+      const next: Contexts | undefined = commit.statusCheckRollup?.contexts;
       if (next === undefined || commit.oid !== facts.headSha) throw new Unanswered("The head moved while it was read.");
       facts.checks.push(...readChecks(next));
       after = next.pageInfo.hasNextPage ? next.pageInfo.endCursor : null;

@@ -24,19 +24,6 @@ describe("[TRACK-1, TRACK-2, TRACK-3, TRACK-4, TRACK-5, TRACK-6, TRACK-7] GitLab
   );
 });
 
-describe("[TRACK-1, TRACK-2, TRACK-3, TRACK-4, TRACK-5, TRACK-6, TRACK-7] GitLab is a code host", () => {
-  for (const one of hostContract) {
-    test(
-      one.title,
-      async () => {
-        await one.run(world);
-        expect(world.model.requests).toBeGreaterThan(0);
-      },
-      60_000,
-    );
-  }
-});
-
 describe("GitLab's own ways", () => {
   test("[GL-1] 200 sessions cost one conditional request while nothing moves", async () => {
     const { model, tracker } = world;

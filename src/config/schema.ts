@@ -119,6 +119,16 @@ const tracker = z
           examples: ["GITHUB_TOKEN"],
         }),
     ),
+    webhookSecretEnv: z.optional(
+      z
+        .string()
+        .check(z.regex(variableName))
+        .register(notes, {
+          description:
+            "Name of the environment variable that holds the secret which the tracker signs its webhooks with.",
+          examples: ["HOLDFAST_WEBHOOK_SECRET"],
+        }),
+    ),
   })
   .register(notes, { description: "Where issues and pull requests are. Default: from the remote origin." });
 

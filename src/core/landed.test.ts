@@ -10,7 +10,10 @@ test("[LAND-1] what counts as landed, and what is named otherwise", () => {
   const ahead = { ...none, ahead: commits, behindNoHead: ["b2 two"] };
   expect(judgeLanding({ ...ahead, samePatch: true }).landed).toBe(true);
   expect(judgeLanding({ ...ahead, sameFiles: true }).landed).toBe(true);
-  expect(judgeLanding({ ...ahead, sameFiles: false, samePatch: false })).toEqual({ landed: false, commits: ["b2 two"] });
+  expect(judgeLanding({ ...ahead, sameFiles: false, samePatch: false })).toEqual({
+    landed: false,
+    commits: ["b2 two"],
+  });
   // What git could not tell is not taken for landed.
   expect(judgeLanding(ahead).landed).toBe(false);
 });

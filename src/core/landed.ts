@@ -35,5 +35,10 @@ export function workLeft(work: { uncommitted: number; landing: Landing | null })
   const { commits } = landing;
   const named = commits.slice(0, namedCommits).map((line) => `  ${line}`);
   const more = commits.length > namedCommits ? [`  and ${commits.length - namedCommits} more`] : [];
-  return [...files, `${commits.length} ${commits.length === 1 ? "commit that was" : "commits that were"} not merged:`, ...named, ...more];
+  return [
+    ...files,
+    `${commits.length} ${commits.length === 1 ? "commit that was" : "commits that were"} not merged:`,
+    ...named,
+    ...more,
+  ];
 }

@@ -29,12 +29,32 @@ describe("[PR-3] an idle session's pull request is its status", () => {
     ["failed and changes requested", { checks: red, review: "changes_requested" }, "ci_failed", "failed: lint"],
     ["changes requested", { checks: green, review: "changes_requested" }, "changes_requested", null],
     ["review missing", { checks: green, review: "required" }, "review_pending", null],
-    ["review missing, says the host, though mergeable", { review: "required", mergeable: true }, "review_pending", null],
-    ["approved, checks pending", { review: "approved", checks: [check("test", "pending")] }, "approved", "waiting for test"],
+    [
+      "review missing, says the host, though mergeable",
+      { review: "required", mergeable: true },
+      "review_pending",
+      null,
+    ],
+    [
+      "approved, checks pending",
+      { review: "approved", checks: [check("test", "pending")] },
+      "approved",
+      "waiting for test",
+    ],
     ["approved, host has not found out", { review: "approved", checks: green }, "approved", null],
-    ["approved, conflict", { review: "approved", conflict: true, mergeable: false }, "approved", "it does not merge into main"],
+    [
+      "approved, conflict",
+      { review: "approved", conflict: true, mergeable: false },
+      "approved",
+      "it does not merge into main",
+    ],
     ["approved and green", { review: "approved", checks: green, mergeable: true }, "mergeable", null],
-    ["mergeable says the host, a check pending", { mergeable: true, checks: [check("t", "pending")] }, "pr_open", "waiting for t"],
+    [
+      "mergeable says the host, a check pending",
+      { mergeable: true, checks: [check("t", "pending")] },
+      "pr_open",
+      "waiting for t",
+    ],
     ["no review wanted, green", { checks: green, mergeable: true }, "mergeable", null],
     ["conflict", { conflict: true }, "pr_open", "it does not merge into main"],
     ["merged", { state: "merged", checks: red }, "merged", null],
@@ -74,12 +94,17 @@ test("[PR-2] the pull request that counts: open, then merged, then closed, the n
   const one = (number: number, state: PullRequestFacts["state"]) => seen({ number, url: url(number), state });
   const all = [...upNow, one(3, "closed"), one(4, "merged"), one(5, "merged"), one(6, "open"), one(2, "open")];
   expect(fold(all).pullRequest).toEqual({ url: url(6), state: "open" });
-  const lost = [...all, ...[6, 2].map((number) => ({ type: "pull-request.lost" as const, url: url(number), reason: "gone" }))];
+  const lost = [
+    ...all,
+    ...[6, 2].map((number) => ({ type: "pull-request.lost" as const, url: url(number), reason: "gone" })),
+  ];
   expect(fold(lost).pullRequest).toEqual({ url: url(5), state: "merged" });
   expect(fold([...lost, one(2, "open")]).pullRequest).toEqual({ url: url(2), state: "open" });
   const claimed = { type: "pull-request.claimed" as const, url: url(6), by: "person" };
   expect(fold([...lost, claimed]).pullRequest).toEqual({ url: url(6), state: "open" });
-  expect(fold([...lost, claimed, one(6, "merged")]).pullRequests?.find(({ facts }) => facts.number === 6)).toMatchObject({
+  expect(
+    fold([...lost, claimed, one(6, "merged")]).pullRequests?.find(({ facts }) => facts.number === 6),
+  ).toMatchObject({
     claimed: true,
     lost: null,
   });
@@ -103,7 +128,14 @@ test("[PR-6] what a tracker says is not the session's activity", () => {
   const events = [
     seen(),
     issueSeen("closed"),
-    { type: "reaction.fired" as const, reaction: "ci-failed" as const, action: "notify" as const, why: "", key: "k", attempt: 1 },
+    {
+      type: "reaction.fired" as const,
+      reaction: "ci-failed" as const,
+      action: "notify" as const,
+      why: "",
+      key: "k",
+      attempt: 1,
+    },
     { type: "notification" as const, id: "n", title: "", text: "", why: "", channels: ["desktop"] },
   ];
   const after = events.reduce(
@@ -111,7 +143,10 @@ test("[PR-6] what a tracker says is not the session's activity", () => {
     session,
   );
   expect(after.lastActivityAt).toBe(session.lastActivityAt);
-  expect(after).toMatchObject({ untold: ["n"], reactions: { "ci-failed": { keys: ["k"], attempts: 1, escalated: false } } });
+  expect(after).toMatchObject({
+    untold: ["n"],
+    reactions: { "ci-failed": { keys: ["k"], attempts: 1, escalated: false } },
+  });
 });
 
 test("[PR-1] of many checks the failed ones are kept", () => {

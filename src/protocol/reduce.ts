@@ -291,7 +291,10 @@ const checkOrder: readonly CheckState[] = ["failed", "pending", "passed", "skipp
 
 function withPullRequests(pullRequests: SeenPullRequest[]): Partial<SessionState> {
   const primary = primaryPullRequest(pullRequests);
-  return { pullRequests, pullRequest: primary === null ? null : { url: primary.facts.url, state: primary.facts.state } };
+  return {
+    pullRequests,
+    pullRequest: primary === null ? null : { url: primary.facts.url, state: primary.facts.state },
+  };
 }
 
 const stateOrder: readonly PullRequestFacts["state"][] = ["open", "merged", "closed"];

@@ -50,7 +50,9 @@ export const sessionJson = z.object({
   /** All of them, the one above first. */
   pullRequests: z.optional(z.array(pullRequestJson)),
   /** What the tracker says of the issue. */
-  issueFacts: z.optional(z.object({ key: z.string(), url: z.string(), title: z.string(), state: z.string(), seenAt: time })),
+  issueFacts: z.optional(
+    z.object({ key: z.string(), url: z.string(), title: z.string(), state: z.string(), seenAt: time }),
+  ),
   agentSessionId: z.nullable(z.string()),
   processes: z.array(z.object({ pid: z.number(), startedAt: time, what: z.string() })),
   /** The trash entry that holds the worktree, or null while it is in its place. */

@@ -10,6 +10,9 @@ export const pendingPatienceMs = 10 * 60_000;
 /** Long enough for an agent that waits for something of its own, such as a build it started. */
 export const idleAfterMs = 15 * 60_000;
 
+/** An end that is older is no news. */
+const newsMs = 60 * 60_000;
+
 export interface Trouble {
   key: string;
   /** A whole sentence. */
@@ -40,7 +43,7 @@ export function troublesOf(reaction: ReactionName, facts: ReactionFacts, now: nu
     case "needs-input":
       return asking(facts);
     case "exited":
-      return ended(facts);
+      return ended(facts, now);
     case "all-done":
       return known(
         facts.allDone === null ? [] : [trouble(facts.allDone, "Every session of the project has finished.", null)],
@@ -158,11 +161,13 @@ function asking({ session, status }: ReactionFacts): Found {
   ]);
 }
 
-function ended({ session, status }: ReactionFacts): Found {
+function ended({ session, status }: ReactionFacts, now: number): Found {
   if (status === "unknown" || status === "starting") return { is: "unclear" };
   if ((status !== "exited" && status !== "failed") || (session.run.run !== "ended" && session.run.run !== "failed")) {
     return known([]);
   }
+  // Whoever starts this daemon does not want to hear of everything that ever ended.
+  if (now - session.run.at > newsMs) return { is: "unclear" };
   const why = status === "exited" ? "The agent ended by itself." : "The agent does not start, or does not stay up.";
   return known([trouble(`end:${session.run.seq}`, why, null)]);
 }

@@ -24,6 +24,7 @@ import { assertMayListen } from "../http/hosts.ts";
 import { createApi, type Api } from "../http/server.ts";
 import type { AgentDefinition, Agents } from "../ports/agents.ts";
 import { HoldfastError, messageOf } from "../protocol/error.ts";
+import type { SessionId } from "../protocol/ids.ts";
 import { keeperText } from "../keeper/keeper.ts";
 import { openAcpRuntime } from "../runtime/acp/runtime.ts";
 import { openTmuxRuntime } from "../runtime/tmux/runtime.ts";
@@ -39,6 +40,7 @@ import { workerBuilds } from "./worker-builds.ts";
 import { startPolicies } from "./policies.ts";
 import { selfCheck } from "./self-check.ts";
 import { createTail } from "./tail.ts";
+import { TrackingDoor } from "./tracking-door.ts";
 
 /** A stop is to be over within a second: what is in the middle of an action is repeated by the next daemon. */
 const stopGraceMs = 300;
@@ -110,6 +112,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
   owner.owns("chat", () => chat.close());
   const projects = openLazyProjects({ userConfig: paths.config, onAgents: define });
   define(await projects.agents(store.projects()));
+  const heard = new Map<SessionId, number>();
   const parts: Parts = {
     store,
     settings: knownSettings({ store, projects, log }),
@@ -127,12 +130,23 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
     worktrees: paths.worktrees,
     home: paths.home,
     restore: options.restore,
+    heardAt: (id) => heard.get(id) ?? null,
   };
   const loop = new Loop(parts, createPerform(parts));
   owner.owns("loop", () => loop.close(stopGraceMs));
   await loop.start();
   await reach("daemon.reconciled");
   owner.owns("policies", startPolicies(parts, loop));
+  const tracking = new TrackingDoor(parts, loop, {
+    heard,
+    trackers: async () => {
+      const { openTrackers } = await import("../tracker/trackers.ts");
+      return openTrackers({ configDir: dirname(paths.config) });
+    },
+    notifiers: async () => (await import("../notify/notifiers.ts")).openNotifiers(),
+  });
+  owner.owns("tracking", () => tracking.close());
+  tracking.start();
 
   const access = openAccess({
     tokenFile: paths.token,
@@ -171,6 +185,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
       }),
       shutDown: () => void setImmediate(() => void shutDown("asked to stop")),
       selfCheck: () => selfCheck(parts, paths),
+      tracking,
     }),
     tail: createTail(parts, loop),
     access,

@@ -7,6 +7,7 @@ import type { Projects } from "../ports/projects.ts";
 import type { Runtime } from "../ports/runtime.ts";
 import type { Store } from "../ports/store.ts";
 import type { Workspaces } from "../ports/workspace.ts";
+import type { SessionId } from "../protocol/ids.ts";
 import type { KnownSettings } from "./known-settings.ts";
 
 export interface Parts {
@@ -23,4 +24,6 @@ export interface Parts {
   home: string;
   /** False after `start --no-restore`. */
   restore: boolean;
+  /** When a tracker last confirmed what is on record of a session; null before it did. */
+  heardAt: (id: SessionId) => number | null;
 }

@@ -11,8 +11,11 @@ import { asPromptId, asSessionId, type SessionId } from "../protocol/ids.ts";
 import type { Kind, SessionState } from "../protocol/session.ts";
 import type { SessionJson } from "../protocol/wire.ts";
 import type { Verb } from "../core/lifecycle.ts";
+import { isSameIssue } from "../core/issue-reference.ts";
 import { branchFor, slug } from "../core/names.ts";
 import type { Loop } from "./loop.ts";
+import type { SpawnIssue } from "./spawn-issue.ts";
+import type { TrackingDoor } from "./tracking-door.ts";
 import type { Parts } from "./parts.ts";
 import { planWith, workspacePath } from "./plan.ts";
 import { change } from "./change.ts";
@@ -25,7 +28,7 @@ const triesBeforeAnswer = 3;
 /** Below this a checkout is likely to fail half-way, and the database with it. */
 const minFreeBytes = 200 * 1024 * 1024;
 
-export async function spawn(parts: Parts, loop: Loop, ask: Ask): Promise<SessionJson> {
+export async function spawn(parts: Parts, loop: Loop, door: TrackingDoor, ask: Ask): Promise<SessionJson> {
   const request = ask.body as SpawnRequest;
   const settings = await settingsOf(parts, request.project);
   const existing = request.resume === true ? sessionOfIssue(parts, settings, request.issue) : null;
@@ -43,8 +46,10 @@ export async function spawn(parts: Parts, loop: Loop, ask: Ask): Promise<Session
     });
   }
 
-  const { id, again } = await newId(parts, settings, request, role);
-  const automatic = branchFor({ session: id, issue: request.issue ?? null, title: request.name ?? null, again });
+  const issue = request.issue === undefined ? noIssue(request) : await readIssueOf(door, settings, request);
+  const { id, again } = await newId(parts, settings, issue.key ?? undefined, role);
+  const title = request.name ?? issue.title;
+  const automatic = branchFor({ session: id, issue: issue.key, title, again });
   const created = {
     id,
     branch: request.branch ?? (await parts.workspaces.freeBranch(settings.path, automatic)),
@@ -62,9 +67,9 @@ export async function spawn(parts: Parts, loop: Loop, ask: Ask): Promise<Session
   }
 
   const admitted: SessionEvent[] =
-    request.prompt === undefined || request.prompt === ""
+    issue.prompt === null
       ? []
-      : [{ type: "prompt.admitted", promptId: asPromptId(`${id}-first`), text: request.prompt, by: ask.actor }];
+      : [{ type: "prompt.admitted", promptId: asPromptId(`${id}-first`), text: issue.prompt, by: ask.actor }];
   const state = await parts.store.create(
     {
       type: "session.created",
@@ -73,15 +78,24 @@ export async function spawn(parts: Parts, loop: Loop, ask: Ask): Promise<Session
       kind,
       role,
       agent,
-      title: request.name ?? request.issue ?? firstLine(request.prompt) ?? id,
-      issue: request.issue ?? null,
+      title: title ?? issue.key ?? firstLine(request.prompt) ?? id,
+      issue: issue.key,
       branchCreated: false,
       by: ask.actor,
     },
-    admitted,
+    [...issue.events, ...admitted],
   );
   loop.asked(id);
   return request.wait === false ? sessionJson(parts, loop, state) : settled(parts, loop, state, ask.signal);
+}
+
+function noIssue({ prompt }: SpawnRequest): SpawnIssue {
+  return { key: null, title: null, prompt: prompt === undefined || prompt === "" ? null : prompt, events: [] };
+}
+
+/** Loaded when an issue is named: a spawn without one asks nobody. */
+async function readIssueOf(door: TrackingDoor, settings: ProjectSettings, request: SpawnRequest): Promise<SpawnIssue> {
+  return (await import("./spawn-issue.ts")).readIssue(door, settings, request);
 }
 
 async function settingsOf(parts: Parts, project: string): Promise<ProjectSettings> {
@@ -125,14 +139,14 @@ function refuseSecondOrchestrator(running: SessionState[], role: SessionState["r
 async function newId(
   parts: Parts,
   settings: ProjectSettings,
-  request: SpawnRequest,
+  issue: string | undefined,
   role: SessionState["role"],
 ): Promise<{ id: SessionId; again: number }> {
-  if (request.issue === undefined || role !== "worker") {
+  if (issue === undefined || role !== "worker") {
     const number = await parts.store.nextNumber(settings.prefix);
     return { id: asSessionId(`${settings.prefix}-${number}`), again: 1 };
   }
-  const wanted = `${settings.prefix}-${slug(request.issue)}`;
+  const wanted = `${settings.prefix}-${slug(issue)}`;
   for (let again = 1; ; again++) {
     const id = again === 1 ? wanted : `${wanted}-${again}`;
     if (!parts.store.wasUsed(id)) return { id: asSessionId(id), again };
@@ -147,7 +161,9 @@ function sessionOfIssue(parts: Parts, settings: ProjectSettings, issue: string |
   }
   const candidates = parts.store
     .sessions()
-    .filter((session) => session.project === settings.id && session.issue === issue);
+    .filter(
+      (session) => session.project === settings.id && session.issue !== null && isSameIssue(session.issue, issue),
+    );
   const found = candidates.find(wantsToRun) ?? candidates.findLast((session) => session.intent.want !== "killed");
   const killed = candidates.at(-1);
   if (found !== undefined || killed === undefined) return found ?? null;

@@ -172,7 +172,7 @@ export const trackerJson = z.object({
   project: z.string(),
   type: z.string(),
   repo: z.string(),
-  state: z.enum(["ok", "resting", "failing", "no-token", "not-asked"]),
+  state: z.enum(["ok", "resting", "failing", "no-token"]),
   why: z.nullable(z.string()),
   requests: z.number(),
   notModified: z.number(),

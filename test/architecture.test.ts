@@ -43,6 +43,11 @@ const allowed: Record<string, { ours: string[]; libraries: string[]; why: string
     libraries: ["node:"],
     why: "an adapter knows its port, not its caller",
   },
+  tracker: {
+    ours: ["ports", "protocol", "base"],
+    libraries: ["node:", "zod", "@octokit/core"],
+    why: "an adapter knows its port, not its caller",
+  },
   daemon: {
     ours: ["protocol", "core", "ports", "base"],
     libraries: ["node:"],

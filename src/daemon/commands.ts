@@ -137,17 +137,7 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
     trackers: () => options.tracking.report(),
     trackersRefresh: (ask) => options.tracking.refresh((ask.body as RefreshRequest).project),
     claimPullRequest: async (ask) => (await import("./claim.ts")).claimPullRequest(parts, loop, options.tracking, ask),
-    webhook: async (ask) => {
-      const { checkWebhook, refusal } = await import("./webhook.ts");
-      const row = store.projects().find(({ id }) => id === ask.params["id"]);
-      const settings = row === undefined ? null : await parts.settings.forSession(row.id).catch(() => null);
-      const name = settings?.tracker?.webhookSecretEnv ?? settings?.codeHost?.webhookSecretEnv ?? null;
-      const secret = name === null ? "" : (process.env[name] ?? "");
-      if (secret === "") throw refusal();
-      checkWebhook(ask.body as RawBody, secret);
-      options.tracking.wake();
-      return { woken: true };
-    },
+    webhook: (ask) => options.tracking.webhook(ask.params["id"] ?? "", ask.body as RawBody),
   };
 }
 

@@ -140,9 +140,13 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
   const tracking = new TrackingDoor(parts, loop, {
     heard,
     trackers: async () => {
-      const { openTrackers } = await import("../tracker/trackers.ts");
-      return openTrackers({ configDir: dirname(paths.config) });
+      const [{ createTrackers }, { run: runProgram }] = await Promise.all([
+        import("../tracker/trackers.ts"),
+        import("../base/run.ts"),
+      ]);
+      return createTrackers({ env: process.env, run: runProgram, configDir: dirname(paths.config), now: Date.now });
     },
+    webhook: async (...given) => (await import("../tracker/webhook.ts")).webhookOf(...given),
     notifiers: async () => (await import("../notify/notifiers.ts")).openNotifiers(),
   });
   owner.owns("tracking", () => tracking.close());

@@ -3,9 +3,10 @@
  * something first happens on the board, or when a project with a tracker has a session; never while the daemon starts.
  */
 import { isTracked } from "../core/polling.ts";
+import type { RawBody } from "../ports/commands.ts";
 import type { Notifiers } from "../ports/notify.ts";
 import type { ProjectSettings, ProjectTracker } from "../ports/projects.ts";
-import type { Trackers } from "../ports/tracker.ts";
+import type { Trackers, TrackerSettings } from "../ports/tracker.ts";
 import { HoldfastError, messageOf } from "../protocol/error.ts";
 import type { SessionId } from "../protocol/ids.ts";
 import type { TrackerJson } from "../protocol/wire.ts";
@@ -25,6 +26,13 @@ const firstLookMs = 1_500;
 export interface DoorOptions {
   trackers: () => Promise<Trackers>;
   notifiers: () => Promise<Notifiers>;
+  /** Whether a webhook is signed with the secret and about this repository. */
+  webhook: (
+    settings: TrackerSettings,
+    headers: RawBody["headers"],
+    bytes: Uint8Array,
+    secret: string,
+  ) => Promise<{ refused: string } | { repo: string }>;
   heard: Map<SessionId, number>;
 }
 
@@ -76,10 +84,22 @@ export class TrackingDoor {
     return this.#tracking;
   }
 
-  wake(): void {
-    void this.open()
-      .then((tracking) => tracking.schedule(true))
-      .catch((error: unknown) => this.#failed(error));
+  /** A tracker's notice that something changed: even when it is signed it only makes us ask sooner. */
+  async webhook(project: string, body: RawBody): Promise<{ woken: true }> {
+    const row = this.#parts.store.projects().find(({ id }) => id === project);
+    const settings = row === undefined ? null : await this.#parts.settings.forSession(row.id).catch(() => null);
+    for (const place of [settings?.codeHost ?? null, settings?.tracker ?? null]) {
+      const secret = place?.webhookSecretEnv === undefined ? "" : (process.env[place.webhookSecretEnv ?? ""] ?? "");
+      if (place === null || secret === "") continue;
+      const read = await this.#options.webhook(place, body.headers, body.bytes, secret);
+      if ("refused" in read) continue;
+      (await this.open()).schedule(true);
+      return { woken: true };
+    }
+    // The same whatever is wrong: a stranger learns nothing of which projects there are.
+    throw new HoldfastError("unauthorized", "The webhook is not signed with the project's secret.", {
+      hint: "Put a secret into a variable of the daemon, and the variable's name into tracker.webhookSecretEnv.",
+    });
   }
 
   async close(): Promise<void> {

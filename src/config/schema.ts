@@ -115,8 +115,9 @@ const tracker = z
         .string()
         .check(z.regex(variableName))
         .register(notes, {
-          description: "Name of the environment variable that holds the token. Never the token itself.",
-          examples: ["GITHUB_TOKEN"],
+          description:
+            "Name of the environment variable that holds the token. Never the token itself. A name that begins with HOLDFAST_TRACKER_ reaches the daemon and no agent.",
+          examples: ["GITHUB_TOKEN", "HOLDFAST_TRACKER_TOKEN"],
         }),
     ),
     webhookSecretEnv: z.optional(
@@ -125,8 +126,8 @@ const tracker = z
         .check(z.regex(variableName))
         .register(notes, {
           description:
-            "Name of the environment variable that holds the secret which the tracker signs its webhooks with.",
-          examples: ["HOLDFAST_WEBHOOK_SECRET"],
+            "Name of the environment variable that holds the secret of the tracker's webhooks; best one that begins with HOLDFAST_TRACKER_.",
+          examples: ["HOLDFAST_TRACKER_SECRET"],
         }),
     ),
   })

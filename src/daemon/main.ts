@@ -267,7 +267,7 @@ function hasPassphrase(paths: Paths): boolean {
 
 /** What agents inherit: what this process was given, less what is only ours. */
 function baseEnvironment(): Record<string, string> {
-  const ours = /^HOLDFAST_(PASSPHRASE|MANAGED_BY|TEST_POINTS)$/;
+  const ours = /^HOLDFAST_(PASSPHRASE|MANAGED_BY|TEST_POINTS|TRACKER_.*)$/;
   return Object.fromEntries(
     Object.entries(process.env).filter(
       (entry): entry is [string, string] => entry[1] !== undefined && !ours.test(entry[0]),

@@ -9,7 +9,10 @@ export function known<T>(value: T): Asked<T> {
   return { is: "known", value };
 }
 
-export function unknown(why: string, retryAt: number | null = null): { is: "unknown"; why: string; retryAt: number | null } {
+export function unknown(
+  why: string,
+  retryAt: number | null = null,
+): { is: "unknown"; why: string; retryAt: number | null } {
   return { is: "unknown", why, retryAt };
 }
 

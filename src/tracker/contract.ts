@@ -17,8 +17,17 @@ export interface HostModel {
   closeIssue(number: number): void;
   openPullRequest(options: { branch: string; repo?: string | null; draft?: boolean }): number;
   push(number: number): string;
-  setCheck(number: number, name: string, state: "pending" | "passed" | "failed" | "skipped", options?: { log?: string }): unknown;
-  review(number: number, state: "approved" | "changes_requested" | "commented" | "dismissed", options?: { author?: string; body?: string }): void;
+  setCheck(
+    number: number,
+    name: string,
+    state: "pending" | "passed" | "failed" | "skipped",
+    options?: { log?: string },
+  ): unknown;
+  review(
+    number: number,
+    state: "approved" | "changes_requested" | "commented" | "dismissed",
+    options?: { author?: string; body?: string },
+  ): void;
   addThread(number: number, options?: { path?: string; line?: number; author?: string; body?: string }): number;
   replyTo(number: number, thread: number, author: string, body: string): void;
   resolveThread(number: number, thread: number): void;
@@ -98,9 +107,16 @@ export const hostContract: HostCase[] = [
       const own = model.openPullRequest({ branch: "s/app-1", draft: true });
       const fork = model.openPullRequest({ branch: "s/app-1", repo: "someone/app" });
       const other = model.openPullRequest({ branch: "elsewhere" });
-      const answers = await host.pullRequests([question("s/app-1", [other]), question("s/app-2"), question("s/app-3", [own])]);
+      const answers = await host.pullRequests([
+        question("s/app-1", [other]),
+        question("s/app-2"),
+        question("s/app-3", [own]),
+      ]);
       const found = known(answers.get("s/app-1")!);
-      assert.deepEqual(numbers(found), [own, fork, other].toSorted((a, b) => b - a));
+      assert.deepEqual(
+        numbers(found),
+        [own, fork, other].toSorted((a, b) => b - a),
+      );
       const byNumber = new Map(found.map((one) => [one.number, one]));
       assert.deepEqual([byNumber.get(own)!.headRepo, byNumber.get(own)!.draft], [model.repo, true]);
       assert.equal(byNumber.get(fork)!.headRepo, "someone/app");
@@ -174,7 +190,9 @@ export const hostContract: HostCase[] = [
     async run({ model, tracker }) {
       const number = model.openPullRequest({ branch: "b" });
       const log = Array.from({ length: 500 }, (_, line) => `line ${line}`);
-      model.setCheck(number, "test", "failed", { log: [...log, "\u001B[31mAssertionError\u001B[0m: 1 != 2"].join("\n") });
+      model.setCheck(number, "test", "failed", {
+        log: [...log, "\u001B[31mAssertionError\u001B[0m: 1 != 2"].join("\n"),
+      });
       const one = await only(tracker.host!);
       const tail = known(await tracker.host!.logTail(one, "test", 3));
       assert.deepEqual(tail, ["line 498", "line 499", "AssertionError: 1 != 2"]);
@@ -239,7 +257,8 @@ export const hostContract: HostCase[] = [
     },
   },
   {
-    title: "a tracker that is down, slow, cut off, too long or lies is unknown with a sentence, and answers when it is back",
+    title:
+      "a tracker that is down, slow, cut off, too long or lies is unknown with a sentence, and answers when it is back",
     async run(world) {
       const { model, tracker } = world;
       const number = model.openPullRequest({ branch: "b" });
@@ -266,7 +285,10 @@ export const hostContract: HostCase[] = [
           (await tracker.issues(["1"])).get("1")!,
         ]) {
           assert.equal(answer.is, "unknown", `${label}: ${JSON.stringify(answer)}`);
-          assert.ok(answer.is === "unknown" && /^[A-Z][^\n]+\.$/.test(answer.why), `${label}: ${JSON.stringify(answer)}`);
+          assert.ok(
+            answer.is === "unknown" && /^[A-Z][^\n]+\.$/.test(answer.why),
+            `${label}: ${JSON.stringify(answer)}`,
+          );
           assert.ok(!JSON.stringify(answer).includes(world.secret), label);
         }
         assert.equal(typeof tracker.budget().failure, "string");

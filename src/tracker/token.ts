@@ -20,7 +20,11 @@ export type Token = { found: true; value: string; from: string } | { found: fals
 const ghDeadlineMs = 5000;
 
 const usual = {
-  github: { name: "GitHub", here: ["GITHUB_TOKEN", "GH_TOKEN"], elsewhere: ["GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"] },
+  github: {
+    name: "GitHub",
+    here: ["GITHUB_TOKEN", "GH_TOKEN"],
+    elsewhere: ["GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"],
+  },
   gitlab: { name: "GitLab", here: ["GITLAB_TOKEN"], elsewhere: [] },
   linear: { name: "Linear", here: ["LINEAR_API_KEY"], elsewhere: [] },
 } as const;

@@ -57,7 +57,10 @@ function isSame(a: string, b: string): boolean {
 }
 
 function readGithub(body: unknown): Read {
-  const pull = at(body, "pull_request") ?? at(body, "check_run", "pull_requests", 0) ?? at(body, "check_suite", "pull_requests", 0);
+  const pull =
+    at(body, "pull_request") ??
+    at(body, "check_run", "pull_requests", 0) ??
+    at(body, "check_suite", "pull_requests", 0);
   const branch =
     at(pull, "head", "ref") ??
     at(body, "check_run", "check_suite", "head_branch") ??
@@ -75,7 +78,9 @@ function readGitlab(body: unknown): Read {
   const isMerge = kind === "merge_request";
   const of = isMerge ? at(body, "object_attributes") : at(body, "merge_request");
   const branch =
-    at(of, "source_branch") ?? (kind === "pipeline" ? at(body, "object_attributes", "ref") : undefined) ?? at(body, "ref");
+    at(of, "source_branch") ??
+    (kind === "pipeline" ? at(body, "object_attributes", "ref") : undefined) ??
+    at(body, "ref");
   const issue = kind === "issue" ? at(body, "object_attributes", "iid") : at(body, "issue", "iid");
   const repo = at(body, "project", "path_with_namespace") ?? at(body, "project", "path");
   return { repo: text(repo), branch: branchOf(branch), number: whole(at(of, "iid") ?? issue) };

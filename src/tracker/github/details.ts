@@ -28,7 +28,8 @@ export async function logTail(
   const answer = await client.tail(`/repos/${pullRequest.repo}/actions/jobs/${job}/logs`, logTailBytes);
   // 410: logs are deleted after a while.
   if (answer.status === 404 || answer.status === 410) return absent;
-  if (answer.status !== 200) throw new Unanswered(`GitHub does not give the log of ${plain(check)}: status ${answer.status}.`);
+  if (answer.status !== 200)
+    throw new Unanswered(`GitHub does not give the log of ${plain(check)}: status ${answer.status}.`);
   return known(logLines(answer.text, lines));
 }
 
@@ -43,7 +44,11 @@ const checkRuns = z.object({
 });
 
 /** The id of the job, or what a check of another service says itself. */
-async function findRun(client: GithubClient, pullRequest: PullRequestFacts, check: string): Promise<string | string[] | null> {
+async function findRun(
+  client: GithubClient,
+  pullRequest: PullRequestFacts,
+  check: string,
+): Promise<string | string[] | null> {
   const [owner, repo] = pullRequest.repo.split("/");
   const parameters = { owner, repo, ref: pullRequest.headSha, check_name: check, per_page: 1 };
   const { status, data } = await client.rest("GET /repos/{owner}/{repo}/commits/{ref}/check-runs", parameters);

@@ -51,7 +51,8 @@ export class GithubIssues {
       const reference = this.#read(text);
       if (reference === null) answers.set(text, absent);
       // Of another repository: rare, so alone.
-      else if (reference.repo !== null && !sameRepo(reference.repo, this.#repo)) answers.set(text, await this.one(text));
+      else if (reference.repo !== null && !sameRepo(reference.repo, this.#repo))
+        answers.set(text, await this.one(text));
       else wanted.set(reference.number, [...(wanted.get(reference.number) ?? []), text]);
     }
     if (wanted.size === 0) return answers;

@@ -71,15 +71,13 @@ export class GithubPullRequests {
     if (status !== 200) {
       throw new Unanswered(`GitHub does not list pull requests: status ${status}, ${this.#client.said(data)}.`);
     }
-    const list = shaped(z.array(listed), data, "GitHub").map(
-      (one): Updated => ({
-        number: one.number,
-        branch: one.head.ref,
-        headSha: one.head.sha,
-        state: one.state === "open" ? "open" : one.merged_at === null ? "closed" : "merged",
-        updatedAt: Date.parse(one.updated_at),
-      }),
-    );
+    const list = shaped(z.array(listed), data, "GitHub").map((one): Updated => ({
+      number: one.number,
+      branch: one.head.ref,
+      headSha: one.head.sha,
+      state: one.state === "open" ? "open" : one.merged_at === null ? "closed" : "merged",
+      updatedAt: Date.parse(one.updated_at),
+    }));
     return this.#memory.overflowed(list, list.length < listLength) ? "everything" : list;
   }
 
@@ -192,4 +190,3 @@ export function repositoryOf(answer: GraphqlAnswer): Record<string, unknown> | n
 export function isMissing(error: GraphqlError): boolean {
   return error.type === "NOT_FOUND";
 }
-

@@ -124,6 +124,10 @@ export const readGitlabLimit: ReadLimit = (answer, now) => {
   if (answer.status !== 429) return null;
   const retryAfter = Number(answer.headers.get("retry-after") ?? Number.NaN);
   const reset = Number(answer.headers.get("ratelimit-reset") ?? Number.NaN);
-  const until = Number.isFinite(retryAfter) ? now + retryAfter * 1000 : Number.isFinite(reset) ? reset * 1000 : now + 60_000;
+  const until = Number.isFinite(retryAfter)
+    ? now + retryAfter * 1000
+    : Number.isFinite(reset)
+      ? reset * 1000
+      : now + 60_000;
   return { until, resource: null, why: "GitLab's rate limit for this token is used up." };
 };

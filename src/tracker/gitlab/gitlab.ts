@@ -104,7 +104,11 @@ const issueShape = z.object({
   web_url: webAddress,
 });
 
-async function someIssues(client: GitlabClient, repo: string, iids: readonly number[]): Promise<Asked<Map<number, IssueFacts>>> {
+async function someIssues(
+  client: GitlabClient,
+  repo: string,
+  iids: readonly number[],
+): Promise<Asked<Map<number, IssueFacts>>> {
   const answer = await client.list(repo, "/issues", { "iids[]": iids, scope: "all" });
   if (answer === null) return absent;
   const found = shaped(z.array(issueShape), answer.items, "GitLab");
@@ -130,7 +134,9 @@ async function logTail(
 ): Promise<Asked<string[]>> {
   const url = mergeRequest.checks.find((one) => one.name === check)?.url ?? "";
   // The job may be a fork's; its address tells whose.
-  const parts = /^(.*?)\/-\/jobs\/(\d+)/.exec(url.startsWith(`${client.webUrl}/`) ? url.slice(client.webUrl.length + 1) : "");
+  const parts = /^(.*?)\/-\/jobs\/(\d+)/.exec(
+    url.startsWith(`${client.webUrl}/`) ? url.slice(client.webUrl.length + 1) : "",
+  );
   if (parts === null) return absent;
   const text = await client.tail(decodeURIComponent(parts[1]!), `/jobs/${parts[2]}/trace`, logTailBytes);
   return text === null ? absent : known(logLines(text, lines));

@@ -138,7 +138,8 @@ export class GitlabMergeRequests {
   async #live(value: told.Detail): Promise<[PullRequestFacts["review"], CheckFacts[]]> {
     const where = `/merge_requests/${value.iid}`;
     const approvals = await this.#client.get(this.#repo, `${where}/approvals`);
-    const reviewers = (value.reviewers ?? []).length === 0 ? [] : await this.#client.get(this.#repo, `${where}/reviewers`);
+    const reviewers =
+      (value.reviewers ?? []).length === 0 ? [] : await this.#client.get(this.#repo, `${where}/reviewers`);
     const review = told.reviewOf(
       value,
       approvals === null ? { approved_by: [] } : shaped(told.approvals, approvals, "GitLab"),
@@ -148,7 +149,10 @@ export class GitlabMergeRequests {
     const pipeline = value.head_pipeline;
     if (pipeline === null || pipeline === undefined) return [review, []];
     // A fork's pipeline runs in the fork.
-    const at = pipeline.project_id === undefined || pipeline.project_id === value.target_project_id ? this.#repo : pipeline.project_id;
+    const at =
+      pipeline.project_id === undefined || pipeline.project_id === value.target_project_id
+        ? this.#repo
+        : pipeline.project_id;
     const jobs = await this.#client.list(at, `/pipelines/${pipeline.id}/jobs`, {});
     return [review, told.checksOf(pipeline, shaped(told.jobs, jobs?.items ?? [], "GitLab"))];
   }

@@ -140,7 +140,8 @@ async function send(
     // The shape below says it.
   }
   const { data, errors } = shaped(answerShape, value, "Linear");
-  if (answer.status !== 200 && errors === undefined) throw new Unanswered(`Linear answers with status ${answer.status}.`);
+  if (answer.status !== 200 && errors === undefined)
+    throw new Unanswered(`Linear answers with status ${answer.status}.`);
   return { data, errors: errors ?? [] };
 }
 

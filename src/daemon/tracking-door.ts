@@ -69,7 +69,7 @@ export class TrackingDoor {
   async refresh(project?: string): Promise<TrackerJson[]> {
     await this.#learn();
     const tracking = await this.open();
-    await tracking.poll();
+    await tracking.poll(true);
     return tracking.report().filter((each) => project === undefined || each.project === project);
   }
 

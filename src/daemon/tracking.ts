@@ -47,6 +47,8 @@ export class Tracking {
   #timer: NodeJS.Timeout | undefined;
   #round: Promise<void> | null = null;
   #again = false;
+  /** The next round is to know it from the host itself, not from what the adapter remembers of it. */
+  #fresh = false;
   #closed = false;
 
   /** @param told is given the sessions that were asked about, after each round. */
@@ -64,18 +66,19 @@ export class Tracking {
     if (delay === null) return;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      void this.poll();
+      void this.poll(atOnce);
     }, delay);
     this.#timer.unref();
   }
 
   /** One round for all; a second one that is asked for meanwhile follows it, so that nobody gets an older answer. */
-  async poll(): Promise<void> {
+  async poll(fresh = false): Promise<void> {
+    if (fresh) this.#fresh = true;
     if (this.#round !== null) {
       this.#again = true;
       await this.#round;
       // It was just over when it was asked for once more.
-      if (this.#again && !this.#closed) await this.poll();
+      if (this.#again && !this.#closed) await this.poll(fresh);
       return;
     }
     const rounds = async (): Promise<void> => {
@@ -138,8 +141,10 @@ export class Tracking {
   }
 
   async #one(): Promise<void> {
+    const fresh = this.#fresh;
+    this.#fresh = false;
     const groups = await this.#groups();
-    const asked = await Promise.all([...this.#byHost(groups), ...this.#byTracker(groups)].map((ask) => ask()));
+    const asked = await Promise.all([...this.#byHost(groups, fresh), ...this.#byTracker(groups)].map((ask) => ask()));
     await reach("tracking.asked");
     if (!this.#closed) await this.#told([...new Set(asked.flat())]);
   }
@@ -162,11 +167,11 @@ export class Tracking {
     return all.flat();
   }
 
-  #byHost(groups: readonly Group[]): (() => Promise<SessionId[]>)[] {
+  #byHost(groups: readonly Group[], fresh: boolean): (() => Promise<SessionId[]>)[] {
     return this.#gather(groups, (settings) => settings.codeHost).map(([tracker, members]) => async () => {
       const { host } = tracker;
       if (host === null || this.#rests(tracker)) return [];
-      const questions = members.flatMap(({ session, settings }) => this.#question(session, settings));
+      const questions = members.flatMap(({ session, settings }) => this.#question(session, settings, fresh));
       if (questions.length === 0) return [];
       const answers = await this.#bounded(tracker, host.pullRequests(questions));
       const hidden = `${tracker.settings.repo} is not there, or the token may not see it.`;
@@ -212,14 +217,14 @@ export class Tracking {
     return [...byTracker];
   }
 
-  #question(session: SessionState, settings: ProjectSettings): PullRequestQuestion[] {
+  #question(session: SessionState, settings: ProjectSettings, fresh: boolean): PullRequestQuestion[] {
     const branch = this.#branchOf(session);
     const numbers = (session.pullRequests ?? [])
       .filter(({ facts, lost }) => facts.state !== "merged" && !isTaken(lost))
       .map(({ facts }) => facts.number);
     // Whatever comes from a default branch is somebody else's.
     if (branch === settings.defaultBranch && numbers.length === 0) return [];
-    return [{ key: session.id, branch, numbers }];
+    return [{ key: session.id, branch, numbers, ...(fresh ? { fresh } : {}) }];
   }
 
   #branchOf(session: SessionState): string {

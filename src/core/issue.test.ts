@@ -30,7 +30,7 @@ test("[TRK-6] the text of an issue is bounded, inert and marked as from outside"
     key: "5",
     url: "https://example.test/5",
     title: "a\n\u001b[31mb",
-    body: `${"x".repeat(100_000)}`,
+    body: "x".repeat(100_000),
     state: "open" as const,
     labels: [],
   };

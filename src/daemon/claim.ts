@@ -5,8 +5,8 @@ import { HoldfastError } from "../protocol/error.ts";
 import type { SessionJson } from "../protocol/wire.ts";
 import type { Loop } from "./loop.ts";
 import type { Parts } from "./parts.ts";
+import { takenReason } from "./tracker-record.ts";
 import { requireCodeHost, type TrackingDoor } from "./tracking-door.ts";
-import { takenReason } from "./tracking.ts";
 import { findSession } from "./verbs.ts";
 import { sessionJson } from "./view.ts";
 

@@ -56,7 +56,7 @@ async function judge(
   const now = parts.clock.now();
   const candidates = await Promise.all(
     sessions.map(async (session) => {
-      const heardAt = parts.heardAt(session.id);
+      const heardAt = parts.issueHeardAt(session.id);
       // An issue may have been opened again since it was last heard of; a merge is for ever.
       const fresh = heardAt !== null && now - heardAt < staleAfterMs;
       return {

@@ -112,7 +112,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
   owner.owns("chat", () => chat.close());
   const projects = openLazyProjects({ userConfig: paths.config, onAgents: define });
   define(await projects.agents(store.projects()));
-  const heard = new Map<SessionId, number>();
+  const heard = { pullRequests: new Map<SessionId, number>(), issues: new Map<SessionId, number>() };
   const parts: Parts = {
     store,
     settings: knownSettings({ store, projects, log }),
@@ -130,7 +130,8 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
     worktrees: paths.worktrees,
     home: paths.home,
     restore: options.restore,
-    heardAt: (id) => heard.get(id) ?? null,
+    heardAt: (id) => heard.pullRequests.get(id) ?? null,
+    issueHeardAt: (id) => heard.issues.get(id) ?? null,
   };
   const loop = new Loop(parts, createPerform(parts));
   owner.owns("loop", () => loop.close(stopGraceMs));

@@ -24,6 +24,7 @@ export interface Parts {
   home: string;
   /** False after `start --no-restore`. */
   restore: boolean;
-  /** When a tracker last confirmed what is on record of a session; null before it did. */
+  /** When a tracker last confirmed what is on record of a session's pull requests; null before it did. */
   heardAt: (id: SessionId) => number | null;
+  issueHeardAt: (id: SessionId) => number | null;
 }

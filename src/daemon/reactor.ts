@@ -225,7 +225,7 @@ export class Reactor {
     const { tracking } = this;
     const { codeHost } = settings;
     if (tracking === null || codeHost === null) return { is: "unknown", why: "there is no tracker" };
-    const touched = tracking.touched.get(pullRequest.url) ?? pullRequest.updatedAt;
+    const touched = tracking.record.touched.get(pullRequest.url) ?? pullRequest.updatedAt;
     const kept = this.#threads.get(pullRequest.url);
     // A new thread and a reply touch the pull request; else the answer would be the same.
     if (kept !== undefined && kept.touched === touched) return kept.answer;

@@ -14,7 +14,7 @@ import type { Loop } from "./loop.ts";
 import type { Notifications } from "./notifications.ts";
 import type { Parts } from "./parts.ts";
 import type { Reactor } from "./reactor.ts";
-import type { Tracking } from "./tracking.ts";
+import type { Heard, Tracking } from "./tracking.ts";
 
 /** What changes in a burst is looked at once. */
 const lookAfterMs = 300;
@@ -33,7 +33,7 @@ export interface DoorOptions {
     bytes: Uint8Array,
     secret: string,
   ) => Promise<{ refused: string } | { repo: string }>;
-  heard: Map<SessionId, number>;
+  heard: Heard;
 }
 
 export class TrackingDoor {
@@ -123,7 +123,7 @@ export class TrackingDoor {
 
   async #look(): Promise<void> {
     const sessions = this.#parts.store.sessions();
-    const changed = sessions.filter(({ id, seq }) => this.#seqs.get(id) !== seq);
+    const changed = sessions.filter(({ id, seq, intent }) => intent.want !== "killed" && this.#seqs.get(id) !== seq);
     for (const { id, seq } of changed) this.#seqs.set(id, seq);
     if (changed.length === 0 || this.#closed) return;
     const { reactor, notifications } = await this.#openReactor();

@@ -12,7 +12,7 @@ import { asProjectId, asSessionId, type SessionId } from "../protocol/ids.ts";
 import type { IssueFacts, PullRequestFacts } from "../protocol/tracker.ts";
 import { ready } from "../core/test-facts.ts";
 import type { KnownSettings } from "./known-settings.ts";
-import { Tracking } from "./tracking.ts";
+import { Tracking, type Heard } from "./tracking.ts";
 
 export class ScriptedTracker implements Tracker {
   readonly settings = { type: "github", repo: "owner/app", baseUrl: null, tokenEnv: null } as const;
@@ -61,7 +61,7 @@ export interface TrackingWorld {
   store: Store;
   trackers: Map<string, ScriptedTracker>;
   tracking: Tracking;
-  heard: Map<SessionId, number>;
+  heard: Heard;
   told: SessionId[][];
   log: string[];
   now: { value: number };
@@ -114,7 +114,7 @@ export async function trackingWorld(projects: Record<string, string | null>): Pr
     liveBranch: (path: string) => path.split("/").at(-1) ?? null,
     isOwnCommit: (_path: string, commit: string) => Promise.resolve(commit.startsWith("a")),
   } as unknown as Workspaces;
-  const heard = new Map<SessionId, number>();
+  const heard = { pullRequests: new Map<SessionId, number>(), issues: new Map<SessionId, number>() };
   const told: SessionId[][] = [];
   const say = (message: string): void => void log.push(message);
   const tracking = new Tracking(

@@ -36,7 +36,7 @@ test("[TRK-3] a tracker that fails, throws or rests changes nothing, and says so
   const json = () => world.tracking.report().find(({ project }) => project === "app");
   expect(json()).toMatchObject({ state: "ok", why: null });
 
-  const heardAt = world.heard.get(asSessionId("app-1"));
+  const heardAt = world.heard.pullRequests.get(asSessionId("app-1"));
   world.now.value += 60_000;
   app.answer = () => ({ is: "unknown", why: "GitHub answers with status 502.", retryAt: null });
   await world.tracking.poll();
@@ -58,8 +58,8 @@ test("[TRK-3] a tracker that fails, throws or rests changes nothing, and says so
   expect(app.asked.length).toBe(asked);
   expect(json()?.state).toBe("resting");
   expect(state()?.seq).toBe(before);
-  expect(world.heard.get(asSessionId("app-1"))).toBe(heardAt);
-  expect(world.heard.get(asSessionId("other-1"))).toBe(world.now.value);
+  expect(world.heard.pullRequests.get(asSessionId("app-1"))).toBe(heardAt);
+  expect(world.heard.pullRequests.get(asSessionId("other-1"))).toBe(world.now.value);
 });
 
 test("[TRK-3] a tracker that lies puts nothing on record that is not the session's", async () => {

@@ -3,32 +3,32 @@
  * of its sessions, each with a deadline. What is different goes on record; what was not said changes nothing.
  */
 import { isTracked, pollDelay } from "../core/polling.ts";
-import { differs } from "../core/pull-request-status.ts";
 import { bounded } from "../base/deadline.ts";
 import { reach } from "../base/test-points.ts";
 import type { ProjectSettings, ProjectTracker } from "../ports/projects.ts";
 import type { Asked, PullRequestQuestion, Tracker, Trackers } from "../ports/tracker.ts";
 import { messageOf } from "../protocol/error.ts";
-import type { SessionEvent } from "../protocol/event.ts";
 import type { ProjectId, SessionId } from "../protocol/ids.ts";
 import type { SessionState } from "../protocol/session.ts";
-import type { IssueFacts, PullRequestFacts } from "../protocol/tracker.ts";
+import type { IssueFacts } from "../protocol/tracker.ts";
 import type { TrackerJson } from "../protocol/wire.ts";
 import { looksLikeIssue } from "../core/issue-reference.ts";
 import type { Parts } from "./parts.ts";
 import { TrackerHealth } from "./tracker-health.ts";
+import { isTaken, TrackerRecord } from "./tracker-record.ts";
 
 /** Longer than the adapters' own deadlines for a question in several parts. */
 const askDeadlineMs = 45_000;
-/** A host may leave something out by mistake once. */
-const missesUntilLost = 2;
-/** What a lying tracker may put on record at most. */
-const maxPullRequests = 20;
 
 export interface TrackingParts extends Pick<Parts, "store" | "settings" | "workspaces" | "clock" | "log"> {
   trackers: Trackers;
-  /** When a session's facts were last confirmed. */
-  heard: Map<SessionId, number>;
+  heard: Heard;
+}
+
+/** When what is on record of sessions was last confirmed. */
+export interface Heard {
+  pullRequests: Map<SessionId, number>;
+  issues: Map<SessionId, number>;
 }
 
 /** Sessions of one project with where they are asked about. */
@@ -41,33 +41,35 @@ export class Tracking {
   readonly #parts: TrackingParts;
   readonly #told: (ids: SessionId[]) => Promise<void>;
   readonly #health = new Map<Tracker, TrackerHealth>();
-  readonly #misses = new Map<string, number>();
-  /** When a pull request was last touched, by address: whether its threads may be others now. */
-  readonly touched = new Map<string, number>();
+  readonly record: TrackerRecord;
   #timer: NodeJS.Timeout | undefined;
   #round: Promise<void> | null = null;
   #again = false;
   /** The next round is to know it from the host itself, not from what the adapter remembers of it. */
   #fresh = false;
+  #polled = false;
   #closed = false;
 
   /** @param told is given the sessions that were asked about, after each round. */
   constructor(parts: TrackingParts, told: (ids: SessionId[]) => Promise<void>) {
     this.#parts = parts;
     this.#told = told;
+    this.record = new TrackerRecord(parts, () => this.#closed);
   }
 
   /** Something changed on the board: a session more or less to ask about. */
   schedule(atOnce = false): void {
     if (this.#closed || (this.#timer !== undefined && !atOnce)) return;
     const delay = atOnce ? 0 : pollDelay(this.#candidates(), this.#parts.clock.now());
+    // What an earlier daemon heard is old: the first question is not put off.
+    const wait = this.#polled ? delay : 0;
     clearTimeout(this.#timer);
     this.#timer = undefined;
     if (delay === null) return;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       void this.poll(atOnce);
-    }, delay);
+    }, wait ?? 0);
     this.#timer.unref();
   }
 
@@ -143,6 +145,7 @@ export class Tracking {
   async #one(): Promise<void> {
     const fresh = this.#fresh;
     this.#fresh = false;
+    this.#polled = true;
     const groups = await this.#groups();
     const asked = await Promise.all([...this.#byHost(groups, fresh), ...this.#byTracker(groups)].map((ask) => ask()));
     await reach("tracking.asked");
@@ -175,9 +178,11 @@ export class Tracking {
       if (questions.length === 0) return [];
       const answers = await this.#bounded(tracker, host.pullRequests(questions));
       const hidden = `${tracker.settings.repo} is not there, or the token may not see it.`;
-      return await this.#take(tracker, members, answers, hidden, (session, facts) =>
-        this.#takePullRequests(session, facts),
-      );
+      return await this.#take(tracker, members, answers, {
+        hidden,
+        heard: this.#parts.heard.pullRequests,
+        take: (session, facts) => this.record.pullRequests(session, this.#branchOf(session), facts),
+      });
     });
   }
 
@@ -186,18 +191,20 @@ export class Tracking {
       if (this.#rests(tracker)) return [];
       const wanted = members.filter(({ session }) => session.issue !== null && looksLikeIssue(session.issue));
       if (wanted.length === 0) return [];
-      const references = [...new Set(wanted.map(({ session }) => session.issueSeen?.key ?? session.issue ?? ""))];
+      const keyOf = (session: SessionState): string => session.issueSeen?.key ?? session.issue ?? "";
+      const references = [...new Set(wanted.map(({ session }) => keyOf(session)))];
       const answers = await this.#bounded(tracker, tracker.issues(references));
-      const bySession =
-        answers === null
-          ? null
-          : new Map(
-              wanted.flatMap(({ session }) => {
-                const answer = answers.get(session.issueSeen?.key ?? session.issue ?? "");
-                return answer === undefined ? [] : [[session.id as string, answer] as const];
-              }),
-            );
-      return await this.#take(tracker, wanted, bySession, null, (session, facts) => this.#takeIssue(session, facts));
+      if (answers === null) return [];
+      const bySession = new Map<string, Asked<IssueFacts>>();
+      for (const { session } of wanted) {
+        const answer = answers.get(keyOf(session));
+        if (answer !== undefined) bySession.set(session.id, answer);
+      }
+      return await this.#take(tracker, wanted, bySession, {
+        hidden: null,
+        heard: this.#parts.heard.issues,
+        take: (session, facts) => this.record.issue(session, facts),
+      });
     });
   }
 
@@ -241,9 +248,12 @@ export class Tracking {
     tracker: Tracker,
     members: readonly { session: SessionState }[],
     answers: ReadonlyMap<string, Asked<T>> | null,
-    /** What it means when all of it is absent; null where that is an answer. */
-    hidden: string | null,
-    take: (session: SessionState, value: T) => Promise<void>,
+    by: {
+      /** What it means when all of it is absent; null where that is an answer. */
+      hidden: string | null;
+      heard: Map<SessionId, number>;
+      take: (session: SessionState, value: T) => Promise<void>;
+    },
   ): Promise<SessionId[]> {
     const health = this.#health.get(tracker);
     if (answers === null || this.#closed) return [];
@@ -252,13 +262,13 @@ export class Tracking {
     for (const { session } of members) {
       const answer = answers.get(session.id);
       if (answer === undefined) continue;
-      if (answer.is === "unknown" || (answer.is === "absent" && hidden !== null)) {
-        why ??= answer.is === "unknown" ? answer.why : hidden;
+      if (answer.is === "unknown" || (answer.is === "absent" && by.hidden !== null)) {
+        why ??= answer.is === "unknown" ? answer.why : by.hidden;
         continue;
       }
       try {
-        if (answer.is === "known") await take(session, answer.value);
-        this.#parts.heard.set(session.id, this.#parts.clock.now());
+        if (answer.is === "known") await by.take(session, answer.value);
+        by.heard.set(session.id, this.#parts.clock.now());
         heard.push(session.id);
       } catch (error) {
         why ??= messageOf(error);
@@ -273,73 +283,6 @@ export class Tracking {
     return heard;
   }
 
-  async #takePullRequests(session: SessionState, answer: PullRequestFacts[]): Promise<void> {
-    const branch = this.#branchOf(session);
-    const own: PullRequestFacts[] = [];
-    for (const facts of answer.slice(0, maxPullRequests)) {
-      if (isSane(facts) && (await this.#isOwn(session, branch, facts))) own.push(facts);
-    }
-    if (this.#closed) return;
-    for (const { url, updatedAt } of own) this.touched.set(url, updatedAt);
-    await this.#parts.store.change(session.id, (state) => {
-      const known = state.pullRequests ?? [];
-      const of = (facts: PullRequestFacts) =>
-        known.find((one) => one.facts.url === facts.url || one.facts.number === facts.number);
-      return [
-        ...own
-          .filter((facts) => differs(of(facts), facts))
-          .map((facts): SessionEvent => ({ type: "pull-request.seen", pullRequest: facts })),
-        ...this.#missing(state, own),
-      ];
-    });
-  }
-
-  /** Asked for by number and not shown. A merged one is not asked for any more and stays. */
-  #missing(state: SessionState, shown: readonly PullRequestFacts[]): SessionEvent[] {
-    return (state.pullRequests ?? []).flatMap(({ facts, lost }): SessionEvent[] => {
-      if (lost !== null || facts.state === "merged") return [];
-      const key = `${state.id} ${facts.url}`;
-      if (shown.some((one) => one.number === facts.number)) {
-        this.#misses.delete(key);
-        return [];
-      }
-      const misses = (this.#misses.get(key) ?? 0) + 1;
-      this.#misses.set(key, misses);
-      if (misses < missesUntilLost) return [];
-      this.#misses.delete(key);
-      return [{ type: "pull-request.lost", url: facts.url, reason: "its host does not show it any more" }];
-    });
-  }
-
-  /** A branch's name is anybody's; commits are not. */
-  async #isOwn(session: SessionState, branch: string, facts: PullRequestFacts): Promise<boolean> {
-    const known = (session.pullRequests ?? []).find((one) => one.facts.number === facts.number);
-    if (known !== undefined) return !isTaken(known.lost);
-    if (this.#isClaimedElsewhere(session, facts.url) || facts.headBranch !== branch) return false;
-    if (facts.state === "open" && facts.headRepo === facts.repo) return true;
-    return await this.#parts.workspaces.isOwnCommit(session.workspacePath, facts.headSha, session.base);
-  }
-
-  #isClaimedElsewhere(session: SessionState, url: string): boolean {
-    return this.#parts.store
-      .sessions()
-      .some(
-        (other) =>
-          other.id !== session.id &&
-          (other.pullRequests ?? []).some((one) => one.claimed && one.lost === null && one.facts.url === url),
-      );
-  }
-
-  async #takeIssue(session: SessionState, facts: IssueFacts): Promise<void> {
-    if (this.#closed) return;
-    const { body: _, ...issue } = facts;
-    await this.#parts.store.change(session.id, ({ issueSeen }) => {
-      const before = issueSeen === undefined ? null : [issueSeen.key, issueSeen.url, issueSeen.title, issueSeen.state];
-      const same = JSON.stringify(before) === JSON.stringify([issue.key, issue.url, issue.title, issue.state]);
-      return same ? [] : [{ type: "issue.seen", issue }];
-    });
-  }
-
   #rests(tracker: Tracker): boolean {
     const { restsUntil } = tracker.budget();
     return restsUntil !== null && restsUntil > this.#parts.clock.now();
@@ -349,7 +292,7 @@ export class Tracking {
     const health = this.#health.get(tracker);
     try {
       const answer = await bounded(work, askDeadlineMs);
-      if (answer !== "too-late") return answer as T;
+      if (answer !== "too-late") return answer;
       health?.failed(`It did not answer within ${askDeadlineMs / 1000} s.`);
     } catch (error) {
       health?.failed(messageOf(error));
@@ -363,13 +306,6 @@ export class Tracking {
   }
 }
 
-/** Written when another session claimed it; what else is lost may come back. */
-export const takenReason = "claimed by ";
-
-function isTaken(lost: string | null): boolean {
-  return lost?.startsWith(takenReason) ?? false;
-}
-
 /** Issues and pull requests; mostly the same place. */
 export function placesOf(settings: ProjectSettings | null): ProjectTracker[] {
   // Settings that an earlier version kept have no code host.
@@ -381,16 +317,4 @@ export function placesOf(settings: ProjectSettings | null): ProjectTracker[] {
 
 function keyOf({ type, repo, baseUrl }: ProjectTracker): string {
   return `${type} ${baseUrl ?? ""} ${repo}`;
-}
-
-/** The adapters translate; this only keeps what could not be shown or compared from going on record. */
-function isSane(facts: PullRequestFacts): boolean {
-  return (
-    Number.isSafeInteger(facts.number) &&
-    facts.number > 0 &&
-    /^https?:\/\//.test(facts.url) &&
-    facts.url.length < 2048 &&
-    typeof facts.headSha === "string" &&
-    Array.isArray(facts.checks)
-  );
 }

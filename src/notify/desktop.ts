@@ -30,6 +30,6 @@ function appleArgv(title: string, text: string): string[] {
 
 function said(error: NodeJS.ErrnoException | (Error & { killed?: boolean }), program: string): string {
   if ("code" in error && error.code === "ENOENT") return `${program} is not installed`;
-  if ("killed" in error && error.killed === true) return `${program} took longer than ${deadlineMs / 1000} s`;
+  if ("killed" in error && error.killed) return `${program} took longer than ${deadlineMs / 1000} s`;
   return `${program} failed`;
 }

@@ -1,9 +1,11 @@
 /** Bundles the CLI, the daemon and the demo agent into dist/, as CommonJS: importing node:http as ESM would load all of fetch. */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { cpSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { rolldown } from "rolldown";
+import { build as buildPage } from "vite";
 
 const root = join(import.meta.dirname, "..");
 /** Written beside and moved into place: a build that fails leaves the old one. */
@@ -18,10 +20,11 @@ const hot =
   /src\/(cli\/(main|context|entry-types|input|lean-parse|standard-io|find-daemon|connection|socket-transport|render\/(text|paint|sessions|daemon)|commands\/(index|info|session\/ls))|client\/client|protocol\/(http|error|ids|session)|base\/(paths|pid|build|launch-options))\.ts$/;
 // Built apart, so that none of them loads what only another one uses.
 await bundleOne("cli", "src/cli/entry.ts", [{ name: "command", test: hot, includeDependenciesRecursively: false }]);
-await bundleOne("daemon", "src/daemon/entry.ts", []);
+// All that a start needs is one file, also what a part that loads later needs as well.
+await bundleOne("daemon", "src/daemon/entry.ts", [{ name: "main", test: /src\/daemon\/main\.ts$/ }]);
 await bundleOne("demo-agent", "src/agents/demo/tui.ts", []);
 await bundleOne("demo-acp", "src/agents/demo/acp/main.ts", []);
-cpSync(join(root, "src/web"), join(dist, "web"), { recursive: true });
+await buildWeb(join(dist, "web"));
 writeFileSync(join(dist, "build.json"), `${JSON.stringify({ version, build })}\n`);
 rmSync(join(root, "dist"), { recursive: true, force: true });
 renameSync(dist, join(root, "dist"));
@@ -32,6 +35,8 @@ async function bundleOne(name: string, entry: string, groups: object[]): Promise
     input: { [name]: entry },
     preserveEntrySignatures: false,
     platform: "node",
+    // Has a native part; it lies beside the build (see src/cli/install-build.ts).
+    external: ["@lydell/node-pty"],
     transform: {
       define: {
         __HOLDFAST_VERSION__: JSON.stringify(version),
@@ -48,6 +53,23 @@ async function bundleOne(name: string, entry: string, groups: object[]): Promise
     minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
   });
   await bundle.close();
+}
+
+/** The dashboard, with each text file compressed beside it, so that the daemon never compresses while it serves. */
+async function buildWeb(outDir: string): Promise<void> {
+  await buildPage({
+    configFile: join(root, "src/web/vite.config.ts"),
+    logLevel: "warn",
+    define: { __HOLDFAST_BUILD__: JSON.stringify(build) },
+    build: { outDir, emptyOutDir: true },
+  });
+  for (const file of readdirSync(outDir, { recursive: true, encoding: "utf8" })) {
+    if (!/\.(js|css|html|svg|webmanifest|wasm)$/.test(file)) continue;
+    const bytes = readFileSync(join(outDir, file));
+    const params = { [constants.BROTLI_PARAM_QUALITY]: 9 };
+    writeFileSync(join(outDir, `${file}.br`), brotliCompressSync(bytes, { params }));
+    writeFileSync(join(outDir, `${file}.gz`), gzipSync(bytes, { level: 9 }));
+  }
 }
 
 /** The commit, and where the tree differs from it a digest of the sources, so that every rebuild of other code is told apart. */

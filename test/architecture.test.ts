@@ -25,7 +25,7 @@ const allowed: Record<string, { ours: string[]; libraries: string[]; why: string
   keeper: { ours: [], libraries: ["node:"], why: "a shell script, and its text" },
   runtime: {
     ours: ["ports", "protocol", "base"],
-    libraries: ["node:", "@agentclientprotocol/sdk"],
+    libraries: ["node:", "@agentclientprotocol/sdk", "@lydell/node-pty"],
     why: "an adapter knows its port, not its caller",
   },
   workspace: {
@@ -64,7 +64,26 @@ const allowed: Record<string, { ours: string[]; libraries: string[]; why: string
     libraries: ["node:", "commander", "@clack/prompts", "@bomb.sh/tab"],
     why: "it reaches the daemon over its socket, or starts it as a process",
   },
-  web: { ours: ["client", "protocol"], libraries: ["react", "wouter"], why: "it is a view of the protocol" },
+  web: {
+    ours: ["client", "protocol"],
+    libraries: [
+      "react",
+      "react-dom",
+      "wouter",
+      "zustand",
+      "radix-ui",
+      "lucide-react",
+      "cmdk",
+      "clsx",
+      "tailwind-merge",
+      "class-variance-authority",
+      "virtua",
+      "streamdown",
+      "@pierre/diffs",
+      "@xterm",
+    ],
+    why: "it is a view of the protocol",
+  },
 };
 const composition = "daemon/main.ts";
 
@@ -124,7 +143,9 @@ function imports(text: string): string[] {
 
 function sources(): string[] {
   return readdirSync(source, { recursive: true, encoding: "utf8" }).filter(
-    (file) => /\.tsx?$/.test(file) && !/\.p?test\.ts$|fixture\.ts$|test-[a-z-]+(\/|\.ts$)|contract\.ts$/.test(file),
+    (file) =>
+      /\.tsx?$/.test(file) &&
+      !/\.p?test\.tsx?$|config\.ts$|fixture\.ts$|test-[a-z-]+(\/|\.ts$)|contract\.ts$/.test(file),
   );
 }
 

@@ -12,6 +12,7 @@ import type { Kind, SessionState } from "../protocol/session.ts";
 import type { SessionJson } from "../protocol/wire.ts";
 import type { Verb } from "../core/lifecycle.ts";
 import { isSameIssue } from "../core/issue-reference.ts";
+import { orchestratorInstructions } from "../core/orchestrator.ts";
 import { branchFor, slug } from "../core/names.ts";
 import type { Loop } from "./loop.ts";
 import type { SpawnIssue } from "./spawn-issue.ts";
@@ -34,17 +35,9 @@ export async function spawn(parts: Parts, loop: Loop, door: TrackingDoor, ask: A
   const existing = request.resume === true ? sessionOfIssue(parts, settings, request.issue) : null;
   if (existing !== null) return resume(parts, loop, existing, request, ask);
 
-  const role = request.role ?? "worker";
-  const kind: Kind = role === "shell" ? "terminal" : (request.kind ?? settings.kind);
-  const agent = role === "shell" ? "shell" : (request.agent ?? settings.agent);
+  const { role, kind, agent } = wanted(settings, request);
   const definition = agentFor(parts, settings, agent, kind);
-  const running = parts.store.sessions().filter((session) => session.project === settings.id && wantsToRun(session));
-  refuseSecondOrchestrator(running, role);
-  if (settings.maxSessions !== null && running.length >= settings.maxSessions) {
-    throw new HoldfastError("conflict", `${settings.id} already runs ${running.length} sessions, its maxSessions.`, {
-      hint: "Stop one (holdfast session stop <id>) or raise maxSessions in holdfast.yaml.",
-    });
-  }
+  limitOf(parts, settings, role);
 
   const issue = request.issue === undefined ? noIssue(request) : await readIssueOf(door, settings, request);
   const { id, again } = await newId(parts, settings, issue.key ?? undefined, role);
@@ -66,10 +59,11 @@ export async function spawn(parts: Parts, loop: Loop, door: TrackingDoor, ask: A
     throw new HoldfastError("preflight-failed", problems.join("\n"), { hint: "Nothing was created." });
   }
 
+  const prompt = firstPrompt(settings, id, role, issue.prompt ?? "");
   const admitted: SessionEvent[] =
-    issue.prompt === null
+    prompt === ""
       ? []
-      : [{ type: "prompt.admitted", promptId: asPromptId(`${id}-first`), text: issue.prompt, by: ask.actor }];
+      : [{ type: "prompt.admitted", promptId: asPromptId(`${id}-first`), text: prompt, by: ask.actor }];
   const state = await parts.store.create(
     {
       type: "session.created",
@@ -98,7 +92,28 @@ async function readIssueOf(door: TrackingDoor, settings: ProjectSettings, reques
   return (await import("./spawn-issue.ts")).readIssue(door, settings, request);
 }
 
-async function settingsOf(parts: Parts, project: string): Promise<ProjectSettings> {
+/** What is asked for, and where nothing is, what the project says. */
+export function wanted(
+  settings: ProjectSettings,
+  request: SpawnRequest,
+): { role: SessionState["role"]; kind: Kind; agent: string } {
+  const role = request.role ?? "worker";
+  const kind: Kind = role === "shell" ? "terminal" : (request.kind ?? settings.kind);
+  return { role, kind, agent: role === "shell" ? "shell" : (request.agent ?? settings.agent) };
+}
+
+/** Throws where the project has as many as it may have. */
+export function limitOf(parts: Parts, settings: ProjectSettings, role: SessionState["role"]): void {
+  const running = parts.store.sessions().filter((session) => session.project === settings.id && wantsToRun(session));
+  refuseSecondOrchestrator(running, role);
+  if (settings.maxSessions !== null && running.length >= settings.maxSessions) {
+    throw new HoldfastError("conflict", `${settings.id} already runs ${running.length} sessions, its maxSessions.`, {
+      hint: "Stop one (holdfast session stop <id>) or raise maxSessions in holdfast.yaml.",
+    });
+  }
+}
+
+export async function settingsOf(parts: Parts, project: string): Promise<ProjectSettings> {
   const row = parts.store.projects().find(({ id }) => id === project);
   if (row !== undefined) return parts.settings.read(row);
   const known = parts.store.projects().map(({ id }) => id);
@@ -110,7 +125,7 @@ async function settingsOf(parts: Parts, project: string): Promise<ProjectSetting
   });
 }
 
-function agentFor(parts: Parts, settings: ProjectSettings, id: string, kind: Kind): AgentDefinition {
+export function agentFor(parts: Parts, settings: ProjectSettings, id: string, kind: Kind): AgentDefinition {
   const definition = settings.agents.find((agent) => agent.id === id) ?? parts.agents.get(id);
   const known = [...new Set([...parts.agents.list(), ...settings.agents].map((agent) => agent.id))].join(", ");
   if (definition === null || definition === undefined) {
@@ -126,6 +141,14 @@ function agentFor(parts: Parts, settings: ProjectSettings, id: string, kind: Kin
 
 function wantsToRun(session: SessionState): boolean {
   return session.intent.want === "running" && session.run.run !== "failed";
+}
+
+/** An orchestrator is told its trade before what the person wants. */
+function firstPrompt(settings: ProjectSettings, id: string, role: SessionState["role"], asked: string): string {
+  if (role !== "orchestrator") return asked;
+  const { id: project, defaultBranch, tracker } = settings;
+  const told = orchestratorInstructions({ id, project, defaultBranch, tracker: tracker?.repo ?? null });
+  return asked === "" ? told : `${told}\nThe person says:\n\n${asked}`;
 }
 
 function refuseSecondOrchestrator(running: SessionState[], role: SessionState["role"]): void {
@@ -146,14 +169,22 @@ async function newId(
     const number = await parts.store.nextNumber(settings.prefix);
     return { id: asSessionId(`${settings.prefix}-${number}`), again: 1 };
   }
-  const wanted = `${settings.prefix}-${slug(issue)}`;
+  return idOfIssue(parts, settings, issue);
+}
+
+export function idOfIssue(parts: Parts, settings: ProjectSettings, issue: string): { id: SessionId; again: number } {
+  const first = `${settings.prefix}-${slug(issue)}`;
   for (let again = 1; ; again++) {
-    const id = again === 1 ? wanted : `${wanted}-${again}`;
+    const id = again === 1 ? first : `${first}-${again}`;
     if (!parts.store.wasUsed(id)) return { id: asSessionId(id), again };
   }
 }
 
-function sessionOfIssue(parts: Parts, settings: ProjectSettings, issue: string | undefined): SessionState | null {
+export function sessionOfIssue(
+  parts: Parts,
+  settings: ProjectSettings,
+  issue: string | undefined,
+): SessionState | null {
   if (issue === undefined) {
     throw new HoldfastError("usage", "--resume needs the issue whose session is to be taken up.", {
       hint: "For example: holdfast spawn my-app 123 --resume",
@@ -246,7 +277,7 @@ async function neverMade(parts: Parts, session: SessionState, why: string): Prom
   });
 }
 
-function missingTools(definition: AgentDefinition, kind: Kind): string[] {
+export function missingTools(definition: AgentDefinition, kind: Kind): string[] {
   const command = kind === "terminal" ? definition.terminal?.start[0] : definition.chat?.command[0];
   const missing: string[] = [];
   if (command !== undefined && !command.startsWith("{") && !onPath(command)) {
@@ -259,7 +290,7 @@ function missingTools(definition: AgentDefinition, kind: Kind): string[] {
   return missing;
 }
 
-function onPath(command: string): boolean {
+export function onPath(command: string): boolean {
   const candidates = isAbsolute(command)
     ? [command]
     : (process.env["PATH"] ?? "").split(delimiter).map((directory) => join(directory, command));
@@ -275,7 +306,7 @@ function onPath(command: string): boolean {
   });
 }
 
-function lowDisk(home: string): string[] {
+export function lowDisk(home: string): string[] {
   const { bavail, bsize } = statfsSync(home);
   const free = bavail * bsize;
   return free >= minFreeBytes

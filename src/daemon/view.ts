@@ -8,6 +8,7 @@ import type { SessionState } from "../protocol/session.ts";
 import { primaryPullRequest } from "../protocol/reduce.ts";
 import type { SeenIssue } from "../protocol/tracker.ts";
 import type { EventJson, PullRequestJson, SessionJson } from "../protocol/wire.ts";
+import { lastLine } from "./last-line.ts";
 import type { Loop } from "./loop.ts";
 import type { Parts } from "./parts.ts";
 
@@ -63,10 +64,12 @@ export function sessionJson(parts: Parts, loop: Loop, session: SessionState): Se
       what,
     })),
     trash: session.workspace.at === "trashed" ? session.workspace.trash : null,
+    workspace: session.workspace.at,
     attach: attachText(parts, session),
     activity: seen?.activity?.activity ?? null,
     permissions: session.permissions,
     queued: session.queue.length,
+    lastLine: lastLine(parts, session),
     createdAt: iso(session.createdAt),
     lastActivityAt: iso(Math.max(session.lastActivityAt, seen?.activity?.since ?? 0)),
     end: endJson(session),

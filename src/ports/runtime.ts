@@ -47,12 +47,34 @@ export interface LaunchRequest {
 
 export type LaunchResult =
   | { launched: true; agent: ProcessIdentity; agentSessionId: string | null; promptTaken: boolean }
-  | { launched: false; reason: string; exit: ExitStatus | null; lastLines: string[]; conversationGone: boolean };
+  | {
+      launched: false;
+      reason: string;
+      exit: ExitStatus | null;
+      lastLines: string[];
+      conversationGone: boolean;
+      /** It was started and ended by itself before its conversation was open: a crash like any other, if nobody waits for it. */
+      died?: boolean;
+    };
+
+export interface PromptToSend {
+  promptId: PromptId;
+  text: string;
+  /** Only for a runtime that can carry them. */
+  attachments?: SentAttachment[];
+}
+
+export type SentAttachment =
+  | { type: "image"; mimeType: string; bytes: Uint8Array }
+  /** `text` is what of it is meant; null where the agent is to read it itself. */
+  | { type: "file"; name: string; path: string; text: string | null };
 
 export type SendResult =
   | { sent: "seen"; by: string }
   /** Not sent, may be tried again later. */
   | { sent: "not-now"; why: string }
+  /** The agent cannot take it; nothing was written, and trying again would not help. */
+  | { sent: "refused"; why: string }
   /** Written, but it could not be seen to arrive; never repeated by itself. */
   | { sent: "doubtful"; why: string };
 
@@ -61,6 +83,30 @@ export interface StopResult {
   remaining: { pid: number; what: string }[];
   exit: ExitStatus | null;
   lastLines: string[];
+}
+
+export interface ViewRequest {
+  cols: number;
+  rows: number;
+  /** Only watches: the window's size is not this viewer's to give. */
+  readonly: boolean;
+}
+
+export type ViewEnd = (reason: string) => void;
+
+/** One viewer's line to a screen. Whoever opened it closes it. */
+export interface TerminalView {
+  /** The launch whose screen it is; nothing typed here reaches another one. */
+  readonly launch: LaunchId;
+  /** Gives what the screen is painted with, from its first byte, and says when there is no more. */
+  start(sink: { data(bytes: Buffer): void; end: ViewEnd }): void;
+  write(bytes: Buffer): void;
+  resize(cols: number, rows: number): void;
+  watchOnly(on: boolean): void;
+  /** For a viewer that does not take its bytes. */
+  pause(): void;
+  resume(): void;
+  close(): void;
 }
 
 export interface Runtime {
@@ -72,7 +118,7 @@ export interface Runtime {
   mayHaveLeft(session: SessionState): boolean;
   /** Repeatable for one launch id: a launch that is already there is not started again. */
   launch(request: LaunchRequest): Promise<LaunchResult>;
-  send(session: SessionState, prompt: { promptId: PromptId; text: string }): Promise<SendResult>;
+  send(session: SessionState, prompt: PromptToSend): Promise<SendResult>;
   /** Ends the whole tree in stages and verifies that it is empty. Of something gone: success. */
   stop(session: SessionState, options: { force: boolean; deadlineMs: number }): Promise<StopResult>;
   /** What the screen shows now. */
@@ -82,4 +128,9 @@ export interface Runtime {
   /** Called when something may have changed, so that the loop looks at once. */
   onHint(listener: (session: SessionId | null) => void): void;
   close(): Promise<void>;
+}
+
+export interface TerminalRuntime extends Runtime {
+  /** Throws a HoldfastError where there is no live screen of the launch on record. */
+  view(session: SessionState, request: ViewRequest): Promise<TerminalView>;
 }

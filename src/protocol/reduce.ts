@@ -158,6 +158,7 @@ function change(state: SessionState, event: Exclude<StoredEvent, { type: "sessio
     case "session.converted":
       return { kind: event.kind, turn: { turn: "none" }, permissions: [] };
     case "prompt.withdrawn":
+    case "prompt.refused":
       return { queue: without(state.queue, event.promptId) };
     case "turn.started":
       return {
@@ -221,6 +222,7 @@ function change(state: SessionState, event: Exclude<StoredEvent, { type: "sessio
     case "notification":
     case "notification.sent":
       return tracked(state, event);
+    case "primer.dismissed":
     case "commands.changed":
     case "usage.updated":
     case "auth.required":

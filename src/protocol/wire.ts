@@ -1,5 +1,6 @@
 /** What is sent over the API, as schemas: validated coming in, described in OpenAPI going out. */
 import * as z from "zod/mini";
+import type { TranscriptPage } from "./transcript.ts";
 import { activities, kinds, roles, statuses } from "./session.ts";
 
 const time = z.nullable(z.iso.datetime());
@@ -57,6 +58,7 @@ export const sessionJson = z.object({
   processes: z.array(z.object({ pid: z.number(), startedAt: time, what: z.string() })),
   /** The trash entry that holds the worktree, or null while it is in its place. */
   trash: z.nullable(z.string()),
+  workspace: z.enum(["planned", "ready", "trashed", "gone"]),
   attach: z.nullable(z.string()),
   activity: z.nullable(z.enum(activities)),
   /** The agent's open questions (chat). */
@@ -68,6 +70,8 @@ export const sessionJson = z.object({
     }),
   ),
   queued: z.number(),
+  /** The last line the agent said or its screen showed, where that is known: plain text of at most 200 characters. */
+  lastLine: z.nullable(z.string()),
   createdAt: time,
   lastActivityAt: time,
   end: z.nullable(
@@ -86,6 +90,29 @@ export type SessionJson = z.infer<typeof sessionJson>;
 
 export const eventJson = z.looseObject({ seq: z.number(), at: z.iso.datetime(), type: z.string() });
 export type EventJson = z.infer<typeof eventJson>;
+
+/** Times in milliseconds since 1970; transcript-items.ts has the types. Fold later events on top with transcript.ts. */
+export const transcriptJson = z.object({
+  /** The last event that is in it. */
+  seq: z.number(),
+  items: z.array(z.looseObject({ item: z.string(), key: z.string(), seq: z.number(), at: z.number() })),
+  /** Whether there are items before these. */
+  older: z.boolean(),
+  /** Items before these that later events may still change. */
+  pinned: z.array(z.looseObject({ item: z.string(), key: z.string(), seq: z.number(), at: z.number() })),
+  queue: z.array(z.looseObject({ promptId: z.string(), state: z.string() })),
+  plan: z.nullable(z.array(z.unknown())),
+  modes: z.unknown(),
+  models: z.unknown(),
+  configOptions: z.unknown(),
+  commands: z.nullable(z.array(z.unknown())),
+  usage: z.nullable(z.looseObject({})),
+  turn: z.nullable(z.looseObject({ open: z.boolean() })),
+  lastReset: z.nullable(z.object({ seq: z.number(), reason: z.string() })),
+  primerUsed: z.boolean(),
+  /** Which items later events may change, for the fold that goes on. */
+  refs: z.looseObject({}),
+});
 
 export const infoJson = z.object({
   state: z.enum(["running", "starting", "stopped", "unresponsive"]),
@@ -146,7 +173,15 @@ export const cancelJson = z.object({
 export const linesJson = z.object({ lines: z.array(z.string()) });
 export const primerJson = z.object({ markdown: z.string(), turns: z.number(), omitted: z.number() });
 export const queueJson = z.object({
-  prompts: z.array(z.object({ promptId: z.string(), text: z.string(), state: z.string(), admittedAt: time })),
+  prompts: z.array(
+    z.object({
+      promptId: z.string(),
+      text: z.string(),
+      state: z.string(),
+      admittedAt: time,
+      attachments: z.array(z.looseObject({ type: z.string(), name: z.string(), size: z.number() })),
+    }),
+  ),
 });
 export const workerJson = z.object({
   pid: z.nullable(z.number()),
@@ -201,6 +236,79 @@ export const findingJson = z.object({
   fixable: z.boolean(),
 });
 
+const areas = ["committed", "staged", "unstaged", "untracked"] as const;
+export const changedFileJson = z.object({
+  path: z.string(),
+  /** Where a renamed file was before. */
+  oldPath: z.nullable(z.string()),
+  status: z.enum(["added", "modified", "deleted", "renamed", "untracked", "conflicted"]),
+  /** Where it differs: in commits since the merge base, in the index, in the file itself. */
+  areas: z.array(z.enum(areas)),
+  additions: z.number(),
+  deletions: z.number(),
+  binary: z.boolean(),
+});
+export const changesJson = z.object({
+  /** What the worktree is compared with: a branch's name, or a commit. */
+  base: z.string(),
+  /** The commit that HEAD and the base have in common; null in a repository without commits. */
+  mergeBase: z.nullable(z.string()),
+  head: z.nullable(z.string()),
+  files: z.array(changedFileJson),
+  /** Whether there are more files than these. */
+  truncated: z.boolean(),
+});
+export const patchJson = z.object({ patch: z.string(), truncated: z.boolean() });
+export const filesJson = z.object({ files: z.array(z.string()), truncated: z.boolean() });
+export const workJson = z.object({
+  uncommitted: z.number(),
+  /** Commits that no other ref reaches, newest first: `<short id> <subject>`. */
+  unpushed: z.array(z.string()),
+  /** Where it is or would be kept, and how to get it back. */
+  where: z.string(),
+});
+export const preflightJson = z.object({
+  problems: z.array(z.object({ message: z.string(), hint: z.nullable(z.string()) })),
+  /** What the session would get; null where it is not known before the session is made. */
+  branch: z.nullable(z.string()),
+  base: z.nullable(z.string()),
+  id: z.nullable(z.string()),
+  agent: z.nullable(z.string()),
+  kind: z.enum(kinds),
+});
+export const settingsJson = z.object({
+  version: z.string(),
+  build: z.string(),
+  home: z.string(),
+  readOnly: z.boolean(),
+  agents: z.array(
+    z.object({
+      id: z.string(),
+      name: z.string(),
+      kinds: z.array(z.enum(kinds)),
+      /** Whether its command is found for one of its kinds. */
+      installed: z.boolean(),
+      command: z.string(),
+      /** Why it cannot be used, with the fix. */
+      reason: z.nullable(z.string()),
+    }),
+  ),
+  projects: z.array(projectJson),
+  notify: z.unknown(),
+  configFiles: z.array(z.string()),
+  trashDays: z.number(),
+});
+/** What the daemon says in text messages on a terminal's WebSocket; the screen itself comes in binary ones. */
+export const terminalFrame = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("attached"), launch: z.string(), readonly: z.boolean() }),
+  z.object({ type: z.literal("detached"), reason: z.string() }),
+]);
+/** What a viewer says in text messages there; what is typed comes in binary ones. */
+export const terminalRequest = z.discriminatedUnion("type", [
+  z.strictObject({ type: z.literal("resize"), cols: z.number(), rows: z.number() }),
+  z.strictObject({ type: z.literal("readonly"), on: z.boolean() }),
+]);
+
 type Infer<S> = S extends z.ZodMiniType<infer T> ? T : never;
 export type HealthJson = Infer<typeof healthJson>;
 export type StopJson = Infer<typeof stopJson>;
@@ -209,6 +317,15 @@ export type WorkerJson = Infer<typeof workerJson>;
 export type TrashJson = Infer<typeof trashJson>;
 export type TrackerJson = Infer<typeof trackerJson>;
 export type FindingJson = Infer<typeof findingJson>;
+export type ChangedFileJson = Infer<typeof changedFileJson>;
+export type ChangesJson = Infer<typeof changesJson>;
+export type PatchJson = Infer<typeof patchJson>;
+export type FilesJson = Infer<typeof filesJson>;
+export type WorkJson = Infer<typeof workJson>;
+export type PreflightJson = Infer<typeof preflightJson>;
+export type SettingsJson = Infer<typeof settingsJson>;
+export type TerminalFrame = Infer<typeof terminalFrame>;
+export type TerminalRequest = Infer<typeof terminalRequest>;
 
 /** What each route answers; the names are those of the table in http.ts. */
 export interface Answers {
@@ -232,6 +349,12 @@ export interface Answers {
   rename: SessionJson;
   prompt: Infer<typeof receiptJson>;
   events: EventJson[];
+  changes: ChangesJson;
+  patch: PatchJson;
+  files: FilesJson;
+  work: WorkJson;
+  preflight: PreflightJson;
+  transcript: TranscriptPage;
   cleanup: Infer<typeof cleanupJson>[];
   projects: ProjectJson[];
   projectAdd: ProjectJson[];
@@ -240,6 +363,7 @@ export interface Answers {
   trashRestore: TrashJson;
   trashEmpty: TrashJson[];
   doctor: FindingJson[];
+  settings: SettingsJson;
   workers: Infer<typeof workerJson>[];
   answer: Infer<typeof answerJson>;
   cancel: Infer<typeof cancelJson>;
@@ -247,8 +371,10 @@ export interface Answers {
   configure: SessionJson;
   acpKill: VerbAnswer;
   acpRestart: VerbAnswer;
+  screen: Infer<typeof linesJson>;
   acpLogs: Infer<typeof linesJson>;
   primer: Infer<typeof primerJson>;
+  primerDismiss: SessionJson;
   convert: VerbAnswer;
   promptEdit: Infer<typeof queueJson>;
   queue: Infer<typeof queueJson>;
@@ -256,5 +382,7 @@ export interface Answers {
   trackersRefresh: TrackerJson[];
   claimPullRequest: SessionJson;
   webhook: Infer<typeof wakeJson>;
+  /** Sent as it is, not as JSON. */
+  attachment: { mimeType: string; bytes: Uint8Array };
   openapi: Record<string, unknown>;
 }

@@ -167,7 +167,7 @@ export class Lane {
       }
       chunks.push(chunk);
       kept += chunk.length;
-      while (tailBytes !== undefined && kept - chunks[0]!.length >= tailBytes) kept -= chunks.shift()!.length;
+      while (kept - chunks[0]!.length >= (tailBytes ?? Infinity)) kept -= chunks.shift()!.length;
     }
     return Buffer.concat(chunks).toString("utf8");
   }

@@ -3,6 +3,7 @@ import { GithubLoopback } from "../../test/trackers/github.ts";
 import { LinearLoopback } from "../../test/trackers/linear.ts";
 import { openWorld, type World } from "../../test/trackers/world.ts";
 import type { Loopback } from "../../test/trackers/loopback.ts";
+import type { Run } from "../base/run.ts";
 import { known } from "./contract.ts";
 import { createTrackers } from "./trackers.ts";
 
@@ -18,7 +19,7 @@ async function github(): Promise<World<GithubLoopback>> {
 }
 
 test("[TRACK-10] the same settings are the same tracker, and making one asks nobody", async () => {
-  const run = vi.fn();
+  const run = vi.fn<Run>();
   const trackers = createTrackers({ env: {}, run, configDir: "/nonexistent", now: Date.now });
   const settings = { type: "github", repo: "o/r", baseUrl: null, tokenEnv: null } as const;
   const one = trackers.for(settings);

@@ -40,7 +40,7 @@ export function createTrackers(options: TrackersOptions): Trackers {
       if (found === undefined) {
         found = new LazyTracker({ type, repo, baseUrl, tokenEnv }, async () => {
           const shared = await account(settings);
-          const opened = await open(settings, shared, options.bounds ?? {});
+          const opened = await adapters[settings.type](settings, shared, options.bounds ?? {});
           if (closed) opened.close();
           return { opened, account: shared };
         });
@@ -60,16 +60,14 @@ async function openAccount(settings: TrackerSettings, options: TrackersOptions):
   return new Account(settings, options.now, async () => await findToken(settings, options));
 }
 
-async function open(settings: TrackerSettings, account: Account, bounds: Bounds): Promise<OpenedTracker> {
-  switch (settings.type) {
-    case "github":
-      return (await import("./github/github.ts")).openGithub(settings, account, bounds);
-    case "gitlab":
-      return (await import("./gitlab/gitlab.ts")).openGitlab(settings, account, bounds);
-    case "linear":
-      return (await import("./linear/linear.ts")).openLinear(settings, account, bounds);
-  }
-}
+const adapters: Record<
+  TrackerSettings["type"],
+  (settings: TrackerSettings, account: Account, bounds: Bounds) => Promise<OpenedTracker>
+> = {
+  github: async (...given) => (await import("./github/github.ts")).openGithub(...given),
+  gitlab: async (...given) => (await import("./gitlab/gitlab.ts")).openGitlab(...given),
+  linear: async (...given) => (await import("./linear/linear.ts")).openLinear(...given),
+};
 
 interface Ready {
   opened: OpenedTracker;

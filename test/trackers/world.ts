@@ -9,7 +9,7 @@ export interface World<Model extends Loopback> {
   tracker: Tracker;
   settings: TrackerSettings;
   secret: string;
-  advance(ms: number): void;
+  advance: (ms: number) => void;
   close(): Promise<void>;
 }
 

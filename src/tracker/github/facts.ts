@@ -39,10 +39,12 @@ const context = z.union([
   }),
 ]);
 
-export const contexts = z.object({
+const contexts = z.object({
   pageInfo: z.object({ hasNextPage: z.boolean(), endCursor: z.nullable(z.string()) }),
   nodes: z.array(context),
 });
+
+export type Contexts = z.infer<typeof contexts>;
 
 export const lastCommit = z.object({
   nodes: z.array(
@@ -103,7 +105,7 @@ export function readPullRequest(value: unknown, repo: string): { facts: PullRequ
   return { facts, more: found?.pageInfo.hasNextPage === true ? found.pageInfo.endCursor : null };
 }
 
-export function readChecks(found: z.infer<typeof contexts>): CheckFacts[] {
+export function readChecks(found: Contexts): CheckFacts[] {
   return found.nodes.map((one) =>
     one.__typename === "CheckRun"
       ? { name: plain(one.name), state: runState(one.status, one.conclusion), url: linkOf(one.detailsUrl) }
@@ -123,6 +125,7 @@ function runState(status: string, conclusion: string | null): CheckState {
     // It waits for a person to press a button; no agent can mend that.
     case "ACTION_REQUIRED":
       return "pending";
+    case null:
     default:
       return "failed";
   }

@@ -13,16 +13,14 @@ afterEach(async () => {
 });
 
 describe("[TRACK-1, TRACK-2, TRACK-3, TRACK-4, TRACK-5, TRACK-6, TRACK-7] GitHub is a code host", () => {
-  for (const one of hostContract) {
-    test(
-      one.title,
-      async () => {
-        await one.run(world);
-        expect(world.model.requests).toBeGreaterThan(0);
-      },
-      60_000,
-    );
-  }
+  test.each(hostContract)(
+    "$title",
+    async (one) => {
+      await one.run(world);
+      expect(world.model.requests).toBeGreaterThan(0);
+    },
+    60_000,
+  );
 });
 
 describe("GitHub's own ways", () => {
@@ -102,6 +100,14 @@ describe("GitHub's own ways", () => {
     } finally {
       await elsewhere.close();
     }
+  });
+
+  test("[TRACK-5] a redirect in a circle ends", async () => {
+    const { model, tracker } = world;
+    const location = `${model.url}/api/v3/repos/owner/app/issues/1`;
+    model.fail({ how: "status", status: 301, headers: { location } }, { times: 100 });
+    expect(await tracker.issue("1")).toMatchObject({ is: "unknown", why: "GitHub redirects in a circle." });
+    expect(model.requests).toBe(2);
   });
 
   test("[GH-4] strangers' reviews decide nothing, and a request for changes is a thread", async () => {

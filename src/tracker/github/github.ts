@@ -41,6 +41,7 @@ export function openGithub(settings: TrackerSettings, account: Account, bounds: 
       try {
         return await merge(client, one);
       } catch (error) {
+        // It may have happened all the same; the next look at it tells.
         return { merged: false, why: notSaid(error).why };
       }
     },

@@ -8,14 +8,23 @@ import type { PullRequestFacts } from "../../protocol/tracker.ts";
 import { absent, commitId, count, known, notSaid, shaped, time } from "../asked.ts";
 import { Unanswered } from "../limits.ts";
 import { Memory, mustAsk, type Updated } from "../memory.ts";
-import { contexts, lastCommit, moreChecksQuery, pullRequestFragment, readChecks, readPullRequest } from "./facts.ts";
+import {
+  lastCommit,
+  moreChecksQuery,
+  pullRequestFragment,
+  readChecks,
+  readPullRequest,
+  type Contexts,
+} from "./facts.ts";
 import type { GithubClient, GraphqlAnswer, GraphqlError } from "./client.ts";
 
-/** A query of fifty costs a handful of points of GitHub's 5000 an hour and answers in a second or two. */
+/** A query of fifty costs some five points of GitHub's 5000 an hour: it counts the lists that could be in the answer. */
 export const questionsPerQuery = 50;
 const listLength = 100;
-/** A branch that was used again has more than one. */
-const perBranch = 5;
+/** GraphQL's whole numbers end here; a larger one would fail the query for all. */
+const maxNumber = 2 ** 31 - 1;
+/** A branch that was used again, or that a fork has too, has more than one. */
+const perBranch = 3;
 /** A thousand checks on one commit; beyond that nobody looks. */
 const maxCheckPages = 10;
 
@@ -100,8 +109,8 @@ export class GithubPullRequests {
         );
         own.push(`b${index}`);
       }
-      for (const number of new Set(question.numbers)) {
-        fields.push(`n${index}_${number}: pullRequest(number: ${Math.trunc(number)}) { ...facts }`);
+      for (const number of new Set(question.numbers.filter((one) => one > 0 && one <= maxNumber))) {
+        fields.push(`n${index}_${number}: pullRequest(number: ${number}) { ...facts }`);
         own.push(`n${index}_${number}`);
       }
       return own;
@@ -159,7 +168,7 @@ ${pullRequestFragment}`;
       const answer = await this.#client.graphql(moreChecksQuery, variables);
       if (answer.errors.length > 0) throw new Unanswered(`GitHub says: ${answer.errors[0]!.message}.`);
       const { commit } = shaped(checksAnswer, answer.data, "GitHub").repository.pullRequest.commits.nodes.at(-1)!;
-      const next: z.infer<typeof contexts> | undefined = commit.statusCheckRollup?.contexts;
+      const next: Contexts | undefined = commit.statusCheckRollup?.contexts;
       if (next === undefined || commit.oid !== facts.headSha) throw new Unanswered("The head moved while it was read.");
       facts.checks.push(...readChecks(next));
       after = next.pageInfo.hasNextPage ? next.pageInfo.endCursor : null;

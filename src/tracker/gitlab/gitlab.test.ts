@@ -14,16 +14,14 @@ afterEach(async () => {
 });
 
 describe("[TRACK-1, TRACK-2, TRACK-3, TRACK-4, TRACK-5, TRACK-6, TRACK-7] GitLab is a code host", () => {
-  for (const one of hostContract) {
-    test(
-      one.title,
-      async () => {
-        await one.run(world);
-        expect(world.model.requests).toBeGreaterThan(0);
-      },
-      60_000,
-    );
-  }
+  test.each(hostContract)(
+    "$title",
+    async (one) => {
+      await one.run(world);
+      expect(world.model.requests).toBeGreaterThan(0);
+    },
+    60_000,
+  );
 });
 
 describe("GitLab's own ways", () => {

@@ -49,6 +49,7 @@ export function openGitlab(settings: TrackerSettings, account: Account, bounds: 
         if (status === 404) return { merged: false, why: "The token may not merge it, or it is gone." };
         return { merged: false, why: `GitLab does not merge it: ${said}.` };
       } catch (error) {
+        // It may have happened all the same; the next look at it tells.
         return { merged: false, why: notSaid(error).why };
       }
     },

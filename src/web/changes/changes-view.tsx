@@ -1,0 +1,5 @@
+import type { SessionJson } from "../../protocol/wire.ts";
+
+export default function ChangesView({ session }: { session: SessionJson }) {
+  return <p className="p-6">{session.title}</p>;
+}

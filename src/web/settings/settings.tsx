@@ -1,0 +1,3 @@
+export default function Settings() {
+  return <p className="p-6">Settings</p>;
+}

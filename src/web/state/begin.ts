@@ -1,0 +1,97 @@
+/** Logs in by the link's code if there is one, then follows the daemon's log for as long as the page is open. */
+import { follow } from "../../client/follow.ts";
+import { HoldfastError } from "../../protocol/error.ts";
+import type { Frame } from "../../protocol/stream.ts";
+import { forgetSession } from "./session-cache.ts";
+import { call, sentenceOf } from "./api.ts";
+import { live, tellEvents } from "./live.ts";
+import { keepToken, takeLoginCode, token } from "./login.ts";
+
+export async function begin(): Promise<void> {
+  const code = takeLoginCode();
+  if (code !== null) {
+    const failure = await logIn({ code });
+    // A used link beside a token that still holds: the page was opened from the history, say.
+    if (failure !== null && token() === null) return;
+  }
+  if (token() === null) live.setState({ login: { is: "out", why: null } });
+  else start();
+}
+
+/** Null when it worked, else the sentence to show. */
+export async function logIn(credentials: { code: string } | { passphrase: string }): Promise<string | null> {
+  try {
+    keepToken((await call("login", { body: credentials })).token);
+    start();
+    return null;
+  } catch (error) {
+    const why = sentenceOf(error);
+    if (token() === null) live.setState({ login: { is: "out", why } });
+    return why;
+  }
+}
+
+let following: ReturnType<typeof follow> | null = null;
+
+function start(): void {
+  live.setState({ login: { is: "in" } });
+  if (following !== null) return following.wake();
+  const scheme = location.protocol === "https:" ? "wss" : "ws";
+  following = follow({
+    url: `${scheme}://${location.host}`,
+    socket: WebSocket,
+    token,
+    onFrame: take,
+    onState: (state) => {
+      if (state.state === "open") live.setState({ line: { is: "open" } });
+      else if (state.state === "connecting") live.setState({ line: { is: "connecting", attempt: state.attempt } });
+      else if (state.state === "waiting") {
+        live.setState({ line: { is: "waiting", attempt: state.attempt, until: Date.now() + state.delayMs } });
+        void checkToken();
+      } else live.setState({ line: { is: "closed" } });
+    },
+  });
+  addEventListener("online", wake);
+  document.addEventListener("visibilitychange", () => {
+    if (document.visibilityState === "visible") wake();
+  });
+}
+
+/** Tries the line now instead of waiting on. */
+export function wake(): void {
+  following?.wake();
+}
+
+/** A socket that was refused does not say why: a token that is no longer known must not be retried for ever. */
+async function checkToken(): Promise<void> {
+  if (live.getState().login.is !== "in") return;
+  try {
+    await call("info");
+  } catch (error) {
+    if (!(error instanceof HoldfastError)) throw error;
+  }
+}
+
+function take(frame: Frame): void {
+  if (frame.frame === "hello") {
+    live.setState({ daemon: { version: frame.version, build: frame.build } });
+    return;
+  }
+  if (frame.frame === "snapshot") {
+    live.setState({ loaded: true, sessions: new Map(frame.sessions.map((session) => [session.id, session])) });
+    return;
+  }
+  const gone = frame.events.filter(isDeletion).map((event) => event.session);
+  live.setState((state) => {
+    const sessions = new Map(state.sessions);
+    for (const session of frame.sessions) sessions.set(session.id, session);
+    for (const id of gone) sessions.delete(id);
+    return { sessions, ...(gone.length === 0 ? {} : { deleted: new Set([...state.deleted, ...gone]) }) };
+  });
+  for (const id of gone) forgetSession(id);
+  tellEvents(frame.events);
+}
+
+function isDeletion(event: { type: string; want?: unknown }): boolean {
+  return event.type === "session.intent" && (event.want as { want?: unknown } | undefined)?.want === "deleted";
+}

@@ -1,0 +1,71 @@
+/**
+ * What the daemon says, as it says it: the sessions by id and how the line to it stands. The page has no other state
+ * beyond what is shown how (see preferences.ts).
+ */
+import { createStore, useStore } from "zustand";
+import type { EventJson, SessionJson } from "../../protocol/wire.ts";
+
+export type Login = { is: "checking" } | { is: "in" } | { is: "out"; why: string | null };
+
+export type Line =
+  | { is: "connecting"; attempt: number }
+  | { is: "open" }
+  /** Tried again at `until`. */
+  | { is: "waiting"; attempt: number; until: number }
+  | { is: "closed" };
+
+export interface Live {
+  login: Login;
+  line: Line;
+  /** Of the daemon that answered last; null before the first answer. */
+  daemon: { version: string; build: string } | null;
+  /** False until the first snapshot has come. */
+  loaded: boolean;
+  sessions: ReadonlyMap<string, SessionJson>;
+  /** Ids that were deleted while this page was open, here or elsewhere. */
+  deleted: ReadonlySet<string>;
+}
+
+export const live = createStore<Live>(() => ({
+  login: { is: "checking" },
+  line: { is: "connecting", attempt: 0 },
+  daemon: null,
+  loaded: false,
+  sessions: new Map(),
+  deleted: new Set(),
+}));
+
+export function useLive<T>(select: (state: Live) => T): T {
+  return useStore(live, select);
+}
+
+export function useSession(id: string): SessionJson | undefined {
+  return useStore(live, (state) => state.sessions.get(id));
+}
+
+export type SessionEventJson = EventJson & { session: string };
+type Listener = (events: readonly SessionEventJson[]) => void;
+
+const listeners = new Map<string, Set<Listener>>();
+const all = "*";
+
+/**
+ * Calls back with each batch of a session's events (`*`: of all sessions) as they come. Events that came before are not
+ * told; after a break in the line those in between are, or the session's `seq` in the store shows that some are missing.
+ */
+export function onEvents(session: string, listener: Listener): () => void {
+  const set = listeners.get(session) ?? new Set();
+  listeners.set(session, set.add(listener));
+  return () => {
+    set.delete(listener);
+    if (set.size === 0) listeners.delete(session);
+  };
+}
+
+export function tellEvents(events: readonly SessionEventJson[]): void {
+  if (listeners.size === 0 || events.length === 0) return;
+  for (const listener of listeners.get(all) ?? []) listener(events);
+  for (const [session, batch] of Map.groupBy(events, (event) => event.session)) {
+    for (const listener of listeners.get(session) ?? []) listener(batch);
+  }
+}

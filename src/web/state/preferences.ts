@@ -1,0 +1,53 @@
+/** How this browser wants to see things. Nothing here is about a session's state. */
+import { createStore, useStore } from "zustand";
+
+export interface Preferences {
+  theme: "system" | "light" | "dark";
+  boardAs: "columns" | "list";
+  sort: "activity" | "name" | "created";
+  /** Null for all. */
+  project: string | null;
+  showEnded: boolean;
+  notify: boolean;
+  sound: boolean;
+}
+
+const key = "holdfast:preferences:v1";
+const defaults: Preferences = {
+  theme: "system",
+  boardAs: "columns",
+  sort: "activity",
+  project: null,
+  showEnded: true,
+  notify: false,
+  sound: false,
+};
+
+export const preferences = createStore<Preferences>(() => ({ ...defaults, ...stored() }));
+
+preferences.subscribe((state) => {
+  try {
+    localStorage.setItem(key, JSON.stringify(state));
+  } catch {
+    // Full or forbidden: they hold until the page is closed.
+  }
+});
+preferences.subscribe(applyTheme);
+applyTheme(preferences.getState());
+
+export function usePreference<K extends keyof Preferences>(name: K): [Preferences[K], (value: Preferences[K]) => void] {
+  const value = useStore(preferences, (state) => state[name]);
+  return [value, (next) => preferences.setState({ [name]: next } as Partial<Preferences>)];
+}
+
+function applyTheme({ theme }: Preferences): void {
+  document.documentElement.style.colorScheme = theme === "system" ? "light dark" : theme;
+}
+
+function stored(): Partial<Preferences> {
+  try {
+    return JSON.parse(localStorage.getItem(key) ?? "{}") as Partial<Preferences>;
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,53 @@
+/** A dialog with a title, which takes the focus and gives it back. On a phone it comes from below. */
+import { Dialog as Radix } from "radix-ui";
+import { X } from "lucide-react";
+import type { ReactNode } from "react";
+import { IconButton } from "./button.tsx";
+import { classes } from "./classes.ts";
+
+export interface DialogProps {
+  open: boolean;
+  onClose: () => void;
+  title: string;
+  /** Read out with the title. */
+  description?: ReactNode;
+  children?: ReactNode;
+  /** Buttons, the one that does it last. */
+  actions?: ReactNode;
+  className?: string;
+}
+
+export function Dialog({ open, onClose, title, description, children, actions, className }: DialogProps) {
+  return (
+    <Radix.Root open={open} onOpenChange={(next) => !next && onClose()}>
+      <Radix.Portal>
+        <Radix.Overlay className="fixed inset-0 z-40 bg-black/40" />
+        <Radix.Content
+          {...(description === undefined ? { "aria-describedby": undefined } : {})}
+          className={classes(
+            "fixed z-50 flex max-h-[85dvh] w-full flex-col gap-3 overflow-y-auto border border-line bg-raised p-4 shadow-xl",
+            "bottom-0 left-0 rounded-t-xl pb-[max(1rem,env(safe-area-inset-bottom))]",
+            "sm:bottom-auto sm:left-1/2 sm:top-[12vh] sm:max-w-lg sm:-translate-x-1/2 sm:rounded-xl",
+            className,
+          )}
+        >
+          <div className="flex items-start justify-between gap-2">
+            <Radix.Title className="pt-1 text-base font-semibold">{title}</Radix.Title>
+            <Radix.Close asChild>
+              <IconButton label="Close">
+                <X size={16} />
+              </IconButton>
+            </Radix.Close>
+          </div>
+          {description !== undefined && (
+            <Radix.Description asChild>
+              <div className="text-dim">{description}</div>
+            </Radix.Description>
+          )}
+          {children}
+          {actions !== undefined && <div className="mt-1 flex flex-wrap justify-end gap-2">{actions}</div>}
+        </Radix.Content>
+      </Radix.Portal>
+    </Radix.Root>
+  );
+}

@@ -1,0 +1,38 @@
+/** Labelled inputs. The text is 16 px on phones, where browsers else zoom into them. */
+import { useId, type ComponentProps, type ReactNode } from "react";
+import { classes } from "./classes.ts";
+
+export const inputLook =
+  "w-full rounded-md border border-line-strong bg-panel px-2.5 py-1.5 text-base sm:text-sm placeholder:text-dim disabled:opacity-60";
+
+export interface FieldProps {
+  label: string;
+  /** What is wrong with it; also tells screen readers. */
+  fault?: string | null;
+  note?: ReactNode;
+  children: (ids: { id: string; "aria-describedby": string; "aria-invalid": boolean }) => ReactNode;
+}
+
+export function Field({ label, fault = null, note, children }: FieldProps) {
+  const id = useId();
+  return (
+    <div className="flex flex-col gap-1">
+      <label htmlFor={id} className="text-xs font-medium text-dim">
+        {label}
+      </label>
+      {children({ id, "aria-describedby": `${id}-note`, "aria-invalid": fault !== null })}
+      <div id={`${id}-note`} className="text-xs text-dim empty:hidden">
+        {fault === null ? note : <span className="text-danger">{fault}</span>}
+      </div>
+    </div>
+  );
+}
+
+export function TextInput({ className, ...rest }: ComponentProps<"input">) {
+  return <input className={classes(inputLook, className)} {...rest} />;
+}
+
+/** The browser's own: it is what a phone and a screen reader know best. */
+export function Select({ className, ...rest }: ComponentProps<"select">) {
+  return <select className={classes(inputLook, "pr-7", className)} {...rest} />;
+}

@@ -1,0 +1,51 @@
+/** A menu behind a button, moved through by arrow keys and first letters. */
+import { DropdownMenu as Radix } from "radix-ui";
+import type { ReactElement, ReactNode } from "react";
+import { classes } from "./classes.ts";
+
+export function Menu({ button, children }: { button: ReactElement; children: ReactNode }) {
+  return (
+    <Radix.Root>
+      <Radix.Trigger asChild>{button}</Radix.Trigger>
+      <Radix.Portal>
+        <Radix.Content
+          align="end"
+          sideOffset={4}
+          collisionPadding={8}
+          className="z-50 min-w-44 max-w-[min(24rem,90vw)] rounded-lg border border-line bg-raised p-1 shadow-lg"
+        >
+          {children}
+        </Radix.Content>
+      </Radix.Portal>
+    </Radix.Root>
+  );
+}
+
+export interface MenuItemProps {
+  onSelect: () => void;
+  children: ReactNode;
+  /** What it does, in a line below. */
+  note?: string;
+  danger?: boolean;
+  disabled?: boolean;
+}
+
+export function MenuItem({ onSelect, children, note, danger = false, disabled = false }: MenuItemProps) {
+  return (
+    <Radix.Item
+      disabled={disabled}
+      onSelect={onSelect}
+      className={classes(
+        "flex cursor-default flex-col rounded-md px-2 py-1.5 outline-none data-[highlighted]:bg-sunken data-[disabled]:opacity-50 pointer-coarse:py-2.5",
+        danger && "text-danger",
+      )}
+    >
+      <span className="flex items-center gap-2">{children}</span>
+      {note !== undefined && <span className="text-xs text-dim">{note}</span>}
+    </Radix.Item>
+  );
+}
+
+export function MenuLine() {
+  return <Radix.Separator className="my-1 h-px bg-line" />;
+}

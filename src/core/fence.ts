@@ -30,8 +30,6 @@ const fences: Partial<Record<RouteName, Fence>> = {
   acpLogs: "session",
   prompt: "session",
   spawn: "spawn",
-  // An agent knows best which pull request it made.
-  claimPullRequest: "session",
 };
 
 export function fenceOf(route: RouteName): Fence | null {

@@ -33,6 +33,11 @@ const allowed: Record<string, { ours: string[]; libraries: string[]; why: string
     libraries: ["node:"],
     why: "an adapter knows its port, not its caller",
   },
+  notify: {
+    ours: ["ports", "protocol", "base"],
+    libraries: ["node:"],
+    why: "an adapter knows its port, not its caller",
+  },
   store: {
     ours: ["ports", "protocol", "base"],
     libraries: ["node:"],

@@ -5,6 +5,7 @@ import { useLive } from "../state/live.ts";
 import { Spinner } from "../ui/spinner.tsx";
 import { Toasts } from "../ui/toast.tsx";
 import { Board } from "../board/board.tsx";
+import { VerbHost } from "../session/verbs.tsx";
 import { ConnectionBanner } from "./connection-banner.tsx";
 import { LoginPage } from "./login-page.tsx";
 
@@ -41,6 +42,7 @@ export function App() {
           </Switch>
         </Suspense>
       </main>
+      <VerbHost />
       <Toasts />
     </>
   );

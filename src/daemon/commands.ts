@@ -41,6 +41,7 @@ export interface CommandsOptions {
   info: () => InfoJson;
   /** Ends the daemon once the answer is on its way. */
   shutDown: () => void;
+  readOnly: boolean;
   /** What only this process can check: database, sockets. */
   selfCheck: () => FindingJson[];
 }
@@ -106,11 +107,12 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
       }
       return store.events(findSession(parts, ask).id, since, limit).map(eventJson);
     },
-    changes: notYet,
-    patch: notYet,
-    files: notYet,
-    work: notYet,
-    preflight: notYet,
+    // Only the dashboard asks for these: they load with the first question.
+    changes: async (ask) => (await import("./look.ts")).changes(parts, ask),
+    patch: async (ask) => (await import("./look.ts")).patch(parts, ask),
+    files: async (ask) => (await import("./look.ts")).files(parts, ask),
+    work: async (ask) => (await import("./look.ts")).work(parts, ask),
+    preflight: async (ask) => (await import("./preflight.ts")).preflight(parts, ask, options.readOnly),
     settings: notYet,
     cleanup: (ask) => cleanup(parts, loop, ask),
     projects: () =>

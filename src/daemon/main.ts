@@ -170,6 +170,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
         managedBy: file.managedBy,
       }),
       shutDown: () => void setImmediate(() => void shutDown("asked to stop")),
+      readOnly: options.readOnly,
       selfCheck: () => selfCheck(parts, paths),
     }),
     tail: createTail(parts, loop),

@@ -2,9 +2,9 @@
 import { follow } from "../../client/follow.ts";
 import { HoldfastError } from "../../protocol/error.ts";
 import type { Frame } from "../../protocol/stream.ts";
-import { forgetSession } from "./session-cache.ts";
+import { forgetSession, sweepSessions } from "./session-cache.ts";
 import { call, sentenceOf } from "./api.ts";
-import { live, tellEvents } from "./live.ts";
+import { live, tellChanges, tellEvents } from "./live.ts";
 import { keepToken, takeLoginCode, token } from "./login.ts";
 
 export async function begin(): Promise<void> {
@@ -51,11 +51,19 @@ function start(): void {
       } else live.setState({ line: { is: "closed" } });
     },
   });
-  addEventListener("online", wake);
-  document.addEventListener("visibilitychange", () => {
-    if (document.visibilityState === "visible") wake();
-  });
 }
+
+addEventListener("online", wake);
+document.addEventListener("visibilitychange", () => {
+  if (document.visibilityState === "visible") wake();
+});
+// Without a token there is nothing to follow, and nobody to ask again and again.
+live.subscribe(({ login }) => {
+  if (login.is !== "out" || following === null) return;
+  const old = following;
+  following = null;
+  old.close();
+});
 
 /** Tries the line now instead of waiting on. */
 export function wake(): void {
@@ -78,10 +86,14 @@ function take(frame: Frame): void {
     return;
   }
   if (frame.frame === "snapshot") {
-    live.setState({ loaded: true, sessions: new Map(frame.sessions.map((session) => [session.id, session])) });
+    const sessions = new Map(frame.sessions.map((session) => [session.id, session]));
+    live.setState({ loaded: true, sessions });
+    sweepSessions(new Set(sessions.keys()));
     return;
   }
   const gone = frame.events.filter(isDeletion).map((event) => event.session);
+  const known = live.getState().sessions;
+  const changes = frame.sessions.map((after) => ({ before: known.get(after.id), after }));
   live.setState((state) => {
     const sessions = new Map(state.sessions);
     for (const session of frame.sessions) sessions.set(session.id, session);
@@ -90,6 +102,7 @@ function take(frame: Frame): void {
   });
   for (const id of gone) forgetSession(id);
   tellEvents(frame.events);
+  tellChanges(changes);
 }
 
 function isDeletion(event: { type: string; want?: unknown }): boolean {

@@ -56,7 +56,11 @@ function SearchBox() {
   const query = useQuery();
   return (
     <div className="relative w-full min-w-40 flex-1 basis-full md:max-w-xs md:basis-0">
-      <Search size={14} aria-hidden className="pointer-events-none absolute top-1/2 left-2.5 -translate-y-1/2 text-dim" />
+      <Search
+        size={14}
+        aria-hidden
+        className="pointer-events-none absolute top-1/2 left-2.5 -translate-y-1/2 text-dim"
+      />
       <input
         id={searchInputId}
         type="search"

@@ -34,6 +34,8 @@ async function bundleOne(name: string, entry: string, groups: object[]): Promise
     input: { [name]: entry },
     preserveEntrySignatures: false,
     platform: "node",
+    // Has a native part; it lies beside the build (see src/cli/install-build.ts).
+    external: ["@lydell/node-pty"],
     transform: {
       define: {
         __HOLDFAST_VERSION__: JSON.stringify(version),

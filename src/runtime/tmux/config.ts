@@ -31,6 +31,9 @@ export function tmuxConfig(socketName: string): string {
     // What an agent prints must not reach the person's clipboard or outer terminal.
     "set -g set-clipboard off",
     "set -gq allow-passthrough off",
+    // Its menu would let a click end or restart the agent's pane.
+    "unbind-key -qn MouseDown3Pane",
+    "unbind-key -qn M-MouseDown3Pane",
     // A viewer's environment is not the agent's.
     "set -g update-environment ''",
     "set -g monitor-activity off",

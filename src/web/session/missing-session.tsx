@@ -3,6 +3,7 @@ import { useEffect, useState } from "react";
 import { Link } from "wouter";
 import type { TrashJson } from "../../protocol/wire.ts";
 import { call, sentenceOf } from "../state/api.ts";
+import { onEvents } from "../state/live.ts";
 import { Button } from "../ui/button.tsx";
 import { say } from "../ui/toast.tsx";
 import { TrashFacts } from "./trash-facts.tsx";
@@ -11,13 +12,21 @@ export function MissingSession({ id, deleted }: { id: string; deleted: boolean }
   const [kept, setKept] = useState<TrashJson[]>([]);
   useEffect(() => {
     const abort = new AbortController();
-    call("trash", { signal: abort.signal }).then(
-      (all) => setKept(all.filter((entry) => entry.session === id)),
-      // The page's sentence stands without it.
-      () => undefined,
-    );
-    return () => abort.abort();
-  }, [id, deleted]);
+    const load = (): void => {
+      call("trash", { signal: abort.signal }).then(
+        (all) => setKept(all.filter((entry) => entry.session === id)),
+        // The page's sentence stands without it.
+        () => undefined,
+      );
+    };
+    load();
+    // Its worktree is moved after the deletion was said.
+    const stop = onEvents(id, load);
+    return () => {
+      stop();
+      abort.abort();
+    };
+  }, [id]);
   const restore = async (entry: TrashJson): Promise<void> => {
     try {
       await call("trashRestore", { params: { id: entry.id }, body: {} });

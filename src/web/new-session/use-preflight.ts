@@ -22,21 +22,11 @@ export function usePreflight(request: SpawnRequest): [Preflight, () => void] {
   const wanted = `${round} ${body}`;
   useEffect(() => {
     const stop = new AbortController();
-    const ask = async (): Promise<Preflight> => {
-      try {
-        const answer = await call("preflight", { body: JSON.parse(body) as SpawnRequest, signal: stop.signal });
-        return { is: "known", answer };
-      } catch (error) {
-        if (error instanceof HoldfastError && error.code === "invalid")
-          return { is: "known", answer: asProblem(error) };
-        return { is: "failed", why: sentenceOf(error) };
-      }
+    const ask = async (): Promise<void> => {
+      const preflight = await check(body, stop.signal);
+      if (!stop.signal.aborted) setTold({ of: wanted, preflight });
     };
-    const timer = setTimeout(() => {
-      void ask().then((preflight) => {
-        if (!stop.signal.aborted) setTold({ of: wanted, preflight });
-      });
-    }, pauseMs);
+    const timer = setTimeout(() => void ask(), pauseMs);
     return () => {
       clearTimeout(timer);
       stop.abort();
@@ -44,6 +34,15 @@ export function usePreflight(request: SpawnRequest): [Preflight, () => void] {
   }, [body, wanted]);
   const again = useCallback(() => setRound((count) => count + 1), []);
   return [told.of === wanted ? told.preflight : { is: "asking" }, again];
+}
+
+async function check(body: string, signal: AbortSignal): Promise<Preflight> {
+  try {
+    return { is: "known", answer: await call("preflight", { body: JSON.parse(body) as SpawnRequest, signal }) };
+  } catch (error) {
+    if (error instanceof HoldfastError && error.code === "invalid") return { is: "known", answer: asProblem(error) };
+    return { is: "failed", why: sentenceOf(error) };
+  }
 }
 
 function asProblem(error: HoldfastError): PreflightJson {

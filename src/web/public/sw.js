@@ -67,6 +67,7 @@ self.addEventListener("notificationclick", (event) => {
       return;
     }
     await open.focus();
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a client of this worker has one origin
     open.postMessage({ open: session });
   };
   event.waitUntil(show());

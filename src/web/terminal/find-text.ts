@@ -10,7 +10,7 @@ export function findAll(text: string, words: string): number[] {
   const needle = words.toLowerCase();
   const found: number[] = [];
   // The last ones, because the end is what is looked at.
-  for (let at = haystack.lastIndexOf(needle); at >= 0 && found.length < most; ) {
+  for (let at = haystack.lastIndexOf(needle); at >= 0 && found.length < most;) {
     found.push(at);
     at = at === 0 ? -1 : haystack.lastIndexOf(needle, at - 1);
   }

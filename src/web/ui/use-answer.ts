@@ -12,17 +12,21 @@ export function useAnswer<R extends CallableRoute>(
   options?: CallOptions<R>,
 ): [Asked<Answers[R]>, () => void] {
   const [asked, setAsked] = useState<Asked<Answers[R]>>({ is: "asking" });
-  const [round, setRound] = useState(0);
+  const ask = useCallback(
+    (signal?: AbortSignal): void => {
+      call(route, { ...options, ...(signal === undefined ? {} : { signal }) }).then(
+        (value) => setAsked({ is: "known", value }),
+        (error: unknown) => {
+          if (signal?.aborted !== true) setAsked({ is: "failed", why: sentenceOf(error) });
+        },
+      );
+    },
+    [route, options],
+  );
   useEffect(() => {
     const stop = new AbortController();
-    call(route, { ...options, signal: stop.signal }).then(
-      (value) => setAsked({ is: "known", value }),
-      (error: unknown) => {
-        if (!stop.signal.aborted) setAsked({ is: "failed", why: sentenceOf(error) });
-      },
-    );
+    ask(stop.signal);
     return () => stop.abort();
-  }, [route, options, round]);
-  const again = useCallback(() => setRound((count) => count + 1), []);
-  return [asked, again];
+  }, [ask]);
+  return [asked, useCallback(() => ask(), [ask])];
 }

@@ -172,6 +172,8 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
       }),
       shutDown: () => void setImmediate(() => void shutDown("asked to stop")),
       readOnly: options.readOnly,
+      configFile: paths.config,
+      cli: [process.execPath, join(dist, "cli.cjs")],
       selfCheck: () => selfCheck(parts, paths),
     }),
     tail: createTail(parts, loop),

@@ -6,7 +6,7 @@ import type { SessionState } from "../protocol/session.ts";
 import type { Logger } from "../ports/commands.ts";
 import type { Change, ChatChange, LaunchPlace, OutboxRow, ProjectRow, PromptRow, Store } from "../ports/store.ts";
 import { Draft } from "./draft.ts";
-import { readCursor, readEvents, readLog, readSessionLog } from "./events.ts";
+import { readAgentText, readCursor, readEvents, readLog, readSessionLog } from "./events.ts";
 import { diskFull, storageError, type Place } from "./failure.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { readPrompt } from "./inbox.ts";
@@ -142,6 +142,10 @@ export class SqliteStore implements Store {
 
   events(id: SessionId, after: number, limit: number): StoredEvent[] {
     return this.#read(() => readEvents(this.#sqlite, id, after, limit));
+  }
+
+  agentText(id: SessionId, after: number): string {
+    return this.#read(() => readAgentText(this.#sqlite, id, after));
   }
 
   log(after: number, limit: number, session?: SessionId): LogEntry[] {

@@ -114,7 +114,8 @@ class View implements TerminalView {
     const until = performance.now() + attachDeadlineMs;
     const format = ["client_pid", "client_name", launchOption].map((field) => `#{${field}}`).join("\t");
     while (!this.#isGone && performance.now() < until) {
-      const reply = await this.#tmux.run({ commands: [["list-clients", "-F", format]] });
+      const commands = [everyKey, ["list-clients", "-F", format]];
+      const reply = await this.#tmux.run({ commands });
       const lines = reply.is === "ok" ? reply.stdout.split("\n").map((line) => line.split("\t")) : [];
       const own = lines.find(([pid]) => Number(pid) === this.#pty.pid);
       if (own !== undefined && own[2] !== this.launch) throw new Error("another launch took its place");
@@ -190,6 +191,9 @@ class View implements TerminalView {
       .slice(-200);
   }
 }
+
+/** Keys that come quickly count as pasted and tmux then reads no prefix, or every other one. A server may be older than us. */
+const everyKey = ["set-option", "-g", "assume-paste-time", "0"];
 
 /** Ctrl-B as terminals write it, the two longer forms among those that tell keys apart. */
 // oxlint-disable-next-line no-control-regex -- these are key codes

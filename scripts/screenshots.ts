@@ -2,7 +2,7 @@
  * Pictures of each view, wide and on a phone, light and dark, into docs/images/. Needs a build and chromium:
  * `npm run build && node scripts/screenshots.ts [directory]`. With a word behind it only the views of that name.
  */
-import { mkdirSync, statSync } from "node:fs";
+import { mkdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { desktop, launchBrowser, loginLink, phone } from "../test/browser/browser.ts";
@@ -21,7 +21,7 @@ interface View {
 }
 
 const settled = async (page: Page): Promise<unknown> => {
-  await page.getByRole("main").getByText("Loading …").waitFor({ state: "hidden" });
+  await page.getByRole("main").getByText("Loading …").first().waitFor({ state: "hidden" });
   return page.waitForLoadState("networkidle");
 };
 
@@ -36,7 +36,7 @@ function viewsOf({ chat, terminal, changes }: DemoBoard): View[] {
     { name: "terminal", path: `/s/${terminal}`, ready: settled },
     { name: "changes", path: `/s/${changes}/changes`, ready: settled },
     { name: "events", path: `/s/${chat}/events`, ready: settled },
-    { name: "new-session", path: "/new", ready: (page) => page.getByText(/Becomes/).waitFor() },
+    { name: "new-session", path: "/new", ready: settled },
     { name: "settings", path: "/settings", ready: settled },
   ];
 }
@@ -62,8 +62,7 @@ try {
         await page.emulateMedia({ colorScheme: scheme });
         await page.goto(new URL(view.path, page.url()).href);
         await view.ready(page);
-        const file = join(directory, `${view.name}-${width}-${scheme}.jpg`);
-        await shoot(page, file);
+        await shoot(page, join(directory, `${view.name}-${width}-${scheme}`));
       }
     }
     await context.close();
@@ -73,10 +72,15 @@ try {
   await board.home[Symbol.asyncDispose]();
 }
 
-async function shoot(page: Page, path: string): Promise<void> {
-  for (const quality of [80, 65, 50]) {
-    await page.screenshot({ path, type: "jpeg", quality, animations: "disabled", caret: "hide" });
-    if (statSync(path).size <= mostBytes) break;
+/** PNG where it is small enough, because it keeps letters sharp. */
+async function shoot(page: Page, base: string): Promise<void> {
+  const options = { animations: "disabled", caret: "hide" } as const;
+  let path = `${base}.png`;
+  await page.screenshot({ path, ...options });
+  if (statSync(path).size > mostBytes) {
+    rmSync(path);
+    path = `${base}.jpg`;
+    await page.screenshot({ path, type: "jpeg", quality: 70, ...options });
   }
   console.log(`${path} ${Math.ceil(statSync(path).size / 1000)} kB`);
 }

@@ -36,7 +36,6 @@ test("[WEB-2] a wrong or revoked token leads to the login page, and to no furthe
   const { page } = tab;
   await page.getByRole("heading", { name: "No sessions yet" }).waitFor();
   await home.call("logout", "-", { body: { all: true } });
-  await page.reload();
   await page.getByRole("alert").filter({ hasText: "not valid" }).waitFor();
   expect(await page.evaluate(() => localStorage.getItem("holdfast:token"))).toBeNull();
 

@@ -58,6 +58,7 @@ test("[WEB-10] a spawn that is refused leaves the form with the sentence", async
   await using tab = await openDashboard(home, { path: "/new", expected: /status of 4\d\d/ });
   const { page } = tab;
   await page.getByLabel("What shall it do?").fill("dear words");
+  await page.getByLabel("Agent").selectOption("demo");
   await page.getByLabel("Issue").fill("12");
   // Between the check and the button the file is broken.
   await page.getByText("Becomes ma-12").waitFor();

@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ChatHome } from "../harness/chat.ts";
@@ -32,6 +32,7 @@ test("[WEB-15, WEB-25] offline the page keeps its state and opens again from the
   await using home = await ChatHome.open();
   const id = await home.chat("say: hello");
   await home.ended(id);
+  const port = new URL(home.daemon().url).port;
   await using tab = await openDashboard(home, { expected: lineDown });
   const { page, context } = tab;
   await page.getByRole("article", { name: id }).waitFor();
@@ -53,7 +54,7 @@ test("[WEB-15, WEB-25] offline the page keeps its state and opens again from the
   });
   expect(kept).toContain("/");
   expect(kept.filter((path) => path !== "/" && !path.startsWith("/assets/"))).toEqual([]);
-  await home.ok(["start"]);
+  await home.ok(["start", "--port", port]);
   await context.setOffline(false);
   await page.getByRole("article", { name: id }).waitFor();
   await page.getByText("This device is offline").waitFor({ state: "hidden" });
@@ -81,8 +82,10 @@ test("[WEB-25] the page can be installed: manifest, icons of the promised sizes"
 
 test("[WEB-14, WEB-27] a daemon of another build is told, and a view whose file is gone says so", async () => {
   await using home = await ChatHome.open();
-  const old = await openTab({ expected: /404|Failed to fetch dynamically|MIME|error occurred in/ });
-  await using tab = old;
+  await using tab = await openTab({
+    serviceWorkers: "block",
+    expected: /404|Failed to fetch dynamically|MIME|error occurred in/,
+  });
   const { page } = tab;
   await page.routeWebSocket(/\/api\/stream/, (socket) => {
     const server = socket.connectToServer();
@@ -141,11 +144,16 @@ test("[WEB-18, WEB-28, WEB-26] settings: projects, agents, doctor, chat agents, 
   await page.getByRole("link", { name: "Trash" }).click();
   await page.getByText("1 uncommitted file").waitFor();
   await expectAccessible(page);
+  await page.getByRole("button", { name: `Restore ${killed}` }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Restore" }).click();
+  await page.getByText("The trash is empty.").waitFor();
+  await home.status(killed, "idle");
+  await home.call("delete", killed, { body: {} });
   await page.getByRole("button", { name: `Put back ${killed}` }).click();
   await page.getByText("The trash is empty.").waitFor();
-  await home.call("kill", killed, { body: {} });
-  writeFileSync(join(home.directory, "proof"), workspacePath);
-  await page.reload();
+  expect(readFileSync(join(workspacePath, "notes.md"), "utf8")).toBe("not committed\n");
+
+  await home.call("kill", id, { body: {} });
   await page.getByRole("button", { name: "Empty the trash" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Keep" }).click();
   await page.getByRole("button", { name: "Empty the trash" }).click();

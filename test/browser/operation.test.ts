@@ -102,6 +102,7 @@ test("[WEB-14, WEB-27] a daemon of another build is told, and a view whose file 
   await page.unroute(/\/assets\/settings-.*\.js/);
   await page.getByRole("button", { name: "Reload" }).click();
   await page.getByRole("heading", { name: "No sessions yet" }).waitFor();
+  expect(await page.getByRole("alert").count()).toBe(0);
 });
 
 test("[WEB-18, WEB-28, WEB-26] settings: projects, agents, doctor, chat agents, about; and the trash", async () => {

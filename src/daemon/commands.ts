@@ -136,6 +136,7 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
     acpKill: (ask) => killAgent(parts, loop, ask),
     acpRestart: (ask) => restartAgent(parts, loop, ask),
     acpLogs: (ask) => errorLog(parts, ask),
+    scrollback: (ask) => scrollback(parts, ask),
     primer: (ask) => primer(parts, ask),
     convert: (ask) => convert(parts, loop, ask),
     promptEdit: (ask) => editPrompt(parts, loop, ask),
@@ -149,6 +150,18 @@ function notYet(): never {
 
 function liveCount(parts: Parts): number {
   return parts.store.sessions().filter(({ run }) => isLive(run)).length;
+}
+
+/** As many as a pane keeps, and no more than a page can show. */
+const maxScrollback = 20_000;
+
+async function scrollback(parts: Parts, ask: Ask): Promise<Answers["scrollback"]> {
+  const session = findSession(parts, ask);
+  if (session.kind !== "terminal") throw new HoldfastError("conflict", `${session.id} is a chat; it has no screen.`);
+  const wanted = Number(ask.query["lines"] ?? maxScrollback);
+  if (!(wanted > 0)) throw new HoldfastError("usage", "`lines` is a whole number.");
+  const text = await parts.runtimes.terminal.capture(session, Math.min(Math.ceil(wanted), maxScrollback));
+  return { lines: text === "" ? [] : text.split("\n") };
 }
 
 /** Everything that runs, and everything that would be started: also a session that is still being made. */

@@ -162,6 +162,13 @@ export const routes = {
     query: { cols: "columns, 2 to 500", rows: "rows, 2 to 500", readonly: "1: only watch" },
     answer: "terminalFrame",
   },
+  scrollback: {
+    method: "GET",
+    path: "/api/sessions/{id}/terminal/scrollback",
+    summary: "What went by on the session's screen, as plain lines",
+    query: { lines: "at most this many, 20,000 unless told" },
+    answer: "linesJson",
+  },
   preflight: {
     method: "POST",
     path: "/api/preflight",

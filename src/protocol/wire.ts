@@ -294,6 +294,7 @@ export interface Answers {
   acpKill: VerbAnswer;
   acpRestart: VerbAnswer;
   acpLogs: Infer<typeof linesJson>;
+  scrollback: Infer<typeof linesJson>;
   primer: Infer<typeof primerJson>;
   convert: VerbAnswer;
   promptEdit: Infer<typeof queueJson>;

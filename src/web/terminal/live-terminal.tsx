@@ -65,7 +65,11 @@ export function LiveTerminal({ session }: { session: SessionJson }) {
 
   return (
     <div className="absolute inset-0 flex flex-col bg-panel">
-      <div role="toolbar" aria-label="Terminal" className="flex shrink-0 items-center gap-1 border-b border-line px-2 py-0.5">
+      <div
+        role="toolbar"
+        aria-label="Terminal"
+        className="flex shrink-0 items-center gap-1 border-b border-line px-2 py-0.5"
+      >
         <p role="status" aria-live="polite" className="min-w-0 flex-1 truncate px-1 text-xs text-dim">
           {sentence(state)}
         </p>
@@ -100,7 +104,8 @@ export function LiveTerminal({ session }: { session: SessionJson }) {
             note={mouse ? "Drag with Shift to select text." : "A drag selects text; the wheel scrolls."}
             onSelect={() => setMouse(!mouse)}
           >
-            <MousePointer2 size={14} aria-hidden /> {mouse ? "Let the mouse select text" : "Give the mouse to the agent"}
+            <MousePointer2 size={14} aria-hidden />{" "}
+            {mouse ? "Let the mouse select text" : "Give the mouse to the agent"}
           </MenuItem>
           <MenuItem note="Keeps the screen as text too, line by line." onSelect={() => setReader(!reader)}>
             <ScrollText size={14} aria-hidden /> {reader ? "Screen reader mode off" : "Screen reader mode on"}

@@ -8,7 +8,12 @@ useBrowser();
 
 /** The screen's text, as a screen reader has it. */
 const screenText = async (page: Page): Promise<string> =>
-  (await page.getByRole("group", { name: /^Screen of/ }).getByRole("listitem").allTextContents()).join("\n");
+  (
+    await page
+      .getByRole("group", { name: /^Screen of/ })
+      .getByRole("listitem")
+      .allTextContents()
+  ).join("\n");
 
 const shows = (page: Page, words: string): Promise<true> =>
   until(`the screen to show ${words}`, async () => {
@@ -127,7 +132,10 @@ test("[WEB-83] selected text is copied; the agent's escape sequences reach neith
   const clipboard = (): Promise<string> => page.evaluate(() => navigator.clipboard.readText());
   await page.evaluate(() => navigator.clipboard.writeText("mine"));
   const title = await page.title();
-  await type(page, String.raw`clear; printf '\033]52;c;aGFja2Vk\007\033]0;hacked\007\033]8;;javascript:alert(1)\007link\033]8;;\007'; echo; echo tricks-$((1+1))`);
+  await type(
+    page,
+    String.raw`clear; printf '\033]52;c;aGFja2Vk\007\033]0;hacked\007\033]8;;javascript:alert(1)\007link\033]8;;\007'; echo; echo tricks-$((1+1))`,
+  );
   await shows(page, "tricks-2");
   expect(await clipboard()).toBe("mine");
   expect(await page.title()).toBe(title);

@@ -71,6 +71,9 @@ export function DiffPane({ ref, ...props }: DiffPaneProps) {
         lineDiffType: "word",
         hunkSeparators: "line-info",
         stickyHeaders: true,
+        // As high as the header below is, so that what is not yet drawn takes its true room.
+        itemMetrics: { diffHeaderHeight: 44, lineHeight: 18 },
+        layout: { paddingTop: 0, paddingBottom: 16, gap: 8 },
         enableGutterUtility: true,
         onGutterUtilityClick: (range, context) => openAt(context.item.id, range.side ?? "additions", range.start),
         onLineNumberClick: (line, context) => {
@@ -142,14 +145,14 @@ function NoteBelow({
 
 function Header({ file, onComment }: { file: ChangedFileJson; onComment: () => void }) {
   return (
-    <div className="flex w-full min-w-0 items-center gap-2 border-y border-line bg-sunken px-3 py-1 font-sans text-sm">
+    <div className="flex h-11 w-full min-w-0 items-center gap-2 border-y border-line bg-sunken px-3 font-sans text-sm">
       <StatusLetter status={file.status} />
-      <h3 className="min-w-0 flex-1 truncate font-mono text-xs" title={file.path}>
+      <h2 className="min-w-0 flex-1 truncate font-mono text-xs" title={file.path}>
         {file.oldPath !== null && file.oldPath !== file.path && (
           <span className="text-dim">{visibleText(file.oldPath)} → </span>
         )}
         {visibleText(file.path)}
-      </h3>
+      </h2>
       <span className="hidden shrink-0 text-xs text-dim sm:inline">{file.areas.join(", ")}</span>
       <Counts file={file} />
       {!file.binary && (

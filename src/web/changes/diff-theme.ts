@@ -25,8 +25,6 @@ export const diffLook = {
   "--diffs-addition-color-override": "var(--color-good)",
   "--diffs-deletion-color-override": "var(--color-danger)",
   "--diffs-modified-color-override": "var(--color-busy)",
-  "--diffs-bg-addition-override": "var(--color-good-soft)",
-  "--diffs-bg-deletion-override": "var(--color-danger-soft)",
   "--diffs-bg-separator-override": "var(--color-sunken)",
   "--diffs-fg-number-override": "var(--color-dim)",
   "--diffs-fg-number-addition-override": "var(--color-good)",

@@ -50,7 +50,6 @@ const byEnding: Record<string, Grammar> = {
   jsx: "tsx",
   kt: "kotlin",
   lua: "lua",
-  makefile: "make",
   mk: "make",
   md: "markdown",
   py: "python",
@@ -71,8 +70,11 @@ const byEnding: Record<string, Grammar> = {
   yml: "yaml",
 };
 
+const byName: Record<string, Grammar> = { dockerfile: "docker", makefile: "make" };
+
 export function languageOf(path: string): Grammar | "text" {
   const name = path.slice(path.lastIndexOf("/") + 1).toLowerCase();
-  const ending = name.slice(name.lastIndexOf(".") + 1);
-  return Object.hasOwn(byEnding, ending) ? byEnding[ending]! : "text";
+  const dot = name.lastIndexOf(".");
+  const [table, key] = dot < 0 ? [byName, name] : [byEnding, name.slice(dot + 1)];
+  return Object.hasOwn(table, key) ? table[key]! : "text";
 }

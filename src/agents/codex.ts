@@ -82,6 +82,7 @@ export const codex: AgentDefinition = {
     command: ["codex-acp"],
     env: {},
     notFound: [{ code: -32_002, message: null }],
+    deleteCommand: ["codex", "delete", "--force", "{id}"],
     install: "Install its chat adapter with `npm install -g @zed-industries/codex-acp`.",
     program: codexAcpProgram,
   },

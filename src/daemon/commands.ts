@@ -12,8 +12,10 @@ import type { SessionState } from "../protocol/session.ts";
 import type { Answers, FindingJson, InfoJson, ProjectJson, SessionJson, TrashJson } from "../protocol/wire.ts";
 import {
   answer,
+  attachment,
   cancel,
   configure,
+  dismissPrimer,
   editPrompt,
   endTurn,
   errorLog,
@@ -26,6 +28,7 @@ import {
 import { convert } from "./convert.ts";
 import { emptyEntry } from "./empty-trash.ts";
 import { runtimeFacts } from "./facts.ts";
+import { fenced } from "./fence.ts";
 import type { Loop } from "./loop.ts";
 import type { Parts } from "./parts.ts";
 import { admitPrompt } from "./prompts.ts";
@@ -36,12 +39,19 @@ import { currentStatus, eventJson, iso, sessionJson } from "./view.ts";
 /** An answer holds at most so many events; the caller asks again behind the last one. */
 const maxEvents = 10_000;
 const haltDeadlineMs = 15_000;
+/** A whole screen of a large terminal; more is scrollback, up to what tmux keeps. */
+const defaultScreenLines = 60;
+const maxScreenLines = 20_000;
 
 export interface CommandsOptions {
   info: () => InfoJson;
   /** Ends the daemon once the answer is on its way. */
   shutDown: () => void;
   readOnly: boolean;
+  /** The person's own configuration, whether or not it is there. */
+  configFile: string;
+  /** argv of the command line of this build. */
+  cli: readonly string[];
   /** What only this process can check: database, sockets. */
   selfCheck: () => FindingJson[];
 }
@@ -55,7 +65,9 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
     (ask: Ask): Promise<Answers["stop"]> =>
       perform(parts, loop, name, ask);
   const json = (session: Parameters<typeof sessionJson>[2]): SessionJson => sessionJson(parts, loop, session);
-  return {
+  const listProjects = (): Promise<ProjectJson[]> =>
+    Promise.all(store.projects().map((row) => projectJson(parts, row).catch(() => bareProject(parts, row))));
+  return fenced(parts, {
     health: async () => {
       await store.probe();
       return { ok: true, version, build };
@@ -101,11 +113,17 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
     prompt: (ask) => admitPrompt(parts, loop, ask),
     events: (ask) => {
       const since = Number(ask.query["since"] ?? 0);
+      const before = Number(ask.query["before"] ?? Number.MAX_SAFE_INTEGER);
       const limit = Math.min(Number(ask.query["limit"] ?? maxEvents), maxEvents);
-      if (!Number.isSafeInteger(since) || since < 0 || !(limit > 0)) {
-        throw new HoldfastError("usage", "`since` and `limit` are whole numbers.");
+      if (![since, before].every((place) => Number.isSafeInteger(place) && place >= 0) || !(limit > 0)) {
+        throw new HoldfastError("usage", "`since`, `before` and `limit` are whole numbers.");
       }
-      return store.events(findSession(parts, ask).id, since, limit).map(eventJson);
+      const session = findSession(parts, ask);
+      if (ask.query["before"] === undefined) return store.events(session.id, since, limit).map(eventJson);
+      // A session's sequence has no gaps: the window is known before it is read.
+      const last = Math.min(before - 1, session.seq);
+      const after = Math.max(since, last - Math.floor(limit));
+      return last <= after ? [] : store.events(session.id, after, last - after).map(eventJson);
     },
     // Only the dashboard asks for these: they load with the first question.
     changes: async (ask) => (await import("./look.ts")).changes(parts, ask),
@@ -113,10 +131,9 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
     files: async (ask) => (await import("./look.ts")).files(parts, ask),
     work: async (ask) => (await import("./look.ts")).work(parts, ask),
     preflight: async (ask) => (await import("./preflight.ts")).preflight(parts, ask, options.readOnly),
-    settings: notYet,
+    transcript: (ask) => parts.transcripts.read(findSession(parts, ask).id, ask.query),
     cleanup: (ask) => cleanup(parts, loop, ask),
-    projects: () =>
-      Promise.all(store.projects().map((row) => projectJson(parts, row).catch(() => bareProject(parts, row)))),
+    projects: listProjects,
     projectAdd: async (ask) => {
       const { path } = ask.body as ProjectAddRequest;
       const rows = await parts.projects.at(path, store.projects());
@@ -127,7 +144,9 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
     trash: async () => (await parts.workspaces.listTrash()).map(trashJson),
     trashRestore: (ask) => restoreFromTrash(parts, loop, ask),
     trashEmpty: (ask) => emptyTrash(parts, ask),
-    doctor: () => options.selfCheck(),
+    doctor: async ({ query }) =>
+      query["full"] === "1" ? (await import("./full-doctor.ts")).fullDoctor(options.cli) : options.selfCheck(),
+    settings: async () => (await import("./settings.ts")).settings(parts, options, await listProjects()),
     workers: () => workers(parts, loop),
     answer: (ask) => answer(parts, loop, ask),
     cancel: (ask) => cancel(parts, ask),
@@ -136,32 +155,32 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
     acpKill: (ask) => killAgent(parts, loop, ask),
     acpRestart: (ask) => restartAgent(parts, loop, ask),
     acpLogs: (ask) => errorLog(parts, ask),
-    scrollback: (ask) => scrollback(parts, ask),
+    screen: (ask) => screen(parts, ask),
     primer: (ask) => primer(parts, ask),
+    primerDismiss: (ask) => dismissPrimer(parts, loop, ask),
     convert: (ask) => convert(parts, loop, ask),
     promptEdit: (ask) => editPrompt(parts, loop, ask),
+    attachment: (ask) => attachment(parts, ask),
     queue: (ask) => queue(parts, findSession(parts, ask)),
-  };
+  });
 }
 
-function notYet(): never {
-  throw new HoldfastError("internal", "This daemon cannot answer this yet.");
+/** Without a terminal there is nothing to see: the transcript says what a chat agent does. */
+async function screen(parts: Parts, ask: Ask): Promise<Answers["screen"]> {
+  const session = findSession(parts, ask);
+  const lines = Number(ask.query["lines"] ?? defaultScreenLines);
+  if (!Number.isSafeInteger(lines) || lines < 1) throw new HoldfastError("usage", "`lines` is a whole number from 1.");
+  if (session.kind === "chat") {
+    throw new HoldfastError("conflict", `${session.id} is a chat session and has no screen.`, {
+      hint: `Read it with: holdfast acp history ${session.id}`,
+    });
+  }
+  const text = await parts.runtimes.terminal.capture(session, Math.min(lines, maxScreenLines));
+  return { lines: text === "" ? [] : text.split("\n") };
 }
 
 function liveCount(parts: Parts): number {
   return parts.store.sessions().filter(({ run }) => isLive(run)).length;
-}
-
-/** As many as a pane keeps, and no more than a page can show. */
-const maxScrollback = 20_000;
-
-async function scrollback(parts: Parts, ask: Ask): Promise<Answers["scrollback"]> {
-  const session = findSession(parts, ask);
-  if (session.kind !== "terminal") throw new HoldfastError("conflict", `${session.id} is a chat; it has no screen.`);
-  const wanted = Number(ask.query["lines"] ?? maxScrollback);
-  if (!(wanted > 0)) throw new HoldfastError("usage", "`lines` is a whole number.");
-  const text = await parts.runtimes.terminal.capture(session, Math.min(Math.ceil(wanted), maxScrollback));
-  return { lines: text === "" ? [] : text.split("\n") };
 }
 
 /** Everything that runs, and everything that would be started: also a session that is still being made. */

@@ -30,6 +30,7 @@ import { openTmuxRuntime } from "../runtime/tmux/runtime.ts";
 import { openStore } from "../store/open.ts";
 import { openWorkspaces } from "../workspace/workspaces.ts";
 import { createCommands } from "./commands.ts";
+import { LazyTranscripts } from "./lazy-transcripts.ts";
 import { knownSettings } from "./known-settings.ts";
 import { Loop } from "./loop.ts";
 import type { Parts } from "./parts.ts";
@@ -43,6 +44,9 @@ import { createTerminals } from "./terminals.ts";
 
 /** A stop is to be over within a second: what is in the middle of an action is repeated by the next daemon. */
 const stopGraceMs = 300;
+
+/** The setting that holds what the files said of agents. */
+const keptAgents = "config.agents";
 
 const foreground = process.argv.includes("--foreground");
 /** @param dist the directory of the built program. */
@@ -72,15 +76,6 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
   assertMayListen(options.host, options.auth, hasPassphrase(paths));
   await reach("daemon.locked");
 
-  const store = openStore({
-    path: paths.database,
-    backupsDirectory: paths.backups,
-    reservePath: paths.reserve,
-    now: Date.now,
-    log,
-  });
-  owner.owns("store", () => store.close());
-
   const { agents, define } = agentsOf(dist);
   const tmux = openTmuxRuntime({
     socketName: paths.tmuxSocket,
@@ -93,8 +88,21 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
     log,
   });
   owner.owns("tmux", () => tmux.close());
+  const store = openStore({
+    path: paths.database,
+    backupsDirectory: paths.backups,
+    reservePath: paths.reserve,
+    now: Date.now,
+    log,
+  });
+  owner.owns("store", () => store.close());
   const keeper = installKeeper(paths.home);
-  const { ingest, close: closeIngest } = createIngest({ store, agents });
+  const transcripts = new LazyTranscripts(store);
+  owner.owns("transcripts", () => transcripts.close());
+  const { ingest, close: closeIngest } = createIngest(
+    { store, agents },
+    { onTurnEnd: (session) => transcripts.turnEnded(session) },
+  );
   owner.owns("ingest", closeIngest);
   const chat = openAcpRuntime({
     workersDirectory: paths.workers,
@@ -109,10 +117,18 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
     log,
   });
   owner.owns("chat", () => chat.close());
-  const projects = openLazyProjects({ userConfig: paths.config, onAgents: define });
+  const projects = openLazyProjects(
+    {
+      userConfig: paths.config,
+      onAgents: define,
+      kept: { get: () => store.getSetting(keptAgents), put: (text) => store.putSetting(keptAgents, text) },
+    },
+    build,
+  );
   define(await projects.agents(store.projects()));
   const parts: Parts = {
     store,
+    transcripts,
     settings: knownSettings({ store, projects, log }),
     runtimes: { terminal: tmux, chat },
     workspaces: openWorkspaces({
@@ -172,6 +188,8 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
       }),
       shutDown: () => void setImmediate(() => void shutDown("asked to stop")),
       readOnly: options.readOnly,
+      configFile: paths.config,
+      cli: [process.execPath, join(dist, "cli.cjs")],
       selfCheck: () => selfCheck(parts, paths),
     }),
     tail: createTail(parts, loop),

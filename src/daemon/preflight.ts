@@ -80,7 +80,7 @@ function unusedId(parts: Parts, settings: ProjectSettings): SessionId {
 
 /** The checks of a spawn speak in sentences: what is wrong, then what to do. */
 function asProblem(text: string): Problem {
-  const cut = /\.\s+(?=[A-Z])/.exec(text);
+  const cut = /\.\s+(?=\S)/.exec(text);
   if (cut === null) return { message: text, hint: null };
   return { message: text.slice(0, cut.index + 1), hint: text.slice(cut.index + cut[0].length) };
 }

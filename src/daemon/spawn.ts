@@ -11,6 +11,7 @@ import { asPromptId, asSessionId, type SessionId } from "../protocol/ids.ts";
 import type { Kind, SessionState } from "../protocol/session.ts";
 import type { SessionJson } from "../protocol/wire.ts";
 import type { Verb } from "../core/lifecycle.ts";
+import { orchestratorInstructions } from "../core/orchestrator.ts";
 import { branchFor, slug } from "../core/names.ts";
 import type { Loop } from "./loop.ts";
 import type { Parts } from "./parts.ts";
@@ -53,10 +54,11 @@ export async function spawn(parts: Parts, loop: Loop, ask: Ask): Promise<Session
     throw new HoldfastError("preflight-failed", problems.join("\n"), { hint: "Nothing was created." });
   }
 
+  const prompt = firstPrompt(settings, id, role, request.prompt ?? "");
   const admitted: SessionEvent[] =
-    request.prompt === undefined || request.prompt === ""
+    prompt === ""
       ? []
-      : [{ type: "prompt.admitted", promptId: asPromptId(`${id}-first`), text: request.prompt, by: ask.actor }];
+      : [{ type: "prompt.admitted", promptId: asPromptId(`${id}-first`), text: prompt, by: ask.actor }];
   const state = await parts.store.create(
     {
       type: "session.created",
@@ -125,6 +127,14 @@ export function agentFor(parts: Parts, settings: ProjectSettings, id: string, ki
 
 function wantsToRun(session: SessionState): boolean {
   return session.intent.want === "running" && session.run.run !== "failed";
+}
+
+/** An orchestrator is told its trade before what the person wants. */
+function firstPrompt(settings: ProjectSettings, id: string, role: SessionState["role"], asked: string): string {
+  if (role !== "orchestrator") return asked;
+  const { id: project, defaultBranch, tracker } = settings;
+  const told = orchestratorInstructions({ id, project, defaultBranch, tracker: tracker?.repo ?? null });
+  return asked === "" ? told : `${told}\nThe person says:\n\n${asked}`;
 }
 
 function refuseSecondOrchestrator(running: SessionState[], role: SessionState["role"]): void {

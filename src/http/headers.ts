@@ -6,10 +6,11 @@ const contentSecurityPolicy = [
   "script-src 'self'",
   "style-src 'self' 'unsafe-inline'",
   "connect-src 'self'",
-  "img-src 'self' data:",
+  // Images of a prompt are shown from memory: before they are sent, and fetched with the token.
+  "img-src 'self' data: blob:",
   "font-src 'self'",
-  "manifest-src 'self'",
   "worker-src 'self'",
+  "manifest-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",

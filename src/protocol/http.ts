@@ -162,13 +162,6 @@ export const routes = {
     query: { cols: "columns, 2 to 500", rows: "rows, 2 to 500", readonly: "1: only watch" },
     answer: "terminalFrame",
   },
-  scrollback: {
-    method: "GET",
-    path: "/api/sessions/{id}/terminal/scrollback",
-    summary: "What went by on the session's screen, as plain lines",
-    query: { lines: "at most this many, 20,000 unless told" },
-    answer: "linesJson",
-  },
   preflight: {
     method: "POST",
     path: "/api/preflight",
@@ -176,6 +169,13 @@ export const routes = {
     body: "spawnRequest",
     answer: "preflightJson",
     writes: false,
+  },
+  transcript: {
+    method: "GET",
+    path: "/api/sessions/{id}/transcript",
+    summary: "What a person reads of a session, newest items, ready made",
+    query: { tail: "at most this many items (200)", before: "only items before the one with this sequence" },
+    answer: "transcriptJson",
   },
   cleanup: {
     method: "POST",
@@ -276,12 +276,26 @@ export const routes = {
     query: { lines: "how many" },
     answer: "linesJson",
   },
+  screen: {
+    method: "GET",
+    path: "/api/sessions/{id}/screen",
+    summary: "What the session's terminal shows now",
+    query: { lines: "how many of the last lines" },
+    answer: "linesJson",
+  },
   primer: {
     method: "GET",
     path: "/api/sessions/{id}/acp/context-primer",
     summary: "A compact recap of the last turns, for a conversation that was reset",
     query: { before_seq: "only what was said before this event" },
     answer: "primerJson",
+  },
+  primerDismiss: {
+    method: "POST",
+    path: "/api/sessions/{id}/acp/context-primer/dismiss",
+    summary: "No longer offer the recap after the last reset",
+    body: "verbRequest",
+    answer: "sessionJson",
   },
   convert: {
     method: "POST",
@@ -298,6 +312,12 @@ export const routes = {
     answer: "queueJson",
   },
   queue: { method: "GET", path: "/api/sessions/{id}/prompts", summary: "Prompts that wait", answer: "queueJson" },
+  attachment: {
+    method: "GET",
+    path: "/api/sessions/{id}/prompts/{prompt}/attachments/{n}",
+    summary: "An image of a prompt, as bytes; counted from 0",
+    answer: "image",
+  },
   openapi: { method: "GET", path: "/openapi.json", summary: "This description", answer: "openapi" },
   stream: {
     method: "GET",

@@ -1,5 +1,6 @@
 /** What is sent over the API, as schemas: validated coming in, described in OpenAPI going out. */
 import * as z from "zod/mini";
+import type { TranscriptPage } from "./transcript.ts";
 import { activities, kinds, roles, statuses } from "./session.ts";
 
 const time = z.nullable(z.iso.datetime());
@@ -63,6 +64,29 @@ export type SessionJson = z.infer<typeof sessionJson>;
 export const eventJson = z.looseObject({ seq: z.number(), at: z.iso.datetime(), type: z.string() });
 export type EventJson = z.infer<typeof eventJson>;
 
+/** Times in milliseconds since 1970; transcript-items.ts has the types. Fold later events on top with transcript.ts. */
+export const transcriptJson = z.object({
+  /** The last event that is in it. */
+  seq: z.number(),
+  items: z.array(z.looseObject({ item: z.string(), key: z.string(), seq: z.number(), at: z.number() })),
+  /** Whether there are items before these. */
+  older: z.boolean(),
+  /** Items before these that later events may still change. */
+  pinned: z.array(z.looseObject({ item: z.string(), key: z.string(), seq: z.number(), at: z.number() })),
+  queue: z.array(z.looseObject({ promptId: z.string(), state: z.string() })),
+  plan: z.nullable(z.array(z.unknown())),
+  modes: z.unknown(),
+  models: z.unknown(),
+  configOptions: z.unknown(),
+  commands: z.nullable(z.array(z.unknown())),
+  usage: z.nullable(z.looseObject({})),
+  turn: z.nullable(z.looseObject({ open: z.boolean() })),
+  lastReset: z.nullable(z.object({ seq: z.number(), reason: z.string() })),
+  primerUsed: z.boolean(),
+  /** Which items later events may change, for the fold that goes on. */
+  refs: z.looseObject({}),
+});
+
 export const infoJson = z.object({
   state: z.enum(["running", "starting", "stopped", "unresponsive"]),
   pid: z.nullable(z.number()),
@@ -122,7 +146,15 @@ export const cancelJson = z.object({
 export const linesJson = z.object({ lines: z.array(z.string()) });
 export const primerJson = z.object({ markdown: z.string(), turns: z.number(), omitted: z.number() });
 export const queueJson = z.object({
-  prompts: z.array(z.object({ promptId: z.string(), text: z.string(), state: z.string(), admittedAt: time })),
+  prompts: z.array(
+    z.object({
+      promptId: z.string(),
+      text: z.string(),
+      state: z.string(),
+      admittedAt: time,
+      attachments: z.array(z.looseObject({ type: z.string(), name: z.string(), size: z.number() })),
+    }),
+  ),
 });
 export const workerJson = z.object({
   pid: z.nullable(z.number()),
@@ -277,6 +309,7 @@ export interface Answers {
   files: FilesJson;
   work: WorkJson;
   preflight: PreflightJson;
+  transcript: TranscriptPage;
   cleanup: Infer<typeof cleanupJson>[];
   projects: ProjectJson[];
   projectAdd: ProjectJson[];
@@ -293,11 +326,14 @@ export interface Answers {
   configure: SessionJson;
   acpKill: VerbAnswer;
   acpRestart: VerbAnswer;
+  screen: Infer<typeof linesJson>;
   acpLogs: Infer<typeof linesJson>;
-  scrollback: Infer<typeof linesJson>;
   primer: Infer<typeof primerJson>;
+  primerDismiss: SessionJson;
   convert: VerbAnswer;
   promptEdit: Infer<typeof queueJson>;
   queue: Infer<typeof queueJson>;
+  /** Sent as it is, not as JSON. */
+  attachment: { mimeType: string; bytes: Uint8Array };
   openapi: Record<string, unknown>;
 }

@@ -13,7 +13,7 @@ import type { ChatAgent } from "../../ports/agents.ts";
 import type { LaunchRequest, LaunchResult } from "../../ports/runtime.ts";
 import { launchMarker, type RecordedProcess, type WorkerRecord } from "../../protocol/worker-record.ts";
 import { commandOf, environmentOf, writeFiles } from "./agent-program.ts";
-import { writeRequest } from "./client.ts";
+import { isGone, writeRequest } from "./client.ts";
 import type { AcpContext } from "./context.ts";
 import { initializeRequest, openConversation } from "./handshake.ts";
 import { stop } from "./stop.ts";
@@ -180,8 +180,9 @@ async function giveUp(
 ): Promise<LaunchResult> {
   // When the agent has ended by itself, its keeper is about to write how: that must not be cut short.
   await awaitExit(worker);
+  const died = isGone(worker);
   const { exit, lastLines } = await stop(context, request.session, { force: false, deadlineMs: giveUpMs });
-  return { launched: false, reason: withLastWords(reason, lastLines), exit, lastLines, conversationGone };
+  return { launched: false, reason: withLastWords(reason, lastLines), exit, lastLines, conversationGone, died };
 }
 
 async function awaitExit(worker: Worker): Promise<void> {

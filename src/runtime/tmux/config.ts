@@ -21,6 +21,8 @@ export function tmuxConfig(socketName: string): string {
     "set -g default-terminal tmux-256color",
     "set -ga terminal-features ',*:RGB'",
     "set -g escape-time 10",
+    // Keys mean the same however quickly they come; a paste is bracketed.
+    "set -g assume-paste-time 0",
     "set -g status off",
     "set -g mouse on",
     "set -g focus-events on",

@@ -3,6 +3,7 @@
  * the whole screen for each one who comes. What is typed goes to that client, and so to no other session than the one that
  * tmux itself says the client is attached to.
  */
+import type { IPty } from "@lydell/node-pty";
 import { setTimeout as delay } from "node:timers/promises";
 import { identify, signalIdentity } from "../../base/pid.ts";
 import type { Identity } from "../../base/pid.ts";
@@ -21,7 +22,7 @@ const attachPollMs = 10;
 const leaveMs = 1_000;
 
 /** Without an encoding it takes and gives bytes; its types know only text. */
-interface Pty extends Omit<import("@lydell/node-pty").IPty, "write" | "onData"> {
+interface Pty extends Omit<IPty, "write" | "onData"> {
   onData(listener: (bytes: Buffer) => void): void;
   write(bytes: Buffer): void;
   on(event: "error", listener: (error: Error) => void): void;
@@ -123,7 +124,8 @@ class View implements TerminalView {
     const until = performance.now() + attachDeadlineMs;
     const format = ["client_pid", "client_name", launchOption].map((field) => `#{${field}}`).join("\t");
     while (!this.#isGone && performance.now() < until) {
-      const reply = await this.#tmux.run({ commands: [["list-clients", "-F", format]] });
+      const commands = [everyKey, ["list-clients", "-F", format]];
+      const reply = await this.#tmux.run({ commands });
       const lines = reply.is === "ok" ? reply.stdout.split("\n").map((line) => line.split("\t")) : [];
       const own = lines.find(([pid]) => Number(pid) === this.#pty.pid);
       if (own !== undefined && own[2] !== this.launch) throw new Error("another launch took its place");
@@ -208,12 +210,7 @@ class View implements TerminalView {
   }
 
   #said(): string {
-    // oxlint-disable-next-line no-control-regex -- what a client says before it ends is mixed with what sets a terminal up
-    return Buffer.concat(this.#early)
-      .toString()
-      .replaceAll(/\x1b\[[0-9;?]*[a-zA-Z]|[\x00-\x1f]+/g, " ")
-      .trim()
-      .slice(-200);
+    return Buffer.concat(this.#early).toString().replaceAll(settings, " ").trim().slice(-200);
   }
 }
 
@@ -222,6 +219,12 @@ class View implements TerminalView {
 const wheelUp = /^\x1b\[<64;/;
 // oxlint-disable-next-line no-control-regex -- these are what terminals send
 const notTyped = /^\x1b\[(?:<\d|M|I$|O$)/;
+/** What a client says before it ends is mixed with what sets a terminal up. */
+// oxlint-disable-next-line no-control-regex -- these are what terminals are told
+const settings = /\x1b\[[0-9;?]*[a-zA-Z]|[\x00-\x1f]+/g;
+
+/** Keys that come quickly count as pasted and tmux then reads no prefix, or every other one. A server may be older than us. */
+const everyKey = ["set-option", "-g", "assume-paste-time", "0"];
 
 /** Ctrl-B as terminals write it, the two longer forms among those that tell keys apart. */
 // oxlint-disable-next-line no-control-regex -- these are key codes

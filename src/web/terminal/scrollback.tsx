@@ -11,6 +11,9 @@ import { TextInput } from "../ui/field.tsx";
 import { Spinner } from "../ui/spinner.tsx";
 import { findAll, markMatches, matchLook } from "./find-text.ts";
 
+/** As many as tmux keeps. */
+const mostLines = 20_000;
+
 type History = { is: "loading" } | { is: "fault"; why: string } | { is: "there"; text: string };
 
 export function Scrollback({ session, onClose }: { session: string; onClose: () => void }) {
@@ -24,7 +27,7 @@ export function Scrollback({ session, onClose }: { session: string; onClose: () 
 
   useEffect(() => {
     const abort = new AbortController();
-    call("scrollback", { params: { id: session }, signal: abort.signal }).then(
+    call("screen", { params: { id: session }, query: { lines: mostLines }, signal: abort.signal }).then(
       ({ lines }) => setHistory({ is: "there", text: visibleText(lines.join("\n")) }),
       (error: unknown) => {
         if (!abort.signal.aborted) setHistory({ is: "fault", why: sentenceOf(error) });

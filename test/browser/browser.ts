@@ -95,7 +95,8 @@ export async function openDashboard(home: Home, options: TabOptions & { path?: s
 }
 
 /** The daemon was killed under the page: its requests fail, and the browser says so. */
-export const lineDown = /ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_INTERNET_DISCONNECTED|WebSocket connection|ERR_EMPTY_RESPONSE|ERR_SOCKET_NOT_CONNECTED/;
+export const lineDown =
+  /ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_INTERNET_DISCONNECTED|WebSocket connection|ERR_EMPTY_RESPONSE|ERR_SOCKET_NOT_CONNECTED/;
 
 let axe: string | undefined;
 
@@ -114,7 +115,8 @@ export async function expectAccessible(page: Page): Promise<void> {
     const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"];
     const { violations } = await axe.run({ runOnly: { type: "tag", values: tags } });
     return violations.map(
-      ({ id, help, nodes }) => `${id}: ${help}: ${nodes.map((node) => `${node.html} ${node.failureSummary}`).join(" | ")}`,
+      ({ id, help, nodes }) =>
+        `${id}: ${help}: ${nodes.map((node) => `${node.html} ${node.failureSummary}`).join(" | ")}`,
     );
   });
   expect(found).toEqual([]);
@@ -123,5 +125,5 @@ export async function expectAccessible(page: Page): Promise<void> {
 /** Nothing may be wider than the screen. */
 export async function expectNoSideways(page: Page): Promise<void> {
   const [wide, screen] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
-  expect(wide).toBeLessThanOrEqual(screen!);
+  expect(wide).toBeLessThanOrEqual(screen);
 }

@@ -32,7 +32,13 @@ test("[WEB-3] each session stands in the column of what it needs", () => {
     ],
     all,
   );
-  expect(columns).toEqual({ you: ["ma-1", "ma-6"], working: ["ma-2"], review: ["ma-3"], idle: ["ma-4"], ended: ["ma-5"] });
+  expect(columns).toEqual({
+    you: ["ma-1", "ma-6"],
+    working: ["ma-2"],
+    review: ["ma-3"],
+    idle: ["ma-4"],
+    ended: ["ma-5"],
+  });
 });
 
 test("[WEB-4] names are ordered as people count, creation newest first, activity by the minute", () => {
@@ -47,7 +53,10 @@ test("[WEB-4] names are ordered as people count, creation newest first, activity
 });
 
 test("[WEB-4] every word of a search must be somewhere in the session; the project filter is exact", () => {
-  const sessions = [session("ma-1", { title: "Fix the Login" }), session("ot-1", { project: "other", agent: "claude" })];
+  const sessions = [
+    session("ma-1", { title: "Fix the Login" }),
+    session("ot-1", { project: "other", agent: "claude" }),
+  ];
   expect(arrange(sessions, { ...all, query: "login FIX" }).idle).toEqual(["ma-1"]);
   expect(arrange(sessions, { ...all, query: "claude login" }).idle).toEqual([]);
   expect(arrange(sessions, { ...all, query: "branch-ot" }).idle).toEqual(["ot-1"]);
@@ -56,7 +65,10 @@ test("[WEB-4] every word of a search must be somewhere in the session; the proje
 
 test("[WEB-5] columns in which nothing moved stay the same objects", () => {
   const first = keepSame(noColumns, arrange([session("ma-1"), session("ma-2", { status: "working" })], all));
-  const same = keepSame(first, arrange([session("ma-1", { reason: "x" }), session("ma-2", { status: "working" })], all));
+  const same = keepSame(
+    first,
+    arrange([session("ma-1", { reason: "x" }), session("ma-2", { status: "working" })], all),
+  );
   expect(same).toBe(first);
   const moved = keepSame(first, arrange([session("ma-1"), session("ma-2", { status: "killed" })], all));
   expect(moved.idle).toBe(first.idle);

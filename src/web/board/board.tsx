@@ -48,8 +48,8 @@ export function Board() {
         <div
           className={
             as === "columns"
-              ? "flex min-w-0 flex-col gap-x-4 gap-y-2 px-3 pb-6 md:flex-row md:overflow-x-auto md:px-4"
-              : "flex flex-col gap-2 px-3 pb-6 md:px-4"
+              ? "flex min-w-0 flex-col gap-x-2 px-2 md:min-h-0 md:flex-1 md:flex-row md:overflow-x-auto md:px-3"
+              : "flex flex-col gap-2 px-2 pb-6 md:px-3"
           }
         >
           {shown.map((need) => (

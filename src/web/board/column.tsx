@@ -33,14 +33,16 @@ export const Column = memo(function Column({ need, ids, as, withProject }: Colum
       aria-labelledby={`need-${need}`}
       data-column={need}
       className={classes(
-        as === "columns" ? "flex min-w-0 flex-1 flex-col md:min-w-56" : "flex flex-col",
+        as === "columns"
+          ? "flex min-w-0 flex-1 flex-col px-1 pb-4 md:min-w-56 md:overflow-y-auto"
+          : "flex flex-col px-1",
         // On a phone, and in a list, a heading above nothing only takes room.
         ids.length === 0 && (as === "list" ? "hidden" : "hidden md:flex"),
       )}
     >
       <h2
         id={`need-${need}`}
-        className="sticky top-0 z-10 flex items-center gap-2 bg-page px-1 py-2 text-xs font-semibold text-dim"
+        className="sticky top-0 z-10 flex items-center gap-2 bg-page py-2 text-xs font-semibold text-dim"
       >
         {need === "you" && ids.length > 0 && <span aria-hidden className="size-2 rounded-full bg-alert" />}
         {needTitles[need]}

@@ -1,5 +1,13 @@
 /** A pull request in one line: number, checks, review. */
-import { CircleCheck, CircleDashed, CircleX, GitMerge, GitPullRequest, MessageSquareWarning, ThumbsUp } from "lucide-react";
+import {
+  CircleCheck,
+  CircleDashed,
+  CircleX,
+  GitMerge,
+  GitPullRequest,
+  MessageSquareWarning,
+  ThumbsUp,
+} from "lucide-react";
 import type { SessionJson } from "../../protocol/wire.ts";
 import { classes } from "../ui/classes.ts";
 import { safeHref } from "../ui/safe-href.ts";
@@ -57,7 +65,8 @@ function Checks({ passed, failed, pending }: { passed: number; failed: number; p
 
 function Review({ state }: { state: string }) {
   if (state === "approved") return <Mark Sign={ThumbsUp} tone="text-good" text="approved" />;
-  if (state === "changes_requested") return <Mark Sign={MessageSquareWarning} tone="text-alert" text="changes requested" />;
+  if (state === "changes_requested")
+    return <Mark Sign={MessageSquareWarning} tone="text-alert" text="changes requested" />;
   if (state === "required") return <span className="text-dim">review wanted</span>;
   return null;
 }

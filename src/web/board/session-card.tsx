@@ -6,6 +6,7 @@ import type { SessionJson } from "../../protocol/wire.ts";
 import { VerbMenu } from "../session/verbs.tsx";
 import { useSession } from "../state/live.ts";
 import { Age } from "../ui/age.tsx";
+import { classes } from "../ui/classes.ts";
 import { plainText } from "../ui/plain-text.ts";
 import { StatusPill } from "../ui/status-pill.tsx";
 import { Permission } from "./permission.tsx";
@@ -21,7 +22,7 @@ export const SessionCard = memo(function SessionCard({ id, withProject }: { id: 
         className="group relative flex flex-col gap-1.5 rounded-lg border border-line bg-panel p-3 focus-within:border-accent hover:border-line-strong"
       >
         <div className="flex items-start gap-1">
-          <h3 className="min-w-0 flex-1 text-sm leading-5 font-medium">
+          <h3 className="min-w-0 flex-1 text-sm leading-5 font-semibold">
             {/* The link covers the card: the rest of it lies above where it can be pressed itself. */}
             <Link
               href={`/s/${session.id}`}
@@ -71,14 +72,21 @@ export const SessionCard = memo(function SessionCard({ id, withProject }: { id: 
 
 /** Why the status is what it is, then the agent's last words. */
 function Words({ session }: { session: SessionJson }) {
+  const { reason, lastLine } = session;
+  // Where it died, the reason quotes its last line already.
+  const newWords = lastLine !== null && lastLine !== "" && reason?.includes(lastLine) !== true;
   return (
     <>
-      {session.reason !== null && (
-        <p className="line-clamp-3 text-xs break-words text-dim">{plainText(session.reason)}</p>
-      )}
-      {session.lastLine !== null && session.lastLine !== "" && (
-        <p className="truncate font-mono text-xs text-dim" title={plainText(session.lastLine)}>
-          {plainText(session.lastLine)}
+      {reason !== null && <p className="line-clamp-3 text-xs break-words text-dim">{plainText(reason)}</p>}
+      {newWords && (
+        <p
+          className={classes(
+            "text-xs text-dim",
+            session.kind === "chat" ? "line-clamp-2 break-words" : "truncate font-mono",
+          )}
+          title={plainText(lastLine)}
+        >
+          {plainText(lastLine)}
         </p>
       )}
     </>

@@ -23,8 +23,8 @@ test("[WEB-23] a person is called for a question, a failure and the end of a tur
 });
 
 test("[WEB-23] each question calls once; the next one calls again", () => {
-  const one = { status: "needs_input", permissions: [ask("a")] } as const;
-  expect(texts(one, { ...one, lastLine: "more words" } as Partial<SessionJson>)).toEqual([]);
+  const one: Partial<SessionJson> = { status: "needs_input", permissions: [ask("a")] };
+  expect(texts(one, { ...one, lastLine: "more words" })).toEqual([]);
   expect(texts(one, { status: "needs_input", permissions: [ask("b")] })).toEqual(["Asks: run b"]);
 });
 

@@ -3,7 +3,7 @@ import { follow } from "../../client/follow.ts";
 import { HoldfastError } from "../../protocol/error.ts";
 import type { Frame } from "../../protocol/stream.ts";
 import { forgetSession, sweepSessions } from "./session-cache.ts";
-import { call, sentenceOf } from "./api.ts";
+import { call, logOut, sentenceOf } from "./api.ts";
 import { live, tellChanges, tellEvents } from "./live.ts";
 import { keepToken, takeLoginCode, token } from "./login.ts";
 
@@ -29,6 +29,17 @@ export async function logIn(credentials: { code: string } | { passphrase: string
     if (token() === null) live.setState({ login: { is: "out", why } });
     return why;
   }
+}
+
+/** Gives this browser's token back. */
+export async function logOutHere(): Promise<void> {
+  try {
+    await call("logout", { body: {} });
+  } catch (error) {
+    // One that is known to nobody needs no revoking; one that cannot be revoked now is forgotten here all the same.
+    if (!(error instanceof HoldfastError)) throw error;
+  }
+  logOut("This browser is logged out.");
 }
 
 let following: ReturnType<typeof follow> | null = null;

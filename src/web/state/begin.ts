@@ -108,6 +108,8 @@ function take(frame: Frame): void {
   live.setState((state) => {
     const sessions = new Map(state.sessions);
     for (const session of frame.sessions) sessions.set(session.id, session);
+    // A deleted session is still told about until its processes and files are cleared away.
+    for (const { id, intent } of frame.sessions) if (intent.want === "deleted") sessions.delete(id);
     for (const id of gone) sessions.delete(id);
     return { sessions, ...(gone.length === 0 ? {} : { deleted: new Set([...state.deleted, ...gone]) }) };
   });

@@ -152,6 +152,12 @@ export function primer(parts: Parts, ask: Ask): Answers["primer"] {
   return contextPrimer(events);
 }
 
+/** In the log, so that no other tab and no later visit offers it again. */
+export async function dismissPrimer(parts: Parts, loop: Loop, ask: Ask): Promise<Answers["primerDismiss"]> {
+  const { id } = findChat(parts, ask);
+  return sessionJson(parts, loop, await parts.store.change(id, () => [{ type: "primer.dismissed", by: ask.actor }]));
+}
+
 export function queue(parts: Parts, session: SessionState): Answers["queue"] {
   return {
     prompts: session.queue.map(({ promptId, state, admittedAt }) => ({

@@ -55,15 +55,19 @@ export type SessionEvent =
     }
   | { type: "conversation.pinned"; agentSessionId: string }
   | { type: "context.reset"; reason: string; previous: string | null }
-  | { type: "prompt.admitted"; promptId: PromptId; text: string; by: Actor }
+  | { type: "prompt.admitted"; promptId: PromptId; text: string; by: Actor; attachments?: Attachment[] }
   | { type: "prompt.sending"; promptId: PromptId; launch: LaunchId }
   | { type: "prompt.sent"; promptId: PromptId; seenBy: string }
   | { type: "prompt.doubtful"; promptId: PromptId; reason: string }
   | { type: "prompt.requeued"; promptId: PromptId; reason: string }
+  /** The agent cannot take what is in it, which was only known once it ran; it is not sent. */
+  | { type: "prompt.refused"; promptId: PromptId; reason: string }
   | { type: "prompt.withdrawn"; promptId: PromptId; by: Actor }
   /** While it waits: the text that will be sent instead. */
   | { type: "prompt.edited"; promptId: PromptId; text: string; by: Actor }
   | { type: "prompt.moved"; promptId: PromptId; position: number; by: Actor }
+  /** Nobody wants the recap that was offered after the last reset. */
+  | { type: "primer.dismissed"; by: Actor }
   | { type: "session.converted"; kind: Kind; by: Actor }
   | { type: "turn.started"; promptId: PromptId | null }
   /** `orphaned_at_restart`, `forced`, `error` and `quiet` are ours; any other stop reason is the agent's own word. */
@@ -73,6 +77,18 @@ export type SessionEvent =
   | ChatEvent
   | { type: "activity.changed"; activity: Activity; source: string }
   | { type: "notice"; level: "info" | "warn"; text: string };
+
+/** What a prompt carries beside its text. The bytes are kept apart: events are read again and again. */
+export interface Attachment {
+  type: "image" | "file";
+  /** An image's own name, or the path of a file within the worktree. */
+  name: string;
+  mimeType: string | null;
+  /** Bytes that are kept: 0 where only the path is sent. */
+  size: number;
+  /** SHA-256 of those bytes, in hex. */
+  digest: string;
+}
 
 /** What a chat agent says and does. Its words stand in `agent.text`, once, and nowhere else. */
 export type ChatEvent =

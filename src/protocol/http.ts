@@ -219,6 +219,13 @@ export const routes = {
     query: { before_seq: "only what was said before this event" },
     answer: "primerJson",
   },
+  primerDismiss: {
+    method: "POST",
+    path: "/api/sessions/{id}/acp/context-primer/dismiss",
+    summary: "No longer offer the recap after the last reset",
+    body: "verbRequest",
+    answer: "sessionJson",
+  },
   convert: {
     method: "POST",
     path: "/api/sessions/{id}/convert",

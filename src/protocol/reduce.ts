@@ -156,6 +156,7 @@ function change(state: SessionState, event: Exclude<StoredEvent, { type: "sessio
     case "session.converted":
       return { kind: event.kind, turn: { turn: "none" }, permissions: [] };
     case "prompt.withdrawn":
+    case "prompt.refused":
       return { queue: without(state.queue, event.promptId) };
     case "turn.started":
       return {
@@ -209,6 +210,7 @@ function change(state: SessionState, event: Exclude<StoredEvent, { type: "sessio
       return { lastActivityAt: event.at };
     case "turn.cancelling":
       return state.turn.turn === "open" ? { turn: { ...state.turn, cancelling: true } } : {};
+    case "primer.dismissed":
     case "commands.changed":
     case "usage.updated":
     case "auth.required":

@@ -204,6 +204,7 @@ export interface Answers {
   acpRestart: VerbAnswer;
   acpLogs: Infer<typeof linesJson>;
   primer: Infer<typeof primerJson>;
+  primerDismiss: SessionJson;
   convert: VerbAnswer;
   promptEdit: Infer<typeof queueJson>;
   queue: Infer<typeof queueJson>;

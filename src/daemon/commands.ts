@@ -107,6 +107,12 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
       }
       return store.events(findSession(parts, ask).id, since, limit).map(eventJson);
     },
+    changes: notYet,
+    patch: notYet,
+    files: notYet,
+    work: notYet,
+    preflight: notYet,
+    settings: notYet,
     cleanup: (ask) => cleanup(parts, loop, ask),
     projects: () =>
       Promise.all(store.projects().map((row) => projectJson(parts, row).catch(() => bareProject(parts, row)))),
@@ -135,6 +141,10 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
     promptEdit: (ask) => editPrompt(parts, loop, ask),
     queue: (ask) => queue(parts, findSession(parts, ask)),
   };
+}
+
+function notYet(): never {
+  throw new HoldfastError("internal", "This daemon cannot answer this yet.");
 }
 
 function liveCount(parts: Parts): number {

@@ -54,7 +54,7 @@ function describeRoute(name: string, route: Route): Json {
 
 function success(name: string, route: Route): Json {
   const schema = reference(route.answer);
-  if (name === "stream")
+  if (name === "stream" || name === "terminal")
     return { "101": { description: "A WebSocket whose messages are frames", "x-message": schema } };
   const type = name === "sse" ? "text/event-stream" : "application/json";
   return { "200": { description: route.summary, content: { [type]: { schema } } } };

@@ -76,6 +76,10 @@ export function createOwnRoutes({ access, followers, version, build, url }: OwnP
       });
     },
 
+    terminal: () => {
+      throw new Refusal("usage", "This address speaks WebSocket.");
+    },
+
     sse: ({ request, query, response, bearer }) => {
       // A reconnecting EventSource repeats its first address; where it stands now is in the header.
       const last = request.headers["last-event-id"];

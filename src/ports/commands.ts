@@ -15,7 +15,7 @@ export interface Ask {
 }
 
 /** Routes that http answers by itself. */
-export type OwnRoute = "login" | "loginLink" | "logout" | "openapi" | "stream" | "sse";
+export type OwnRoute = "login" | "loginLink" | "logout" | "openapi" | "stream" | "sse" | "terminal";
 
 export type Handlers = {
   [R in Exclude<RouteName, OwnRoute>]: (ask: Ask) => Answers[R] | Promise<Answers[R]>;

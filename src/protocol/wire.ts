@@ -30,6 +30,7 @@ export const sessionJson = z.object({
   processes: z.array(z.object({ pid: z.number(), startedAt: time, what: z.string() })),
   /** The trash entry that holds the worktree, or null while it is in its place. */
   trash: z.nullable(z.string()),
+  workspace: z.enum(["planned", "ready", "trashed", "gone"]),
   attach: z.nullable(z.string()),
   activity: z.nullable(z.enum(activities)),
   /** The agent's open questions (chat). */
@@ -41,6 +42,8 @@ export const sessionJson = z.object({
     }),
   ),
   queued: z.number(),
+  /** The last line the agent said or its screen showed, where that is known: plain text of at most 200 characters. */
+  lastLine: z.nullable(z.string()),
   createdAt: time,
   lastActivityAt: time,
   end: z.nullable(
@@ -157,6 +160,79 @@ export const findingJson = z.object({
   fixable: z.boolean(),
 });
 
+const areas = ["committed", "staged", "unstaged", "untracked"] as const;
+export const changedFileJson = z.object({
+  path: z.string(),
+  /** Where a renamed file was before. */
+  oldPath: z.nullable(z.string()),
+  status: z.enum(["added", "modified", "deleted", "renamed", "untracked", "conflicted"]),
+  /** Where it differs: in commits since the merge base, in the index, in the file itself. */
+  areas: z.array(z.enum(areas)),
+  additions: z.number(),
+  deletions: z.number(),
+  binary: z.boolean(),
+});
+export const changesJson = z.object({
+  /** What the worktree is compared with: a branch's name, or a commit. */
+  base: z.string(),
+  /** The commit that HEAD and the base have in common; null in a repository without commits. */
+  mergeBase: z.nullable(z.string()),
+  head: z.nullable(z.string()),
+  files: z.array(changedFileJson),
+  /** Whether there are more files than these. */
+  truncated: z.boolean(),
+});
+export const patchJson = z.object({ patch: z.string(), truncated: z.boolean() });
+export const filesJson = z.object({ files: z.array(z.string()), truncated: z.boolean() });
+export const workJson = z.object({
+  uncommitted: z.number(),
+  /** Commits that no other ref reaches, newest first: `<short id> <subject>`. */
+  unpushed: z.array(z.string()),
+  /** Where it is or would be kept, and how to get it back. */
+  where: z.string(),
+});
+export const preflightJson = z.object({
+  problems: z.array(z.object({ message: z.string(), hint: z.nullable(z.string()) })),
+  /** What the session would get; null where it is not known before the session is made. */
+  branch: z.nullable(z.string()),
+  base: z.nullable(z.string()),
+  id: z.nullable(z.string()),
+  agent: z.nullable(z.string()),
+  kind: z.enum(kinds),
+});
+export const settingsJson = z.object({
+  version: z.string(),
+  build: z.string(),
+  home: z.string(),
+  readOnly: z.boolean(),
+  agents: z.array(
+    z.object({
+      id: z.string(),
+      name: z.string(),
+      kinds: z.array(z.enum(kinds)),
+      /** Whether its command is found for one of its kinds. */
+      installed: z.boolean(),
+      command: z.string(),
+      /** Why it cannot be used, with the fix. */
+      reason: z.nullable(z.string()),
+    }),
+  ),
+  projects: z.array(projectJson),
+  notify: z.unknown(),
+  configFiles: z.array(z.string()),
+  trashDays: z.number(),
+});
+/** What the daemon says in text messages on a terminal's WebSocket; the screen itself comes in binary ones. */
+export const terminalFrame = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("attached"), launch: z.string(), readonly: z.boolean() }),
+  z.object({ type: z.literal("detached"), reason: z.string() }),
+]);
+/** What a viewer says in text messages there; what is typed comes in binary ones. */
+export const terminalRequest = z.discriminatedUnion("type", [
+  z.strictObject({ type: z.literal("resize"), cols: z.number(), rows: z.number() }),
+  z.strictObject({ type: z.literal("readonly"), on: z.boolean() }),
+]);
+
 type Infer<S> = S extends z.ZodMiniType<infer T> ? T : never;
 export type HealthJson = Infer<typeof healthJson>;
 export type StopJson = Infer<typeof stopJson>;
@@ -164,6 +240,15 @@ export type VerbAnswer = Infer<typeof verbAnswer>;
 export type WorkerJson = Infer<typeof workerJson>;
 export type TrashJson = Infer<typeof trashJson>;
 export type FindingJson = Infer<typeof findingJson>;
+export type ChangedFileJson = Infer<typeof changedFileJson>;
+export type ChangesJson = Infer<typeof changesJson>;
+export type PatchJson = Infer<typeof patchJson>;
+export type FilesJson = Infer<typeof filesJson>;
+export type WorkJson = Infer<typeof workJson>;
+export type PreflightJson = Infer<typeof preflightJson>;
+export type SettingsJson = Infer<typeof settingsJson>;
+export type TerminalFrame = Infer<typeof terminalFrame>;
+export type TerminalRequest = Infer<typeof terminalRequest>;
 
 /** What each route answers; the names are those of the table in http.ts. */
 export interface Answers {
@@ -187,6 +272,11 @@ export interface Answers {
   rename: SessionJson;
   prompt: Infer<typeof receiptJson>;
   events: EventJson[];
+  changes: ChangesJson;
+  patch: PatchJson;
+  files: FilesJson;
+  work: WorkJson;
+  preflight: PreflightJson;
   cleanup: Infer<typeof cleanupJson>[];
   projects: ProjectJson[];
   projectAdd: ProjectJson[];
@@ -195,6 +285,7 @@ export interface Answers {
   trashRestore: TrashJson;
   trashEmpty: TrashJson[];
   doctor: FindingJson[];
+  settings: SettingsJson;
   workers: Infer<typeof workerJson>[];
   answer: Infer<typeof answerJson>;
   cancel: Infer<typeof cancelJson>;

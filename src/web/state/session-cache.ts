@@ -34,14 +34,25 @@ export function rememberSession(id: string, value: unknown): boolean {
 
 export function forgetSession(id: string): void {
   localStorage.removeItem(prefix + id);
-  localStorage.removeItem(`holdfast:draft:${id}`);
+  localStorage.removeItem(draftKey(id));
+  localStorage.removeItem(seenKey(id));
+}
+
+export function draftKey(id: string): string {
+  return `holdfast:draft:${id}`;
+}
+
+/** Up to where this browser showed the session. */
+export function seenKey(id: string): string {
+  return `holdfast:seen:${id}`;
 }
 
 /** Drops what is too old or belongs to a session that is not there any more. */
 export function sweepSessions(existing: ReadonlySet<string>): void {
   for (const key of Object.keys(localStorage)) {
-    if (!key.startsWith(prefix)) continue;
-    const id = key.slice(prefix.length);
+    const kind = [prefix, draftKey(""), seenKey("")].find((start) => key.startsWith(start));
+    if (kind === undefined) continue;
+    const id = key.slice(kind.length);
     if (!existing.has(id)) forgetSession(id);
     else recallSession(id);
   }

@@ -1,0 +1,160 @@
+/**
+ * The rows that are in sight, and some around them. Stays at the end while the agent writes, unless the person has
+ * scrolled up; what is older is read before they reach it, and what they look at stays where it is.
+ */
+import { useEffect, useImperativeHandle, useLayoutEffect, useRef, useState, type ReactNode, type Ref } from "react";
+import { ArrowDown } from "lucide-react";
+import { Virtualizer, type VirtualizerHandle } from "virtua";
+import type { TranscriptItem } from "../../protocol/transcript-items.ts";
+import { Button } from "../ui/button.tsx";
+import { Spinner } from "../ui/spinner.tsx";
+import { Row } from "./items/row.tsx";
+import type { TranscriptFeed, FeedState } from "./transcript-feed.ts";
+
+/** This near to the end counts as at the end: a half-seen last line should not end the following. */
+const nearEndPx = 48;
+/** Older items are read when this little is left above. */
+const readAheadPx = 1_500;
+
+export interface ListHandle {
+  showSeq(seq: number): void;
+  toEnd(): void;
+  /** The scrolling element. */
+  element(): HTMLElement | null;
+}
+
+export interface TranscriptListProps {
+  feed: TranscriptFeed;
+  state: FeedState;
+  /** The first item that came while nobody looked; null for none. */
+  away: number | null;
+  /** The item that a search stands at. */
+  revealed: number | null;
+  /** Below the last item. */
+  footer: ReactNode;
+  onAtEnd: (atEnd: boolean) => void;
+  ref: Ref<ListHandle>;
+}
+
+export function TranscriptList({ feed, state, away, revealed, footer, onAtEnd, ref }: TranscriptListProps) {
+  const { items, older, loadingOlder, shifted, head } = state;
+  const scroller = useRef<HTMLDivElement>(null);
+  const content = useRef<HTMLDivElement>(null);
+  const list = useRef<VirtualizerHandle>(null);
+  const following = useRef(true);
+  const lastTop = useRef(0);
+  /** The last item when the person left the end; null while they are there. */
+  const [leftAt, setLeftAt] = useState<number | null>(null);
+
+  const follow = (): void => {
+    const element = scroller.current;
+    if (element !== null && following.current) element.scrollTop = element.scrollHeight;
+  };
+
+  useImperativeHandle(ref, () => ({
+    showSeq: (seq) => {
+      const index = feed.state().items.findIndex((item) => item.seq === seq);
+      if (index < 0) return;
+      following.current = false;
+      setLeftAt((before) => before ?? feed.state().items.at(-1)?.seq ?? 0);
+      list.current?.scrollToIndex(index, { align: "center" });
+    },
+    toEnd: () => toEnd(),
+    element: () => scroller.current,
+  }));
+
+  const toEnd = (): void => {
+    following.current = true;
+    setLeftAt(null);
+    onAtEnd(true);
+    const last = feed.state().items.length - 1;
+    if (last >= 0) list.current?.scrollToIndex(last, { align: "end" });
+    follow();
+  };
+
+  const onScroll = (): void => {
+    const element = scroller.current;
+    if (element === null) return;
+    const { scrollTop, scrollHeight, clientHeight } = element;
+    const atEnd = scrollHeight - scrollTop - clientHeight < nearEndPx;
+    // Only the person scrolls up; when content grows, the place stays and the end moves away.
+    if (atEnd) following.current = true;
+    else if (scrollTop < lastTop.current) following.current = false;
+    lastTop.current = scrollTop;
+    if (following.current !== (leftAt === null)) {
+      setLeftAt(following.current ? null : (items.at(-1)?.seq ?? 0));
+      onAtEnd(following.current);
+    }
+    if (older && scrollTop < readAheadPx && !following.current) void feed.loadOlder();
+  };
+
+  // Rows get their height when they are drawn, images of the font when it is there, answers when they stream.
+  useEffect(() => {
+    const [inner, outer] = [content.current, scroller.current];
+    if (inner === null || outer === null) return;
+    const observer = new ResizeObserver(follow);
+    observer.observe(inner);
+    observer.observe(outer);
+    return () => observer.disconnect();
+  }, []);
+  useLayoutEffect(follow);
+
+  // A screen that the newest page does not fill cannot be scrolled: read on until it can.
+  useEffect(() => {
+    const element = scroller.current;
+    if (element !== null && older && !loadingOlder && element.scrollHeight <= element.clientHeight + 1) {
+      void feed.loadOlder();
+    }
+  }, [feed, older, loadingOlder, items]);
+
+  const turnOpen = head.turn?.open === true;
+  const lastSeq = items.at(-1)?.seq;
+  const fresh = leftAt === null ? 0 : countAfter(items, leftAt);
+  return (
+    <div className="relative flex min-h-0 flex-1 flex-col">
+      <div
+        ref={scroller}
+        onScroll={onScroll}
+        tabIndex={0}
+        role="log"
+        aria-live="off"
+        aria-label="Transcript"
+        className="min-h-0 flex-1 overflow-x-hidden overflow-y-auto overscroll-contain [overflow-anchor:none]"
+      >
+        <div ref={content} className="pb-4">
+          {loadingOlder && (
+            <div className="pointer-events-none absolute inset-x-0 top-0 z-10 flex justify-center">
+              <Spinner label="Reading what is older" />
+            </div>
+          )}
+          <Virtualizer ref={list} scrollRef={scroller} data={items} shift={shifted} bufferSize={600}>
+            {(item) => (
+              <Row
+                key={item.key}
+                item={item}
+                streaming={turnOpen && item.seq === lastSeq}
+                revealed={item.seq === revealed}
+                awayBefore={item.seq === away}
+              />
+            )}
+          </Virtualizer>
+          <div className="mx-auto w-full max-w-[64rem] px-3 sm:px-6">{footer}</div>
+        </div>
+      </div>
+      {leftAt !== null && (
+        <div className="pointer-events-none absolute inset-x-0 bottom-3 flex justify-center">
+          <Button variant="primary" className="pointer-events-auto rounded-full shadow-lg" onClick={toEnd}>
+            <ArrowDown size={14} aria-hidden />
+            Jump to latest{fresh > 0 ? ` (${fresh} new)` : ""}
+          </Button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function countAfter(items: readonly TranscriptItem[], seq: number): number {
+  let count = 0;
+  for (let index = items.length - 1; index >= 0 && (items[index]?.seq ?? 0) > seq; index -= 1) count += 1;
+  return count;
+}

@@ -113,6 +113,7 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
     work: notYet,
     preflight: notYet,
     settings: notYet,
+    transcript: (ask) => parts.transcripts.read(findSession(parts, ask).id, ask.query),
     cleanup: (ask) => cleanup(parts, loop, ask),
     projects: () =>
       Promise.all(store.projects().map((row) => projectJson(parts, row).catch(() => bareProject(parts, row)))),

@@ -30,6 +30,7 @@ import { openTmuxRuntime } from "../runtime/tmux/runtime.ts";
 import { openStore } from "../store/open.ts";
 import { openWorkspaces } from "../workspace/workspaces.ts";
 import { createCommands } from "./commands.ts";
+import { LazyTranscripts } from "./lazy-transcripts.ts";
 import { knownSettings } from "./known-settings.ts";
 import { Loop } from "./loop.ts";
 import type { Parts } from "./parts.ts";
@@ -93,7 +94,12 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
   });
   owner.owns("tmux", () => tmux.close());
   const keeper = installKeeper(paths.home);
-  const { ingest, close: closeIngest } = createIngest({ store, agents });
+  const transcripts = new LazyTranscripts(store);
+  owner.owns("transcripts", () => transcripts.close());
+  const { ingest, close: closeIngest } = createIngest(
+    { store, agents },
+    { onTurnEnd: (session) => transcripts.turnEnded(session) },
+  );
   owner.owns("ingest", closeIngest);
   const chat = openAcpRuntime({
     workersDirectory: paths.workers,
@@ -112,6 +118,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
   define(await projects.agents(store.projects()));
   const parts: Parts = {
     store,
+    transcripts,
     settings: knownSettings({ store, projects, log }),
     runtimes: { terminal: tmux, chat },
     workspaces: openWorkspaces({

@@ -7,6 +7,7 @@ import type { Projects } from "../ports/projects.ts";
 import type { Runtime } from "../ports/runtime.ts";
 import type { Store } from "../ports/store.ts";
 import type { Workspaces } from "../ports/workspace.ts";
+import type { LazyTranscripts } from "./lazy-transcripts.ts";
 import type { KnownSettings } from "./known-settings.ts";
 
 export interface Parts {
@@ -16,6 +17,7 @@ export interface Parts {
   agents: Agents;
   projects: Projects;
   settings: KnownSettings;
+  transcripts: LazyTranscripts;
   clock: Clock;
   log: Logger;
   /** Where worktrees go: `<worktrees>/<project>/<session>`. */

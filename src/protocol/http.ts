@@ -170,6 +170,13 @@ export const routes = {
     answer: "preflightJson",
     writes: false,
   },
+  transcript: {
+    method: "GET",
+    path: "/api/sessions/{id}/transcript",
+    summary: "What a person reads of a session, newest items, ready made",
+    query: { tail: "at most this many items (200)", before: "only items before the one with this sequence" },
+    answer: "transcriptJson",
+  },
   cleanup: {
     method: "POST",
     path: "/api/cleanup",

@@ -18,6 +18,10 @@ export interface PromptItem extends Placed {
   item: "prompt";
   promptId: PromptId;
   text: string;
+  /** The event that has the text whole. */
+  textSeq: number;
+  /** The text is longer than what is here. */
+  cut?: true;
   attachments: Attachment[];
   by: Actor;
   state: "queued" | "sending" | "sent" | "doubtful" | "refused" | "withdrawn";

@@ -42,6 +42,17 @@ export interface SavedTranscript {
   refs: TranscriptRefs;
 }
 
+/** The newest items, or those before one. `refs` and the head let a `TranscriptBuilder` fold later events on top. */
+export interface TranscriptPage extends Transcript {
+  older: boolean;
+  /** Items before these that later events may still change: an open question, a tool that runs. */
+  pinned: TranscriptItem[];
+  refs: TranscriptRefs;
+}
+
+/** Of what is saved: raised when a fold gives another result for the same events. */
+export const transcriptFormat = 1;
+
 /** Longer words go on in another item: nobody's screen, and no row of the snapshot, has to hold 100 MB of them. */
 export const maxItemText = 128 * 1024;
 /** A prompt may still go back to the queue when the agent that got it is gone; nothing older than these does. */
@@ -53,6 +64,12 @@ export function transcriptOf(events: Iterable<TranscriptEvent>): Transcript {
   return builder.transcript();
 }
 
+/** The fold of a page, to go on with. */
+export function builderOf(page: TranscriptPage): TranscriptBuilder {
+  const { items, pinned, refs, older: _older, ...head } = page;
+  return new TranscriptBuilder({ head, refs }, items, pinned);
+}
+
 export class TranscriptBuilder {
   readonly #items: Map<number, TranscriptItem>;
   #head: TranscriptHead;
@@ -61,14 +78,21 @@ export class TranscriptBuilder {
   readonly #permissions: Map<string, number>;
   readonly #prompts: Map<string, number>;
   #launch: number | null;
+  /** Items before this one are known and not shown: there is a gap behind them. */
+  #shownFrom: number;
   #changed: number[] = [];
   #removed: number[] = [];
   #shown: Transcript | null = null;
 
-  /** Goes on where a saved fold ended; `items` must hold those that its refs name, and may hold more, in order. */
-  constructor(saved: SavedTranscript | null = null, items: Iterable<TranscriptItem> = []) {
+  /** Goes on where a saved fold ended; `items` and `pinned`, in order, must hold those that its refs name. */
+  constructor(
+    saved: SavedTranscript | null = null,
+    items: readonly TranscriptItem[] = [],
+    pinned: readonly TranscriptItem[] = [],
+  ) {
     const { head, refs } = saved ?? { head: emptyHead, refs: noRefs };
-    this.#items = new Map([...items].map((item) => [item.seq, item]));
+    this.#items = new Map([...pinned, ...items].map((item) => [item.seq, item]));
+    this.#shownFrom = pinned.length === 0 ? 0 : (items[0]?.seq ?? head.seq + 1);
     this.#head = head;
     this.#last = refs.last;
     this.#tools = new Map(refs.tools);
@@ -83,7 +107,11 @@ export class TranscriptBuilder {
 
   /** The same object until something changes. */
   transcript(): Transcript {
-    this.#shown ??= { ...this.#head, items: [...this.#items.values()] };
+    if (this.#shown === null) {
+      const items = [...this.#items.values()];
+      const from = this.#shownFrom === 0 ? 0 : items.findIndex(({ seq }) => seq >= this.#shownFrom);
+      this.#shown = { ...this.#head, items: from === -1 ? [] : from === 0 ? items : items.slice(from) };
+    }
     return this.#shown;
   }
 
@@ -104,11 +132,12 @@ export class TranscriptBuilder {
     };
   }
 
-  /** Puts older items before those that are here. */
-  prepend(older: Iterable<TranscriptItem>): void {
-    const items = [...older, ...this.#items.values()];
+  /** Puts the page of items before those that are shown; what is known of one of them already is newer. */
+  prepend(older: readonly TranscriptItem[]): void {
+    const known = new Map([...older.map((item) => [item.seq, item] as const), ...this.#items]);
     this.#items.clear();
-    for (const item of items) this.#items.set(item.seq, item);
+    for (const [seq, item] of [...known].toSorted(([a], [b]) => a - b)) this.#items.set(seq, item);
+    this.#shownFrom = Math.min(this.#shownFrom, older[0]?.seq ?? 0);
     this.#shown = null;
   }
 
@@ -146,19 +175,21 @@ export class TranscriptBuilder {
       case "tool.updated":
         return this.#tool(event);
       case "prompt.admitted": {
-        const { promptId, text, by, attachments = [] } = event;
-        const key = `prompt:${promptId}`;
-        const words = { promptId, text, attachments, by, state: "queued", edited: false, reason: null } as const;
-        return this.#set({
-          queue: [...this.#head.queue, { ...placed, key, item: "prompt", ...words }],
-          primerUsed: true,
-        });
+        const { promptId, by, attachments = [] } = event;
+        const words = { attachments, by, state: "queued", edited: false, reason: null } as const;
+        const prompt: PromptItem = {
+          ...placed,
+          key: `prompt:${promptId}`,
+          item: "prompt",
+          promptId,
+          ...words,
+          ...textOf(event),
+        };
+        return this.#set({ queue: [...this.#head.queue, prompt], primerUsed: true });
       }
       case "prompt.edited":
         return this.#set({
-          queue: this.#head.queue.map((one) =>
-            one.promptId === event.promptId ? { ...one, text: event.text, edited: true } : one,
-          ),
+          queue: this.#head.queue.map((one) => (one.promptId === event.promptId ? edited(one, textOf(event)) : one)),
         });
       case "prompt.moved": {
         const prompt = this.#head.queue.find(({ promptId }) => promptId === event.promptId);
@@ -416,6 +447,16 @@ const noChange: TranscriptChange = { changed: [], removed: [], head: false };
 
 function isFinished(status: string | null): boolean {
   return status === "completed" || status === "failed";
+}
+
+/** A prompt may be 32 MiB long, and is shown in every tab. */
+function textOf({ text, seq }: { text: string; seq: number }): Pick<PromptItem, "text" | "textSeq" | "cut"> {
+  if (text.length <= maxItemText) return { text, textSeq: seq };
+  return { text: text.slice(0, maxItemText), textSeq: seq, cut: true };
+}
+
+function edited({ cut: _cut, ...prompt }: PromptItem, text: ReturnType<typeof textOf>): PromptItem {
+  return { ...prompt, ...text, edited: true };
 }
 
 function messageOf(item: TranscriptItem): string | null {

@@ -1,5 +1,6 @@
 /** What is sent over the API, as schemas: validated coming in, described in OpenAPI going out. */
 import * as z from "zod/mini";
+import type { TranscriptPage } from "./transcript.ts";
 import { activities, kinds, roles, statuses } from "./session.ts";
 
 const time = z.nullable(z.iso.datetime());
@@ -62,6 +63,29 @@ export type SessionJson = z.infer<typeof sessionJson>;
 
 export const eventJson = z.looseObject({ seq: z.number(), at: z.iso.datetime(), type: z.string() });
 export type EventJson = z.infer<typeof eventJson>;
+
+/** Times in milliseconds since 1970; transcript-items.ts has the types. Fold later events on top with transcript.ts. */
+export const transcriptJson = z.object({
+  /** The last event that is in it. */
+  seq: z.number(),
+  items: z.array(z.looseObject({ item: z.string(), key: z.string(), seq: z.number(), at: z.number() })),
+  /** Whether there are items before these. */
+  older: z.boolean(),
+  /** Items before these that later events may still change. */
+  pinned: z.array(z.looseObject({ item: z.string(), key: z.string(), seq: z.number(), at: z.number() })),
+  queue: z.array(z.looseObject({ promptId: z.string(), state: z.string() })),
+  plan: z.nullable(z.array(z.unknown())),
+  modes: z.unknown(),
+  models: z.unknown(),
+  configOptions: z.unknown(),
+  commands: z.nullable(z.array(z.unknown())),
+  usage: z.nullable(z.looseObject({})),
+  turn: z.nullable(z.looseObject({ open: z.boolean() })),
+  lastReset: z.nullable(z.object({ seq: z.number(), reason: z.string() })),
+  primerUsed: z.boolean(),
+  /** Which items later events may change, for the fold that goes on. */
+  refs: z.looseObject({}),
+});
 
 export const infoJson = z.object({
   state: z.enum(["running", "starting", "stopped", "unresponsive"]),
@@ -277,6 +301,7 @@ export interface Answers {
   files: FilesJson;
   work: WorkJson;
   preflight: PreflightJson;
+  transcript: TranscriptPage;
   cleanup: Infer<typeof cleanupJson>[];
   projects: ProjectJson[];
   projectAdd: ProjectJson[];

@@ -4,22 +4,14 @@
  * in the sequence is read again, and a log that is shorter than ours replaces what is here.
  */
 import type { TranscriptItem } from "../../protocol/transcript-items.ts";
-import { TranscriptBuilder, type SavedTranscript, type TranscriptHead } from "../../protocol/transcript.ts";
+import { builderOf, referred, TranscriptBuilder } from "../../protocol/transcript.ts";
+import type { TranscriptHead, TranscriptPage } from "../../protocol/transcript.ts";
 import type { EventJson } from "../../protocol/wire.ts";
-
-export interface TranscriptPage {
-  saved: SavedTranscript;
-  /** The newest, in their order, without a gap. */
-  items: TranscriptItem[];
-  /** Those that may still change and stand before them. */
-  referred: TranscriptItem[];
-  older: boolean;
-}
 
 /** Where the feed gets things from; given, so that it can be tested without a daemon. */
 export interface FeedSource {
   newest(): Promise<TranscriptPage>;
-  older(before: number): Promise<{ items: TranscriptItem[]; older: boolean }>;
+  older(before: number): Promise<Pick<TranscriptPage, "items" | "older">>;
   /** At most `eventsAtOnce`, after that one. */
   events(since: number): Promise<EventJson[]>;
   /** Calls back at the next frame. */
@@ -57,11 +49,10 @@ export class TranscriptFeed {
 
   constructor(source: FeedSource, cached: TranscriptPage | null) {
     this.#source = source;
-    this.#builder = builderOf(cached);
-    const { items: _, ...head } = new TranscriptBuilder(cached?.saved ?? null).transcript();
+    this.#builder = cached === null ? new TranscriptBuilder() : builderOf(cached);
     this.#state = {
       items: cached?.items ?? [],
-      head,
+      head: this.#builder.saved().head,
       phase: cached === null ? "loading" : "ready",
       fault: null,
       older: cached?.older ?? false,
@@ -79,15 +70,11 @@ export class TranscriptFeed {
 
   /** To be kept for the next visit: the last `count` items, and what the fold needs to go on. */
   page(count: number): TranscriptPage {
-    const saved = this.#builder.saved();
+    const { head, refs } = this.#builder.saved();
     const items = this.#state.items.slice(-count);
-    const first = items[0]?.seq ?? 0;
-    const { tools, permissions, prompts } = saved.refs;
-    const named = new Set([...tools, ...permissions, ...prompts].map(([, seq]) => seq));
-    for (const seq of [saved.refs.last, saved.refs.launch]) if (seq !== null) named.add(seq);
-    const before = [...named].filter((seq) => seq < first).sort((a, b) => a - b);
-    const referred = before.flatMap((seq) => this.#builder.item(seq) ?? []);
-    return { saved, items, referred, older: this.#state.older || items.length < this.#state.items.length };
+    const first = items[0]?.seq ?? head.seq + 1;
+    const pinned = referred(refs).flatMap((seq) => (seq < first ? (this.#builder.item(seq) ?? []) : []));
+    return { ...head, refs, items, pinned, older: this.#state.older || items.length < this.#state.items.length };
   }
 
   close(): void {
@@ -230,7 +217,7 @@ export class TranscriptFeed {
     const page = await this.#source.newest();
     if (this.#closed) return;
     this.#builder = builderOf(page);
-    const { head } = page.saved;
+    const { head } = this.#builder.saved();
     this.#set({ items: page.items, head, older: page.older, phase: "ready", shifted: false, fault: null });
     this.#schedule();
     if (this.#known > this.#last()) queueMicrotask(() => this.#read());
@@ -247,10 +234,6 @@ export class TranscriptFeed {
     this.#state = { ...this.#state, shifted: false, ...next };
     for (const listener of this.#listeners) listener();
   }
-}
-
-function builderOf(page: TranscriptPage | null): TranscriptBuilder {
-  return page === null ? new TranscriptBuilder() : new TranscriptBuilder(page.saved, [...page.referred, ...page.items]);
 }
 
 /** Where `seq` stands or belongs. Almost always the end. */

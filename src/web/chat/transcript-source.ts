@@ -1,10 +1,10 @@
 /** The daemon as a transcript's source, and the cache of this browser before it. */
 import type { TranscriptItem } from "../../protocol/transcript-items.ts";
-import { TranscriptBuilder } from "../../protocol/transcript.ts";
+import type { TranscriptPage } from "../../protocol/transcript.ts";
 import type { EventJson } from "../../protocol/wire.ts";
 import { call } from "../state/api.ts";
 import { recallSession, rememberSession } from "../state/session-cache.ts";
-import { eventsAtOnce, type FeedSource, type TranscriptFeed, type TranscriptPage } from "./transcript-feed.ts";
+import { eventsAtOnce, type FeedSource, type TranscriptFeed } from "./transcript-feed.ts";
 
 /** Several screens of a large display. */
 const newestItems = 120;
@@ -16,21 +16,8 @@ const cachedCharacters = 80_000;
 export function sourceOf(id: string): FeedSource {
   const params = { id };
   return {
-    newest: async () => {
-      const builder = new TranscriptBuilder();
-      for (;;) {
-        const events = await call("events", { params, query: { since: builder.seq, limit: eventsAtOnce } });
-        for (const event of events) builder.push(event);
-        if (events.length < eventsAtOnce) break;
-      }
-      return { saved: builder.saved(), items: [...builder.transcript().items], referred: [], older: false };
-    },
-    older: async (before) => {
-      void before;
-      void newestItems;
-      void olderItems;
-      return { items: [], older: false };
-    },
+    newest: () => call("transcript", { params, query: { tail: newestItems } }),
+    older: (before) => call("transcript", { params, query: { tail: olderItems, before } }),
     events: (since): Promise<EventJson[]> => call("events", { params, query: { since, limit: eventsAtOnce } }),
     nextFrame: (flush) => {
       // A hidden tab gets no frames; what it is told must still arrive for its title and its announcements.
@@ -44,10 +31,11 @@ export function sourceOf(id: string): FeedSource {
 export function recallPage(id: string): TranscriptPage | null {
   const page = recallSession(id) as Partial<TranscriptPage> | null;
   const isWhole =
-    typeof page?.saved?.head?.seq === "number" &&
-    Array.isArray(page.saved.refs?.tools) &&
+    typeof page?.seq === "number" &&
+    Array.isArray(page.refs?.tools) &&
+    Array.isArray(page.queue) &&
     Array.isArray(page.items) &&
-    Array.isArray(page.referred);
+    Array.isArray(page.pinned);
   return isWhole ? (page as TranscriptPage) : null;
 }
 

@@ -2,7 +2,7 @@
 import { follow } from "../../client/follow.ts";
 import { HoldfastError } from "../../protocol/error.ts";
 import type { Frame } from "../../protocol/stream.ts";
-import { forgetSession } from "./session-cache.ts";
+import { forgetSession, sweepSessions } from "./session-cache.ts";
 import { call, sentenceOf } from "./api.ts";
 import { live, tellEvents } from "./live.ts";
 import { keepToken, takeLoginCode, token } from "./login.ts";
@@ -79,6 +79,7 @@ function take(frame: Frame): void {
   }
   if (frame.frame === "snapshot") {
     live.setState({ loaded: true, sessions: new Map(frame.sessions.map((session) => [session.id, session])) });
+    sweepSessions(new Set(frame.sessions.map(({ id }) => id)));
     return;
   }
   const gone = frame.events.filter(isDeletion).map((event) => event.session);

@@ -10,6 +10,8 @@ export interface Preferences {
   showEnded: boolean;
   notify: boolean;
   sound: boolean;
+  /** What Enter does in a prompt; `auto`: sends, but on a phone it makes a new line. */
+  enter: "auto" | "sends" | "newline";
 }
 
 const key = "holdfast:preferences:v1";
@@ -21,6 +23,7 @@ const defaults: Preferences = {
   showEnded: true,
   notify: false,
   sound: false,
+  enter: "auto",
 };
 
 export const preferences = createStore<Preferences>(() => ({ ...defaults, ...stored() }));

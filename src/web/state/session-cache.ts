@@ -36,6 +36,7 @@ export function forgetSession(id: string): void {
   localStorage.removeItem(prefix + id);
   localStorage.removeItem(draftKey(id));
   localStorage.removeItem(seenKey(id));
+  localStorage.removeItem(outboxKey(id));
 }
 
 export function draftKey(id: string): string {
@@ -47,10 +48,15 @@ export function seenKey(id: string): string {
   return `holdfast:seen:${id}`;
 }
 
+/** Prompts that were sent and not yet seen to arrive. */
+export function outboxKey(id: string): string {
+  return `holdfast:outbox:${id}`;
+}
+
 /** Drops what is too old or belongs to a session that is not there any more. */
 export function sweepSessions(existing: ReadonlySet<string>): void {
   for (const key of Object.keys(localStorage)) {
-    const kind = [prefix, draftKey(""), seenKey("")].find((start) => key.startsWith(start));
+    const kind = [prefix, draftKey(""), seenKey(""), outboxKey("")].find((start) => key.startsWith(start));
     if (kind === undefined) continue;
     const id = key.slice(kind.length);
     if (!existing.has(id)) forgetSession(id);

@@ -1,0 +1,22 @@
+import { useEffect, useState } from "react";
+import { call } from "../state/api.ts";
+import { useLive } from "../state/live.ts";
+
+/** Whether this daemon changes nothing. Asked once for each daemon; one that does not say refuses by itself. */
+export function useReadOnly(): boolean {
+  const build = useLive((state) => state.daemon?.build ?? null);
+  const isOpen = useLive((state) => state.line.is === "open");
+  const [readOnly, setReadOnly] = useState(false);
+  useEffect(() => {
+    if (!isOpen) return;
+    let wanted = true;
+    call("settings").then(
+      (settings) => wanted && setReadOnly(settings.readOnly),
+      () => {},
+    );
+    return () => {
+      wanted = false;
+    };
+  }, [build, isOpen]);
+  return readOnly;
+}

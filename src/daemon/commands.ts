@@ -12,6 +12,7 @@ import type { SessionState } from "../protocol/session.ts";
 import type { Answers, FindingJson, InfoJson, ProjectJson, SessionJson, TrashJson } from "../protocol/wire.ts";
 import {
   answer,
+  attachment,
   cancel,
   configure,
   dismissPrimer,
@@ -140,6 +141,7 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
     primerDismiss: (ask) => dismissPrimer(parts, loop, ask),
     convert: (ask) => convert(parts, loop, ask),
     promptEdit: (ask) => editPrompt(parts, loop, ask),
+    attachment: (ask) => attachment(parts, ask),
     queue: (ask) => queue(parts, findSession(parts, ask)),
   };
 }

@@ -10,7 +10,7 @@ import type { SessionState } from "../protocol/session.ts";
 import type { Parts } from "./parts.ts";
 import { ended } from "./perform-end.ts";
 import type { Outcome } from "./perform.ts";
-import { promptToSend } from "./prompt-text.ts";
+import { hasImage, promptToSend, typedPrompt } from "./prompt-text.ts";
 import { pinned, record, requeued, runtimeOf } from "./record.ts";
 
 export async function launch(
@@ -24,7 +24,9 @@ export async function launch(
   const id = asLaunchId(crypto().randomUUID());
   // A chat agent is told once its conversation is open.
   const waiting = session.kind === "chat" ? undefined : session.queue.find((prompt) => prompt.state === "queued");
-  const prompt = waiting === undefined ? null : promptToSend(parts, session, waiting.promptId);
+  const first = waiting === undefined ? null : promptToSend(parts, session, waiting.promptId);
+  // One with an image is refused once the agent is up, where every prompt is.
+  const prompt = first === null || hasImage(first) ? null : typedPrompt(first);
   const begun = await parts.store.change(session.id, (now) =>
     now.intent.want === "running" && now.run.run !== "launching" && now.run.run !== "up"
       ? [
@@ -49,7 +51,7 @@ export async function launch(
     session: begun,
     launch: id,
     how: action.how,
-    prompt: prompt === null ? null : { promptId: prompt.promptId, text: prompt.text },
+    prompt,
     env,
   };
   const result = await runtime.launch(request).catch(async (error: unknown) => {

@@ -85,10 +85,10 @@ export class Transcripts {
   #alone<T>(id: SessionId, work: () => Promise<T>): Promise<T> {
     const mine = (this.#busy.get(id) ?? Promise.resolve()).then(work, work);
     this.#busy.set(id, mine);
-    const done = (): void => {
+    const forget = (): void => {
       if (this.#busy.get(id) === mine) this.#busy.delete(id);
     };
-    mine.then(done, done);
+    mine.then(forget, forget);
     return mine;
   }
 }

@@ -3,8 +3,9 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Ask, Handlers, Logger, OwnRoute } from "../ports/commands.ts";
 import { HoldfastError } from "../protocol/error.ts";
 import type { Route, RouteName } from "../protocol/http.ts";
+import type { Answers } from "../protocol/wire.ts";
 import type { Access, Bearer } from "./access.ts";
-import { sendError, sendJson } from "./answer.ts";
+import { sendBytes, sendError, sendJson } from "./answer.ts";
 import { bodyLimit, readJsonBody, refuseBody } from "./body.ts";
 import { actorOf, checkAddress, checkToken, type Door } from "./gate.ts";
 import type { OwnRoutes } from "./own-routes.ts";
@@ -87,7 +88,9 @@ async function callRoute(parts: DispatchParts, call: Call): Promise<void> {
     return;
   }
   const answer = await parts.handlers[name](ask);
-  if (!response.destroyed) sendJson(response, answer);
+  if (response.destroyed) return;
+  if (name === "attachment") sendBytes(response, answer as Answers["attachment"]);
+  else sendJson(response, answer);
 }
 
 function readOnlyRefusal(): Refusal {

@@ -6,7 +6,8 @@ const contentSecurityPolicy = [
   "script-src 'self'",
   "style-src 'self' 'unsafe-inline'",
   "connect-src 'self'",
-  "img-src 'self' data:",
+  // An image of a prompt is fetched with the token, then shown from memory.
+  "img-src 'self' data: blob:",
   "font-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",

@@ -55,7 +55,15 @@ export type CancelResult =
 
 export type DeleteOutcome = "deleted" | "unsupported" | "failed" | "too-late" | "not-running";
 
+/** Kinds of content that an agent says it takes beside text and links. */
+export interface PromptCapabilities {
+  image: boolean;
+  embeddedContext: boolean;
+}
+
 export interface Chat {
+  /** What the latest launch said it takes in a prompt; null while that is not known. */
+  promptCapabilities(session: SessionState): PromptCapabilities | null;
   /** Answers one of the agent's questions, once, whoever asks and whenever it was asked. */
   answer(session: SessionState, requestId: string, optionId: string, by: Actor): Promise<Answered>;
   /** Answers open questions with `cancelled`, asks the agent to end its turn, and waits so long for it to do so. */

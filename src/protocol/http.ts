@@ -305,6 +305,12 @@ export const routes = {
     answer: "queueJson",
   },
   queue: { method: "GET", path: "/api/sessions/{id}/prompts", summary: "Prompts that wait", answer: "queueJson" },
+  attachment: {
+    method: "GET",
+    path: "/api/sessions/{id}/prompts/{prompt}/attachments/{n}",
+    summary: "An image of a prompt, as bytes; counted from 0",
+    answer: "image",
+  },
   openapi: { method: "GET", path: "/openapi.json", summary: "This description", answer: "openapi" },
   stream: {
     method: "GET",

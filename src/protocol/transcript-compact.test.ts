@@ -11,7 +11,11 @@ const toolWith = (fields: object) => {
 test("[TRANS-11] a tool's long fields are cut, it says so, and cutting again changes nothing", () => {
   const small = toolWith({ rawOutput: "x".repeat(100), content: [{ type: "content" }] });
   expect(compactItem(small)).toBe(small);
-  for (const rawOutput of ["x".repeat(1e6), { lines: Array(1e5).fill("y") }, Array(1e5).fill({ a: { b: 1 } })]) {
+  for (const rawOutput of [
+    "x".repeat(1e6),
+    { lines: Array(1e5).fill("y") },
+    Array.from({ length: 1e5 }, () => ({ a: { b: 1 } })),
+  ]) {
     const cut = compactItem(toolWith({ title: "kept", rawOutput, rawInput: { command: "ls" } }));
     expect(JSON.stringify(cut).length).toBeLessThan(40_000);
     expect(cut).toMatchObject({ cut: true, title: "kept", rawInput: { command: "ls" }, whole: { rawOutput: 7 } });

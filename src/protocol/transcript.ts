@@ -293,8 +293,21 @@ export class TranscriptBuilder {
         return this.#place({ ...placed, item: "converted", kind: event.kind, by: event.by });
       case "notice":
         return this.#place({ ...placed, item: "notice", level: event.level, text: event.text });
+      // How the session is run is not part of what was said.
+      case "session.created":
+      case "session.intent":
+      case "session.renamed":
+      case "workspace.ready":
+      case "workspace.trashed":
+      case "workspace.restored":
+      case "workspace.gone":
+      case "launch.adopted":
+      case "conversation.pinned":
+      case "activity.changed":
+        return;
       default:
-      // How the session is run, and what a newer daemon tells: not part of what was said.
+        // What a newer daemon tells.
+        event satisfies never;
     }
   }
 

@@ -146,7 +146,15 @@ export const cancelJson = z.object({
 export const linesJson = z.object({ lines: z.array(z.string()) });
 export const primerJson = z.object({ markdown: z.string(), turns: z.number(), omitted: z.number() });
 export const queueJson = z.object({
-  prompts: z.array(z.object({ promptId: z.string(), text: z.string(), state: z.string(), admittedAt: time })),
+  prompts: z.array(
+    z.object({
+      promptId: z.string(),
+      text: z.string(),
+      state: z.string(),
+      admittedAt: time,
+      attachments: z.array(z.looseObject({ type: z.string(), name: z.string(), size: z.number() })),
+    }),
+  ),
 });
 export const workerJson = z.object({
   pid: z.nullable(z.number()),
@@ -324,5 +332,7 @@ export interface Answers {
   convert: VerbAnswer;
   promptEdit: Infer<typeof queueJson>;
   queue: Infer<typeof queueJson>;
+  /** Sent as it is, not as JSON. */
+  attachment: { mimeType: string; bytes: Uint8Array };
   openapi: Record<string, unknown>;
 }

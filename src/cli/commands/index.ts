@@ -40,6 +40,8 @@ const acp: readonly IndexEntry[] = [
   { name: "deny", summary: "refuse what the agent asks for", load: () => import("./acp/deny.ts") },
   { name: "cancel", summary: "ask the agent to end its turn", load: () => import("./acp/cancel.ts") },
   { name: "end-turn", summary: "end the turn without the agent's word", load: () => import("./acp/end-turn.ts") },
+  { name: "configure", summary: "pick the agent's mode, model or options", load: () => import("./acp/configure.ts") },
+  { name: "queue", summary: "list and change prompts that wait", load: () => import("./acp/queue.ts") },
   { name: "primer", summary: "a recap of the last turns, as markdown", load: () => import("./acp/primer.ts") },
 ];
 

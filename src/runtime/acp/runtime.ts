@@ -8,6 +8,7 @@ import type { SessionId } from "../../protocol/ids.ts";
 import type { SessionState } from "../../protocol/session.ts";
 import { Bounds, defaultLimits, type Limits } from "./bounds.ts";
 import { Changes } from "./changes.ts";
+import { promptCapabilities } from "./content.ts";
 import { flush } from "./client.ts";
 import { defaultDeadlines, type AcpContext, type Deadlines } from "./context.ts";
 import { Inbox } from "./inbox.ts";
@@ -103,6 +104,9 @@ export function openAcpRuntime(options: AcpRuntimeOptions): ChatRuntime {
     },
     attachCommand: (session) => ["holdfast", "attach", session.id],
     onHint: (listener) => void listeners.push(listener),
+    promptCapabilities(session) {
+      return session.run.run === "none" ? null : promptCapabilities(context.store, session.run.launch);
+    },
     async answer(session, requestId, optionId, by) {
       const worker = await workerOf(session);
       if (worker === null) return { answered: false, why: "not-open" };

@@ -1,8 +1,9 @@
 /** What is said to a living agent on a person's behalf: prompts, answers, cancels, options. Each is a row before it is sent. */
 import { setTimeout as delay } from "node:timers/promises";
+import type { ContentBlock } from "@agentclientprotocol/sdk";
 import { crypto } from "../../base/crypto.ts";
 import type { Answered, CancelResult, DeleteOutcome, Told } from "../../ports/chat.ts";
-import type { SendResult } from "../../ports/runtime.ts";
+import type { PromptToSend, SendResult } from "../../ports/runtime.ts";
 import type { ChatStep, LaunchPlace } from "../../ports/store.ts";
 import {
   agentRequestOf,
@@ -18,6 +19,7 @@ import {
 import type { LaunchId, PromptId } from "../../protocol/ids.ts";
 import type { Actor, SessionState } from "../../protocol/session.ts";
 import { ask, canBeTold, flush, isGone } from "./client.ts";
+import { promptBlocks, promptCapabilities, reasonNotToTake } from "./content.ts";
 import type { AcpContext } from "./context.ts";
 import { pickRequest } from "./picks.ts";
 import { hears, type Worker } from "./worker.ts";
@@ -28,21 +30,23 @@ const deleteMs = 2_000;
 const damagedInput = "the agent's input is not as it was left; nothing was written";
 const notFed = "nobody feeds the agent any more; it is replaced";
 
-export async function sendPrompt(
-  context: AcpContext,
-  worker: Worker,
-  prompt: { promptId: PromptId; text: string },
-): Promise<SendResult> {
+export async function sendPrompt(context: AcpContext, worker: Worker, prompt: PromptToSend): Promise<SendResult> {
   const { store } = context;
   const { launch, session } = worker;
   const key = promptKey(prompt.promptId);
   if (store.outboxRow(launch, key) === null) {
     const fed = hears(worker);
     if (!canBeTold(context, worker)) return { sent: "not-now", why: fed ? damagedInput : notFed };
+    const can = promptCapabilities(store, launch);
+    const refusal = reasonNotToTake(prompt, can);
+    if (refusal !== null) return { sent: "refused", why: refusal };
+    const content = promptBlocks(prompt, can);
     let why: string | null = null;
     await store.chat(session, launch, (state, place) => {
       why = reasonNotToSend(state, place, launch);
-      return why === null ? { ...promptStep(state, launch, key, prompt), appendedTo: worker.appendedTo } : null;
+      return why === null
+        ? { ...promptStep(state, launch, key, prompt.promptId, content), appendedTo: worker.appendedTo }
+        : null;
     });
     if (why !== null) return { sent: "not-now", why };
   }
@@ -70,9 +74,10 @@ function promptStep(
   state: SessionState,
   launch: LaunchId,
   key: string,
-  { promptId, text }: { promptId: PromptId; text: string },
+  promptId: PromptId,
+  prompt: ContentBlock[],
 ): ChatStep {
-  const params = { sessionId: state.agentSessionId, prompt: [{ type: "text", text }] };
+  const params = { sessionId: state.agentSessionId, prompt };
   return {
     events: [
       // What the agent began by itself has no answer of its own that could end it.

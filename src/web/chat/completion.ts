@@ -31,18 +31,25 @@ export function tokenAt(text: string, caret: number): Token | null {
 export function commandsFor(query: string, commands: readonly unknown[] | null): Completion[] {
   const wanted = query.toLowerCase();
   return (commands ?? [])
-    .map((command) => ({ name: textIn(shape(command), "name") ?? "", note: textIn(shape(command), "description") ?? "" }))
+    .map((command) => ({
+      name: textIn(shape(command), "name") ?? "",
+      note: textIn(shape(command), "description") ?? "",
+    }))
     .filter(({ name }) => name !== "" && name.toLowerCase().includes(wanted))
     .sort((a, b) => Number(b.name.startsWith(wanted)) - Number(a.name.startsWith(wanted)))
     .slice(0, 50)
     .map(({ name, note }) => ({ label: `/${safeText(name)}`, note: safeText(note), insert: `/${name} `, from: 0 }));
 }
 
-export function useCompletions(session: string, token: Token | null, commands: readonly unknown[] | null): Completion[] {
+export function useCompletions(
+  session: string,
+  token: Token | null,
+  commands: readonly unknown[] | null,
+): Completion[] {
   const query = token?.kind === "file" ? token.query : null;
   const [answer, setAnswer] = useState<{ query: string; files: string[] } | null>(null);
   useEffect(() => {
-    if (query === null) return;
+    if (query === null) return undefined;
     const abort = new AbortController();
     const timer = setTimeout(() => {
       call("files", { params: { id: session }, query: { query, limit: shownFiles }, signal: abort.signal }).then(
@@ -60,6 +67,11 @@ export function useCompletions(session: string, token: Token | null, commands: r
     if (token === null) return [];
     if (token.kind === "command") return commandsFor(token.query, commands);
     // The last answer stays until the next is there: the list must not flicker with each letter.
-    return (answer?.files ?? []).map((path) => ({ label: safeText(path), note: "", insert: `@${path} `, from: token.from }));
+    return (answer?.files ?? []).map((path) => ({
+      label: safeText(path),
+      note: "",
+      insert: `@${path} `,
+      from: token.from,
+    }));
   }, [token, commands, answer]);
 }

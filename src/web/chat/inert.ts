@@ -2,7 +2,8 @@
 
 // Escape sequences of terminals: CSI, OSC and its kin up to their end, and the two-byte ones.
 // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
-const escapes = /\u001b\[[0-?]*[ -/]*[@-~]|\u001b[\]PX^_][^\u0007\u001b]*(?:\u0007|\u001b\\)?|\u001b[ -/]*[0-~]|\u009b[0-?]*[ -/]*[@-~]/g;
+const escapes =
+  /\u001b\[[0-?]*[ -/]*[@-~]|\u001b[\]PX^_][^\u0007\u001b]*(?:\u0007|\u001b\\)?|\u001b[ -/]*[0-~]|\u009b[0-?]*[ -/]*[@-~]/g;
 // oxlint-disable-next-line no-control-regex -- as above; tab and line feed stay
 const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 /** Embeddings, overrides and isolates: with them `exe.txt` can be shown where `txt.exe` stands. */
@@ -10,7 +11,12 @@ const bidi = /[\u202a-\u202e\u2066-\u2069]/g;
 
 /** Text of a program: without colours, and with each line as it stood last before its carriage return. */
 export function plainOutput(text: string): string {
-  return safeText(text.replace(escapes, "").replaceAll("\r\n", "\n").replace(/[^\n]*\r(?=[^\n])/g, ""));
+  return safeText(
+    text
+      .replace(escapes, "")
+      .replaceAll("\r\n", "\n")
+      .replace(/[^\n]*\r(?=[^\n])/g, ""),
+  );
 }
 
 export function safeText(text: string): string {

@@ -1,6 +1,6 @@
 /** What an item says, as plain text: for search and copy; and the whole transcript as markdown. */
 import type { TranscriptItem } from "../../protocol/transcript-items.ts";
-import { safeText } from "./inert.ts";
+import { plainOutput, safeText } from "./inert.ts";
 import { diffLines, hunksOf } from "./line-diff.ts";
 import { partsOf } from "./tool-parts.ts";
 import { byWords, damageWords, endedWords, launchWords, turnEndWords } from "./words.ts";
@@ -89,11 +89,24 @@ function markdownOfItem(item: TranscriptItem): string | null {
     }
     case "permission": {
       const chosen = item.options.find(({ optionId }) => optionId === item.answer?.optionId)?.name;
-      const answer = item.answer === null ? "not answered" : `${chosen ?? item.answer.outcome} ${byWords(item.answer.by)}`;
+      const answer =
+        item.answer === null ? "not answered" : `${chosen ?? item.answer.outcome} ${byWords(item.answer.by)}`;
       return `**Asked:** ${item.title} (${answer})`;
     }
     case "reset":
       return `---\n\n*Conversation context reset: ${item.reason}*`;
+    case "workspace-output":
+      return fenced(plainOutput(item.text), "");
+    case "turn-end":
+    case "launch":
+    case "ended":
+    case "notice":
+    case "damaged":
+    case "auth":
+    case "mode":
+    case "model":
+    case "config":
+    case "converted":
     default: {
       const text = textOf(item);
       return text === "" ? null : `*${text.trim().replaceAll("\n", " ")}*`;

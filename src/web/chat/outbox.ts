@@ -104,9 +104,13 @@ export class Outbox {
 
 /** As the list of prompts shows it. */
 export function asPrompt({ text, images, state, reason }: Sending) {
-  const attachments = images.map(
-    ({ name, mimeType, size }): Attachment => ({ type: "image", name, mimeType, size, digest: "" }),
-  );
+  const attachments = images.map(({ name, mimeType, size }): Attachment => ({
+    type: "image",
+    name,
+    mimeType,
+    size,
+    digest: "",
+  }));
   const waiting = state === "waiting" ? "No connection; it is sent as soon as there is one" : null;
   return {
     text,

@@ -3,7 +3,7 @@ import { useEffect, useEffectEvent, useMemo, useRef, useState } from "react";
 import { ChevronDown, ChevronUp, X } from "lucide-react";
 import { IconButton } from "../ui/button.tsx";
 import { inputLook } from "../ui/field.tsx";
-import { rangesIn, TranscriptSearch, type Found } from "./search.ts";
+import { addMarkStyles, rangesIn, TranscriptSearch, type Found } from "./search.ts";
 import type { FeedState, TranscriptFeed } from "./transcript-feed.ts";
 import type { ListHandle } from "./transcript-list.tsx";
 
@@ -25,10 +25,6 @@ export function SearchBar({ feed, state, list, onReveal, onClose }: SearchBarPro
   const [query, setQuery] = useState("");
   const [current, setCurrent] = useState<Found | null>(null);
   const input = useRef<HTMLInputElement>(null);
-  useEffect(() => {
-    const timer = setTimeout(() => setQuery(typed.trim()), typingMs);
-    return () => clearTimeout(timer);
-  }, [typed]);
   useEffect(() => input.current?.focus(), []);
 
   const search = useMemo(() => new TranscriptSearch(query), [query]);
@@ -45,18 +41,27 @@ export function SearchBar({ feed, state, list, onReveal, onClose }: SearchBarPro
     show(found[(at + by + found.length) % found.length]);
   };
 
-  // What was searched for is most likely near the end, where the person was.
-  const begin = useEffectEvent(() => show(search.find(feed.state().items).at(-1)));
+  // What is searched for is most likely near the end, where the person was.
+  const begin = useEffectEvent((wanted: string) => {
+    setQuery(wanted);
+    show(new TranscriptSearch(wanted).find(feed.state().items).at(-1));
+  });
+  const foundLate = useEffectEvent(() => {
+    if (current === null) show(search.find(feed.state().items).at(-1));
+  });
+  useEffect(() => {
+    const timer = setTimeout(() => begin(typed.trim()), typingMs);
+    return () => clearTimeout(timer);
+  }, [typed]);
   useEffect(() => {
     let wanted = true;
-    begin();
-    if (query !== "") void feed.loadAll(() => wanted);
+    if (query !== "") void feed.loadAll(() => wanted).then(() => wanted && foundLate());
     return () => {
       wanted = false;
     };
   }, [query, feed]);
 
-  useMarks({ list, query, current, items: state.items });
+  useMarks({ list, query, current });
   const reading = query !== "" && state.older;
   return (
     <search className="flex items-center gap-1 border-b border-line bg-panel px-3 py-1.5">
@@ -76,7 +81,13 @@ export function SearchBar({ feed, state, list, onReveal, onClose }: SearchBarPro
         className={`${inputLook} min-w-0 flex-1`}
       />
       <span role="status" className="px-1 text-xs whitespace-nowrap text-dim tabular-nums">
-        {query === "" ? "" : found.length === 0 ? (reading ? "searching …" : "nothing found") : `${at + 1} of ${found.length}${reading ? " …" : ""}`}
+        {query === ""
+          ? ""
+          : found.length === 0
+            ? reading
+              ? "searching …"
+              : "nothing found"
+            : `${at + 1} of ${found.length}${reading ? " …" : ""}`}
       </span>
       <IconButton label="Previous match" disabled={found.length === 0} onClick={() => step(-1)}>
         <ChevronUp size={16} aria-hidden />
@@ -95,15 +106,15 @@ interface Marks {
   list: React.RefObject<ListHandle | null>;
   query: string;
   current: Found | null;
-  items: FeedState["items"];
 }
 
 /** Rows come and go while scrolling: the marks follow what is drawn. */
-function useMarks({ list, query, current, items }: Marks): void {
+function useMarks({ list, query, current }: Marks): void {
   useEffect(() => {
-    if (!("highlights" in CSS)) return;
+    if (!("highlights" in CSS)) return undefined;
     const element = list.current?.element();
-    if (element == null || query === "") return;
+    if (element == null || query === "") return undefined;
+    addMarkStyles();
     const mark = (): void => {
       CSS.highlights.set("found", new Highlight(...rangesIn(element, query)));
       const row = current === null ? null : element.querySelector(`[data-seq="${current.seq}"]`);
@@ -134,6 +145,5 @@ function useMarks({ list, query, current, items }: Marks): void {
       observer.disconnect();
       CSS.highlights.clear();
     };
-    // `items` is not read: another query or place draws anew, and changes of rows are observed.
-  }, [list, query, current, items.length === 0]);
+  }, [list, query, current]);
 }

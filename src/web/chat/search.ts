@@ -41,7 +41,8 @@ export class TranscriptSearch {
 
 export function occurrences(text: string, query: string): number {
   let count = 0;
-  for (let at = text.indexOf(query); at >= 0 && count < mostFound; at = text.indexOf(query, at + query.length)) count += 1;
+  for (let at = text.indexOf(query); at >= 0 && count < mostFound; at = text.indexOf(query, at + query.length))
+    count += 1;
   return count;
 }
 
@@ -61,4 +62,18 @@ export function rangesIn(element: Element, query: string): Range[] {
     }
   }
   return ranges;
+}
+
+let styled = false;
+
+/** Here and not in the style sheet: its compiler does not know these yet. */
+export function addMarkStyles(): void {
+  if (styled) return;
+  styled = true;
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(`
+    ::highlight(found) { background-color: light-dark(#ffe8a3, #5c4a12); }
+    ::highlight(found-here) { background-color: light-dark(#ffb84d, #a86a00); }
+  `);
+  document.adoptedStyleSheets.push(sheet);
 }

@@ -2,7 +2,16 @@
  * The rows that are in sight, and some around them. Stays at the end while the agent writes, unless the person has
  * scrolled up; what is older is read before they reach it, and what they look at stays where it is.
  */
-import { useEffect, useImperativeHandle, useLayoutEffect, useRef, useState, type ReactNode, type Ref } from "react";
+import {
+  useEffect,
+  useEffectEvent,
+  useImperativeHandle,
+  useLayoutEffect,
+  useRef,
+  useState,
+  type ReactNode,
+  type Ref,
+} from "react";
 import { ArrowDown } from "lucide-react";
 import { Virtualizer, type VirtualizerHandle } from "virtua";
 import type { TranscriptItem } from "../../protocol/transcript-items.ts";
@@ -51,18 +60,6 @@ export function TranscriptList({ feed, state, away, revealed, footer, onAtEnd, r
     if (element !== null && following.current) element.scrollTop = element.scrollHeight;
   };
 
-  useImperativeHandle(ref, () => ({
-    showSeq: (seq) => {
-      const index = feed.state().items.findIndex((item) => item.seq === seq);
-      if (index < 0) return;
-      following.current = false;
-      setLeftAt((before) => before ?? feed.state().items.at(-1)?.seq ?? 0);
-      list.current?.scrollToIndex(index, { align: "center" });
-    },
-    toEnd: () => toEnd(),
-    element: () => scroller.current,
-  }));
-
   const toEnd = (): void => {
     following.current = true;
     setLeftAt(null);
@@ -71,6 +68,18 @@ export function TranscriptList({ feed, state, away, revealed, footer, onAtEnd, r
     if (last >= 0) list.current?.scrollToIndex(last, { align: "end" });
     follow();
   };
+
+  useImperativeHandle(ref, () => ({
+    showSeq: (seq) => {
+      const index = feed.state().items.findIndex((item) => item.seq === seq);
+      if (index < 0) return;
+      following.current = false;
+      setLeftAt((before) => before ?? feed.state().items.at(-1)?.seq ?? 0);
+      list.current?.scrollToIndex(index, { align: "center" });
+    },
+    toEnd,
+    element: () => scroller.current,
+  }));
 
   const onScroll = (): void => {
     const element = scroller.current;
@@ -88,24 +97,22 @@ export function TranscriptList({ feed, state, away, revealed, footer, onAtEnd, r
     if (older && scrollTop < readAheadPx && !following.current) void feed.loadOlder();
   };
 
-  // Rows get their height when they are drawn, images of the font when it is there, answers when they stream.
+  const onResize = useEffectEvent(() => {
+    follow();
+    const element = scroller.current;
+    // A screen that the newest page does not fill cannot be scrolled: read on until it can.
+    if (element !== null && older && element.scrollHeight <= element.clientHeight + 1) void feed.loadOlder();
+  });
+  // Rows get their height when they are drawn, and answers when they stream.
   useEffect(() => {
     const [inner, outer] = [content.current, scroller.current];
-    if (inner === null || outer === null) return;
-    const observer = new ResizeObserver(follow);
+    if (inner === null || outer === null) return undefined;
+    const observer = new ResizeObserver(() => onResize());
     observer.observe(inner);
     observer.observe(outer);
     return () => observer.disconnect();
   }, []);
   useLayoutEffect(follow);
-
-  // A screen that the newest page does not fill cannot be scrolled: read on until it can.
-  useEffect(() => {
-    const element = scroller.current;
-    if (element !== null && older && !loadingOlder && element.scrollHeight <= element.clientHeight + 1) {
-      void feed.loadOlder();
-    }
-  }, [feed, older, loadingOlder, items]);
 
   const turnOpen = head.turn?.open === true;
   const lastSeq = items.at(-1)?.seq;

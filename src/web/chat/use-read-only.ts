@@ -2,13 +2,12 @@ import { useEffect, useState } from "react";
 import { call } from "../state/api.ts";
 import { useLive } from "../state/live.ts";
 
-/** Whether this daemon changes nothing. Asked once for each daemon; one that does not say refuses by itself. */
+/** Whether this daemon changes nothing. Asked whenever the line is new; one that does not say refuses by itself. */
 export function useReadOnly(): boolean {
-  const build = useLive((state) => state.daemon?.build ?? null);
   const isOpen = useLive((state) => state.line.is === "open");
   const [readOnly, setReadOnly] = useState(false);
   useEffect(() => {
-    if (!isOpen) return;
+    if (!isOpen) return undefined;
     let wanted = true;
     call("settings").then(
       (settings) => wanted && setReadOnly(settings.readOnly),
@@ -17,6 +16,6 @@ export function useReadOnly(): boolean {
     return () => {
       wanted = false;
     };
-  }, [build, isOpen]);
+  }, [isOpen]);
   return readOnly;
 }

@@ -50,14 +50,21 @@ export function MarkRow({ item, open }: { item: MarkItem; open: boolean }) {
           {safeText(item.message)}
           <ul className="mt-1 list-disc pl-5">
             {item.methods.map((method, index) => {
-              const { name, description } = { name: textIn(shape(method), "name"), description: textIn(shape(method), "description") };
+              const { name, description } = {
+                name: textIn(shape(method), "name"),
+                description: textIn(shape(method), "description"),
+              };
               return <li key={index}>{safeText([name, description].filter(Boolean).join(": "))}</li>;
             })}
           </ul>
         </Callout>
       );
     case "notice":
-      return item.level === "warn" ? <Callout title="Notice">{safeText(item.text)}</Callout> : <Line at={item.at}>{safeText(item.text)}</Line>;
+      return item.level === "warn" ? (
+        <Callout title="Notice">{safeText(item.text)}</Callout>
+      ) : (
+        <Line at={item.at}>{safeText(item.text)}</Line>
+      );
     case "mode":
       return <Line at={item.at}>{`Mode set to ${safeText(item.mode)} ${byWords(item.by)}`}</Line>;
     case "model":
@@ -74,7 +81,7 @@ export function MarkRow({ item, open }: { item: MarkItem; open: boolean }) {
 function TurnEnd({ item }: { item: Extract<MarkItem, { item: "turn-end" }> }) {
   const words = turnEndWords(item);
   const took = item.startedAt === null ? null : durationWords(item.at - item.startedAt);
-  if (words === null) return took === null ? null : <Line at={item.at}>{`Done in ${took}`}</Line>;
+  if (words === null) return <Line at={item.at}>{took === null || took === "0 s" ? "Done" : `Done in ${took}`}</Line>;
   if (item.stopReason === "cancelled") return <Line at={item.at}>{words}</Line>;
   return (
     <Callout title="The turn did not end as it should" tone={item.stopReason === "error" ? "danger" : "alert"}>
@@ -105,7 +112,7 @@ export function Callout({ title, tone = "alert", sign, children }: CalloutProps)
     <section
       aria-label={title}
       className={classes(
-        "mt-3 flex max-w-[60rem] gap-2 rounded-lg border p-3",
+        "mt-3 flex gap-2 rounded-lg border p-3",
         tone === "alert" ? "border-alert/40 bg-alert-soft" : "border-danger/40 bg-danger-soft",
       )}
     >

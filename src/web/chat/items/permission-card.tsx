@@ -31,15 +31,23 @@ export function PermissionCard({ item }: { item: PermissionItem }) {
       aria-label={`Question: ${safeText(item.title)}`}
       data-permission={item.requestId}
       className={classes(
-        "mt-2 max-w-[60rem] rounded-lg border p-3",
+        "mt-2 rounded-lg border p-3",
         item.open ? "border-alert/50 bg-alert-soft" : "border-line bg-panel",
       )}
     >
       <p className="flex items-start gap-2">
-        <CircleHelp size={16} aria-hidden className={classes("mt-0.5 shrink-0", item.open ? "text-alert" : "text-dim")} />
+        <CircleHelp
+          size={16}
+          aria-hidden
+          className={classes("mt-0.5 shrink-0", item.open ? "text-alert" : "text-dim")}
+        />
         <span className="min-w-0 flex-1">
-          <span className="block text-xs text-dim">{item.open ? "The agent asks for permission" : "The agent asked"}</span>
-          <span className="font-mono text-[13px] break-words whitespace-pre-wrap">{safeText(item.title).slice(0, 4_000)}</span>
+          <span className="block text-xs text-dim">
+            {item.open ? "The agent asks for permission" : "The agent asked"}
+          </span>
+          <span className="font-mono text-[13px] break-words whitespace-pre-wrap">
+            {safeText(item.title).slice(0, 4_000)}
+          </span>
         </span>
       </p>
       {item.open ? (
@@ -65,7 +73,12 @@ export function PermissionCard({ item }: { item: PermissionItem }) {
 
 function answerWords({ answer, options }: PermissionItem): React.ReactNode {
   if (answer === null) return "Not answered: its turn ended first.";
-  if (answer.outcome === "cancelled") return <>Withdrawn {byWords(answer.by)} · <Clock at={answer.at} /></>;
+  if (answer.outcome === "cancelled")
+    return (
+      <>
+        Withdrawn {byWords(answer.by)} · <Clock at={answer.at} />
+      </>
+    );
   const name = options.find(({ optionId }) => optionId === answer.optionId)?.name ?? answer.optionId ?? "answered";
   return (
     <>

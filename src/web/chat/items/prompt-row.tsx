@@ -36,7 +36,10 @@ export function PromptRow({ prompt }: { prompt: PromptWords }) {
         {prompt.attachments.length > 0 && (
           <ul className="mt-1 flex flex-wrap gap-2">
             {prompt.attachments.map((attachment, index) => (
-              <li key={index} className="flex items-center gap-1 rounded border border-line bg-panel px-1.5 py-0.5 text-xs">
+              <li
+                key={index}
+                className="flex items-center gap-1 rounded border border-line bg-panel px-1.5 py-0.5 text-xs"
+              >
                 {attachment.type === "image" ? <Image size={12} aria-hidden /> : <FileText size={12} aria-hidden />}
                 <span className="font-mono">{safeText(attachment.name)}</span>
                 {attachment.size > 0 && <span className="text-dim">{sizeWords(attachment.size)}</span>}

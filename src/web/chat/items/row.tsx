@@ -21,7 +21,11 @@ export const Row = memo(function Row({ item, streaming, revealed, awayBefore }: 
   return (
     <div data-seq={item.seq} className="mx-auto w-full max-w-[64rem] px-3 sm:px-6">
       {awayBefore && (
-        <div role="separator" aria-label="While you were away" className="mt-4 flex items-center gap-3 text-xs font-medium text-accent">
+        <div
+          role="separator"
+          aria-label="While you were away"
+          className="mt-4 flex items-center gap-3 text-xs font-medium text-accent"
+        >
           <span aria-hidden className="h-px flex-1 bg-accent/40" />
           While you were away
           <span aria-hidden className="h-px flex-1 bg-accent/40" />
@@ -46,6 +50,17 @@ function Body({ item, streaming, revealed }: Omit<RowProps, "awayBefore">) {
       return <PermissionCard item={item} />;
     case "workspace-output":
       return <WorkspaceRow text={item.text} open={revealed} />;
+    case "turn-end":
+    case "reset":
+    case "launch":
+    case "ended":
+    case "notice":
+    case "damaged":
+    case "auth":
+    case "mode":
+    case "model":
+    case "config":
+    case "converted":
     default:
       return <MarkRow item={item} open={revealed} />;
   }

@@ -1,6 +1,17 @@
 /** One tool call: what it is, how it stands, and what came of it. */
 import { useState } from "react";
-import { CircleCheck, CircleDashed, CircleX, FileText, Globe, LoaderCircle, Pencil, Search, Terminal, Wrench } from "lucide-react";
+import {
+  CircleCheck,
+  CircleDashed,
+  CircleX,
+  FileText,
+  Globe,
+  LoaderCircle,
+  Pencil,
+  Search,
+  Terminal,
+  Wrench,
+} from "lucide-react";
 import type { ToolItem } from "../../../protocol/transcript-items.ts";
 import { call, sentenceOf } from "../../state/api.ts";
 import { Button } from "../../ui/button.tsx";
@@ -22,7 +33,7 @@ export function ToolCard({ item, open }: { item: ToolItem; open: boolean }) {
   const added = parts.diffs.length > 0;
   const startsOpen = open || failed || added;
   return (
-    <section aria-label={`Tool: ${title}`} className="mt-2 max-w-[60rem] rounded-lg border border-line bg-panel">
+    <section aria-label={`Tool: ${title}`} className="mt-2 rounded-lg border border-line bg-panel">
       {/* Opened by itself when it turns out to matter; `key` lets the person's own choice win until then. */}
       <details open={startsOpen} key={String(startsOpen)} className="group/card">
         <summary className="flex min-h-9 cursor-pointer list-none items-center gap-2 px-2.5 py-1 text-[13px] select-none pointer-coarse:min-h-11">
@@ -48,7 +59,11 @@ function Body({ item, parts, open, title }: { item: ToolItem; parts: ToolParts; 
       {title.includes("\n") && command === null && <Output text={title} />}
       {command !== null && (
         <div className="flex items-start gap-1">
-          <pre tabIndex={0} aria-label="Command" className="min-w-0 flex-1 overflow-x-auto font-mono text-xs leading-5 whitespace-pre-wrap">
+          <pre
+            tabIndex={0}
+            aria-label="Command"
+            className="min-w-0 flex-1 overflow-x-auto font-mono text-xs leading-5 whitespace-pre-wrap"
+          >
             <span aria-hidden className="text-dim select-none">
               ${" "}
             </span>
@@ -76,7 +91,9 @@ function Body({ item, parts, open, title }: { item: ToolItem; parts: ToolParts; 
           <Output text={input} />
         </Fold>
       )}
-      {isEmpty && <p className="text-xs text-dim">{item.abandoned ? "Nothing more was heard of it." : "No details yet."}</p>}
+      {isEmpty && (
+        <p className="text-xs text-dim">{item.abandoned ? "Nothing more was heard of it." : "No details yet."}</p>
+      )}
     </>
   );
 }
@@ -85,11 +102,18 @@ function ToolState({ item, parts }: { item: ToolItem; parts: ToolParts }) {
   const { exitCode, signal } = parts;
   if (item.abandoned) return <State sign={<CircleDashed size={14} />} tone="text-dim" words="not finished" />;
   if (item.status === "failed" || (exitCode !== null && exitCode !== 0)) {
-    const words = signal !== null ? `ended by ${signal}` : exitCode !== null && exitCode !== 0 ? `exit ${exitCode}` : "failed";
+    const words =
+      signal !== null ? `ended by ${signal}` : exitCode !== null && exitCode !== 0 ? `exit ${exitCode}` : "failed";
     return <State sign={<CircleX size={14} />} tone="text-danger" words={words} />;
   }
   if (item.status === "completed") {
-    return <State sign={<CircleCheck size={14} />} tone="text-good" words={exitCode === null ? "done" : `exit ${exitCode}`} />;
+    return (
+      <State
+        sign={<CircleCheck size={14} />}
+        tone="text-good"
+        words={exitCode === null ? "done" : `exit ${exitCode}`}
+      />
+    );
   }
   const waiting = item.status === "pending";
   return (

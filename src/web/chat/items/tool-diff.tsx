@@ -28,7 +28,12 @@ export function ToolDiff({ diff, path }: { diff: DiffPart; path: string }) {
         <span className="text-danger tabular-nums">−{removed}</span>
         <CopyButton label={`Copy path ${path}`} text={path} />
       </figcaption>
-      <div tabIndex={0} role="region" aria-label={`Diff of ${path}`} className="max-h-96 overflow-auto font-mono text-xs leading-5">
+      <div
+        tabIndex={0}
+        role="region"
+        aria-label={`Diff of ${path}`}
+        className="max-h-96 overflow-auto font-mono text-xs leading-5"
+      >
         <div className="w-max min-w-full">
           {shown.map((line, index) => (
             <div

@@ -1,11 +1,12 @@
 /** What an agent wrote, made harmless to look at: no escapes, no characters that make a line read other than it is. */
 
-// Escape sequences of terminals: CSI, OSC and its kin up to their end, and the two-byte ones.
-// oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+/* oxlint-disable no-control-regex -- control characters are what is looked for */
+/** Escape sequences of terminals: CSI, OSC and its kin up to their end, and the two-byte ones. */
 const escapes =
   /\u001b\[[0-?]*[ -/]*[@-~]|\u001b[\]PX^_][^\u0007\u001b]*(?:\u0007|\u001b\\)?|\u001b[ -/]*[0-~]|\u009b[0-?]*[ -/]*[@-~]/g;
-// oxlint-disable-next-line no-control-regex -- as above; tab and line feed stay
+/** Tab and line feed stay. */
 const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
+/* oxlint-enable no-control-regex */
 /** Embeddings, overrides and isolates: with them `exe.txt` can be shown where `txt.exe` stands. */
 const bidi = /[\u202a-\u202e\u2066-\u2069]/g;
 

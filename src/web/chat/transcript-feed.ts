@@ -106,8 +106,10 @@ export class TranscriptFeed {
     try {
       const page = await this.#source.older(first.seq);
       if (this.#state.items[0] !== first && this.#state.items[0]?.seq !== first.seq) return;
+      // What is known here of one of them has the later events in it.
+      const before = page.items.map((item) => this.#builder.item(item.seq) ?? item);
       this.#set({
-        items: [...page.items, ...this.#state.items],
+        items: [...before, ...this.#state.items],
         older: page.older && page.items.length > 0,
         shifted: page.items.length > 0,
         fault: null,

@@ -10,7 +10,13 @@ import { join } from "node:path";
 import { WebSocket } from "ws";
 import { openAccess } from "../src/http/access.ts";
 import { createApi } from "../src/http/server.ts";
-import { MemoryTail, collectingLogger, memorySettings, recordingHandlers } from "../src/http/api.fixture.ts";
+import {
+  MemoryTail,
+  noTerminals,
+  collectingLogger,
+  memorySettings,
+  recordingHandlers,
+} from "../src/http/api.fixture.ts";
 
 const measureMs = 1_500;
 const concurrency = 8;
@@ -42,7 +48,7 @@ const access = openAccess({
 });
 const handlers = recordingHandlers([], { info: () => info });
 const about = { webDirectory: null, version: "0.1.0", build: "0.1.0+bench", readOnly: false, log };
-const api = createApi({ handlers, tail, access, ...about });
+const api = createApi({ handlers, tail, terminals: noTerminals, access, ...about });
 const socketPath = join(directory, "s.sock");
 await api.listenSocket(socketPath);
 const { port } = await api.listenTcp("127.0.0.1", 0);

@@ -25,7 +25,7 @@ const allowed: Record<string, { ours: string[]; libraries: string[]; why: string
   keeper: { ours: [], libraries: ["node:"], why: "a shell script, and its text" },
   runtime: {
     ours: ["ports", "protocol", "base"],
-    libraries: ["node:", "@agentclientprotocol/sdk"],
+    libraries: ["node:", "@agentclientprotocol/sdk", "@lydell/node-pty"],
     why: "an adapter knows its port, not its caller",
   },
   workspace: {

@@ -43,6 +43,11 @@ export interface CommandsOptions {
   info: () => InfoJson;
   /** Ends the daemon once the answer is on its way. */
   shutDown: () => void;
+  readOnly: boolean;
+  /** The person's own configuration, whether or not it is there. */
+  configFile: string;
+  /** argv of the command line of this build. */
+  cli: readonly string[];
   /** What only this process can check: database, sockets. */
   selfCheck: () => FindingJson[];
 }
@@ -56,6 +61,8 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
     (ask: Ask): Promise<Answers["stop"]> =>
       perform(parts, loop, name, ask);
   const json = (session: Parameters<typeof sessionJson>[2]): SessionJson => sessionJson(parts, loop, session);
+  const listProjects = (): Promise<ProjectJson[]> =>
+    Promise.all(store.projects().map((row) => projectJson(parts, row).catch(() => bareProject(parts, row))));
   return {
     health: async () => {
       await store.probe();
@@ -102,22 +109,27 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
     prompt: (ask) => admitPrompt(parts, loop, ask),
     events: (ask) => {
       const since = Number(ask.query["since"] ?? 0);
+      const before = Number(ask.query["before"] ?? Number.MAX_SAFE_INTEGER);
       const limit = Math.min(Number(ask.query["limit"] ?? maxEvents), maxEvents);
-      if (!Number.isSafeInteger(since) || since < 0 || !(limit > 0)) {
-        throw new HoldfastError("usage", "`since` and `limit` are whole numbers.");
+      if (![since, before].every((place) => Number.isSafeInteger(place) && place >= 0) || !(limit > 0)) {
+        throw new HoldfastError("usage", "`since`, `before` and `limit` are whole numbers.");
       }
-      return store.events(findSession(parts, ask).id, since, limit).map(eventJson);
+      const session = findSession(parts, ask);
+      if (ask.query["before"] === undefined) return store.events(session.id, since, limit).map(eventJson);
+      // A session's sequence has no gaps: the window is known before it is read.
+      const last = Math.min(before - 1, session.seq);
+      const after = Math.max(since, last - Math.floor(limit));
+      return last <= after ? [] : store.events(session.id, after, last - after).map(eventJson);
     },
-    changes: notYet,
-    patch: notYet,
-    files: notYet,
-    work: notYet,
-    preflight: notYet,
-    settings: notYet,
+    // Only the dashboard asks for these: they load with the first question.
+    changes: async (ask) => (await import("./look.ts")).changes(parts, ask),
+    patch: async (ask) => (await import("./look.ts")).patch(parts, ask),
+    files: async (ask) => (await import("./look.ts")).files(parts, ask),
+    work: async (ask) => (await import("./look.ts")).work(parts, ask),
+    preflight: async (ask) => (await import("./preflight.ts")).preflight(parts, ask, options.readOnly),
     transcript: (ask) => parts.transcripts.read(findSession(parts, ask).id, ask.query),
     cleanup: (ask) => cleanup(parts, loop, ask),
-    projects: () =>
-      Promise.all(store.projects().map((row) => projectJson(parts, row).catch(() => bareProject(parts, row)))),
+    projects: listProjects,
     projectAdd: async (ask) => {
       const { path } = ask.body as ProjectAddRequest;
       const rows = await parts.projects.at(path, store.projects());
@@ -128,7 +140,9 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
     trash: async () => (await parts.workspaces.listTrash()).map(trashJson),
     trashRestore: (ask) => restoreFromTrash(parts, loop, ask),
     trashEmpty: (ask) => emptyTrash(parts, ask),
-    doctor: () => options.selfCheck(),
+    doctor: async ({ query }) =>
+      query["full"] === "1" ? (await import("./full-doctor.ts")).fullDoctor(options.cli) : options.selfCheck(),
+    settings: async () => (await import("./settings.ts")).settings(parts, options, await listProjects()),
     workers: () => workers(parts, loop),
     answer: (ask) => answer(parts, loop, ask),
     cancel: (ask) => cancel(parts, ask),
@@ -144,10 +158,6 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
     attachment: (ask) => attachment(parts, ask),
     queue: (ask) => queue(parts, findSession(parts, ask)),
   };
-}
-
-function notYet(): never {
-  throw new HoldfastError("internal", "This daemon cannot answer this yet.");
 }
 
 function liveCount(parts: Parts): number {

@@ -40,6 +40,7 @@ import { workerBuilds } from "./worker-builds.ts";
 import { startPolicies } from "./policies.ts";
 import { selfCheck } from "./self-check.ts";
 import { createTail } from "./tail.ts";
+import { createTerminals } from "./terminals.ts";
 
 /** A stop is to be over within a second: what is in the middle of an action is repeated by the next daemon. */
 const stopGraceMs = 300;
@@ -177,9 +178,13 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
         managedBy: file.managedBy,
       }),
       shutDown: () => void setImmediate(() => void shutDown("asked to stop")),
+      readOnly: options.readOnly,
+      configFile: paths.config,
+      cli: [process.execPath, join(dist, "cli.cjs")],
       selfCheck: () => selfCheck(parts, paths),
     }),
     tail: createTail(parts, loop),
+    terminals: createTerminals(parts),
     access,
     webDirectory: join(dist, "web"),
     version,

@@ -4,7 +4,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { Logger } from "../ports/commands.ts";
 import type { Agents } from "../ports/agents.ts";
 import type { Projects } from "../ports/projects.ts";
-import type { Runtime } from "../ports/runtime.ts";
+import type { TerminalRuntime } from "../ports/runtime.ts";
 import type { Store } from "../ports/store.ts";
 import type { Workspaces } from "../ports/workspace.ts";
 import type { LazyTranscripts } from "./lazy-transcripts.ts";
@@ -12,7 +12,7 @@ import type { KnownSettings } from "./known-settings.ts";
 
 export interface Parts {
   store: Store;
-  runtimes: { terminal: Runtime; chat: ChatRuntime };
+  runtimes: { terminal: TerminalRuntime; chat: ChatRuntime };
   workspaces: Workspaces;
   agents: Agents;
   projects: Projects;

@@ -31,17 +31,9 @@ export async function spawn(parts: Parts, loop: Loop, ask: Ask): Promise<Session
   const existing = request.resume === true ? sessionOfIssue(parts, settings, request.issue) : null;
   if (existing !== null) return resume(parts, loop, existing, request, ask);
 
-  const role = request.role ?? "worker";
-  const kind: Kind = role === "shell" ? "terminal" : (request.kind ?? settings.kind);
-  const agent = role === "shell" ? "shell" : (request.agent ?? settings.agent);
+  const { role, kind, agent } = wanted(settings, request);
   const definition = agentFor(parts, settings, agent, kind);
-  const running = parts.store.sessions().filter((session) => session.project === settings.id && wantsToRun(session));
-  refuseSecondOrchestrator(running, role);
-  if (settings.maxSessions !== null && running.length >= settings.maxSessions) {
-    throw new HoldfastError("conflict", `${settings.id} already runs ${running.length} sessions, its maxSessions.`, {
-      hint: "Stop one (holdfast session stop <id>) or raise maxSessions in holdfast.yaml.",
-    });
-  }
+  limitOf(parts, settings, role);
 
   const { id, again } = await newId(parts, settings, request, role);
   const automatic = branchFor({ session: id, issue: request.issue ?? null, title: request.name ?? null, again });
@@ -84,7 +76,28 @@ export async function spawn(parts: Parts, loop: Loop, ask: Ask): Promise<Session
   return request.wait === false ? sessionJson(parts, loop, state) : settled(parts, loop, state, ask.signal);
 }
 
-async function settingsOf(parts: Parts, project: string): Promise<ProjectSettings> {
+/** What is asked for, and where nothing is, what the project says. */
+export function wanted(
+  settings: ProjectSettings,
+  request: SpawnRequest,
+): { role: SessionState["role"]; kind: Kind; agent: string } {
+  const role = request.role ?? "worker";
+  const kind: Kind = role === "shell" ? "terminal" : (request.kind ?? settings.kind);
+  return { role, kind, agent: role === "shell" ? "shell" : (request.agent ?? settings.agent) };
+}
+
+/** Throws where the project has as many as it may have. */
+export function limitOf(parts: Parts, settings: ProjectSettings, role: SessionState["role"]): void {
+  const running = parts.store.sessions().filter((session) => session.project === settings.id && wantsToRun(session));
+  refuseSecondOrchestrator(running, role);
+  if (settings.maxSessions !== null && running.length >= settings.maxSessions) {
+    throw new HoldfastError("conflict", `${settings.id} already runs ${running.length} sessions, its maxSessions.`, {
+      hint: "Stop one (holdfast session stop <id>) or raise maxSessions in holdfast.yaml.",
+    });
+  }
+}
+
+export async function settingsOf(parts: Parts, project: string): Promise<ProjectSettings> {
   const row = parts.store.projects().find(({ id }) => id === project);
   if (row !== undefined) return parts.settings.read(row);
   const known = parts.store.projects().map(({ id }) => id);
@@ -96,7 +109,7 @@ async function settingsOf(parts: Parts, project: string): Promise<ProjectSetting
   });
 }
 
-function agentFor(parts: Parts, settings: ProjectSettings, id: string, kind: Kind): AgentDefinition {
+export function agentFor(parts: Parts, settings: ProjectSettings, id: string, kind: Kind): AgentDefinition {
   const definition = settings.agents.find((agent) => agent.id === id) ?? parts.agents.get(id);
   const known = [...new Set([...parts.agents.list(), ...settings.agents].map((agent) => agent.id))].join(", ");
   if (definition === null || definition === undefined) {
@@ -132,14 +145,22 @@ async function newId(
     const number = await parts.store.nextNumber(settings.prefix);
     return { id: asSessionId(`${settings.prefix}-${number}`), again: 1 };
   }
-  const wanted = `${settings.prefix}-${slug(request.issue)}`;
+  return idOfIssue(parts, settings, request.issue);
+}
+
+export function idOfIssue(parts: Parts, settings: ProjectSettings, issue: string): { id: SessionId; again: number } {
+  const first = `${settings.prefix}-${slug(issue)}`;
   for (let again = 1; ; again++) {
-    const id = again === 1 ? wanted : `${wanted}-${again}`;
+    const id = again === 1 ? first : `${first}-${again}`;
     if (!parts.store.wasUsed(id)) return { id: asSessionId(id), again };
   }
 }
 
-function sessionOfIssue(parts: Parts, settings: ProjectSettings, issue: string | undefined): SessionState | null {
+export function sessionOfIssue(
+  parts: Parts,
+  settings: ProjectSettings,
+  issue: string | undefined,
+): SessionState | null {
   if (issue === undefined) {
     throw new HoldfastError("usage", "--resume needs the issue whose session is to be taken up.", {
       hint: "For example: holdfast spawn my-app 123 --resume",
@@ -230,7 +251,7 @@ async function neverMade(parts: Parts, session: SessionState, why: string): Prom
   });
 }
 
-function missingTools(definition: AgentDefinition, kind: Kind): string[] {
+export function missingTools(definition: AgentDefinition, kind: Kind): string[] {
   const command = kind === "terminal" ? definition.terminal?.start[0] : definition.chat?.command[0];
   const missing: string[] = [];
   if (command !== undefined && !command.startsWith("{") && !onPath(command)) {
@@ -243,7 +264,7 @@ function missingTools(definition: AgentDefinition, kind: Kind): string[] {
   return missing;
 }
 
-function onPath(command: string): boolean {
+export function onPath(command: string): boolean {
   const candidates = isAbsolute(command)
     ? [command]
     : (process.env["PATH"] ?? "").split(delimiter).map((directory) => join(directory, command));
@@ -259,7 +280,7 @@ function onPath(command: string): boolean {
   });
 }
 
-function lowDisk(home: string): string[] {
+export function lowDisk(home: string): string[] {
   const { bavail, bsize } = statfsSync(home);
   const free = bavail * bsize;
   return free >= minFreeBytes

@@ -5,6 +5,7 @@ import { runtimeFacts } from "./facts.ts";
 import type { StoredEvent } from "../protocol/event.ts";
 import type { SessionState } from "../protocol/session.ts";
 import type { EventJson, SessionJson } from "../protocol/wire.ts";
+import { lastLine } from "./last-line.ts";
 import type { Loop } from "./loop.ts";
 import type { Parts } from "./parts.ts";
 
@@ -62,7 +63,7 @@ export function sessionJson(parts: Parts, loop: Loop, session: SessionState): Se
     activity: seen?.activity?.activity ?? null,
     permissions: session.permissions,
     queued: session.queue.length,
-    lastLine: null,
+    lastLine: lastLine(parts, session),
     createdAt: iso(session.createdAt),
     lastActivityAt: iso(Math.max(session.lastActivityAt, seen?.activity?.since ?? 0)),
     end: endJson(session),

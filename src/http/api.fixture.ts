@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { request as httpRequest, type IncomingHttpHeaders, type RequestOptions } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Ask, Handlers, Logger, OwnRoute, Tail } from "../ports/commands.ts";
+import type { Ask, Handlers, Logger, OwnRoute, Tail, Terminals } from "../ports/commands.ts";
 import { routes, type RouteName } from "../protocol/http.ts";
 import { openAccess, type Access, type AccessOptions } from "./access.ts";
 import { createApi, type Api, type ApiOptions } from "./server.ts";
@@ -42,6 +42,9 @@ export interface Sent {
   body?: string | Buffer;
 }
 
+/** For tests that need none. */
+export const noTerminals: Terminals = { open: () => Promise.reject(new Error("there are no terminals here")) };
+
 type TestOptions = Partial<ApiOptions> & Partial<Pick<AccessOptions, "mode" | "settings">> & { home?: string };
 
 export async function openTestApi(options: TestOptions = {}): Promise<TestApi> {
@@ -61,6 +64,7 @@ export async function openTestApi(options: TestOptions = {}): Promise<TestApi> {
   const api = createApi({
     handlers: recordingHandlers(asked),
     tail,
+    terminals: noTerminals,
     access,
     webDirectory: null,
     version: "1.2.3",

@@ -43,7 +43,9 @@ export function createDispatch(parts: DispatchParts): Dispatch {
       } else {
         refuseBody(request);
         const navigation = (request.headers.accept ?? "").includes("text/html");
-        await sendFile(parts.webDirectory, { method: request.method ?? "GET", path, navigation }, response);
+        const encodings = String(request.headers["accept-encoding"] ?? "");
+        const wanted = { method: request.method ?? "GET", path, navigation, encodings };
+        await sendFile(parts.webDirectory, wanted, response);
       }
     } catch (error) {
       if (response.destroyed && !response.headersSent) return;

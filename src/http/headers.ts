@@ -9,6 +9,8 @@ const contentSecurityPolicy = [
   // An image of a prompt is fetched with the token, then shown from memory.
   "img-src 'self' data: blob:",
   "font-src 'self'",
+  "worker-src 'self'",
+  "manifest-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",

@@ -8,6 +8,7 @@ import { apiHeaders } from "./headers.ts";
 import { Refusal } from "./refusal.ts";
 import { readCursor } from "./request-parts.ts";
 import { eventStreamSink } from "./stream-sinks.ts";
+import type { TerminalSockets } from "./terminals.ts";
 
 export interface OwnAsk extends Ask {
   bearer: Bearer | null;
@@ -20,13 +21,14 @@ export type OwnRoutes = { [R in OwnRoute]: (ask: OwnAsk) => Promise<void> | void
 export interface OwnParts {
   access: Access;
   followers: Followers;
+  terminals: Pick<TerminalSockets, "dropBrowsers">;
   version: string;
   build: string;
   /** Where a browser finds this daemon; null while it listens on its socket only. */
   url: () => string | null;
 }
 
-export function createOwnRoutes({ access, followers, version, build, url }: OwnParts): OwnRoutes {
+export function createOwnRoutes({ access, followers, terminals, version, build, url }: OwnParts): OwnRoutes {
   let description: string | undefined;
   return {
     login: async ({ body, response }) => {
@@ -48,6 +50,7 @@ export function createOwnRoutes({ access, followers, version, build, url }: OwnP
       if (all === true) {
         const revoked = await access.revokeAll();
         followers.dropBrowsers(null);
+        terminals.dropBrowsers(null);
         sendJson(response, { revoked });
         return;
       }
@@ -58,6 +61,7 @@ export function createOwnRoutes({ access, followers, version, build, url }: OwnP
       }
       const revoked = (await access.revoke(bearer.id)) ? 1 : 0;
       followers.dropBrowsers(bearer.id);
+      terminals.dropBrowsers(bearer.id);
       sendJson(response, { revoked });
     },
 

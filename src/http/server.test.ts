@@ -16,7 +16,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import type { Api } from "./server.ts";
-import { openTestApi, recordingHandlers, send, temporaryDirectory, type TestApi } from "./api.fixture.ts";
+import { noTerminals, openTestApi, recordingHandlers, send, temporaryDirectory, type TestApi } from "./api.fixture.ts";
 
 let directory: string;
 let it: TestApi;
@@ -36,7 +36,13 @@ async function listenOn(path: string): Promise<Api> {
   const { createApi } = await import("./server.ts");
   const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
   const rest = { webDirectory: null, version: "1", build: "1", readOnly: false, log };
-  const api = createApi({ handlers: recordingHandlers([]), tail: it.tail, access: it.access, ...rest });
+  const api = createApi({
+    handlers: recordingHandlers([]),
+    tail: it.tail,
+    terminals: noTerminals,
+    access: it.access,
+    ...rest,
+  });
   try {
     await api.listenSocket(path);
   } catch (error) {

@@ -7,7 +7,7 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { createServer } from "../base/node-http.ts";
-import type { Handlers, Logger, Tail } from "../ports/commands.ts";
+import type { Handlers, Logger, Tail, Terminals } from "../ports/commands.ts";
 import { HoldfastError } from "../protocol/error.ts";
 import type { Access } from "./access.ts";
 import { refuseUpgrade } from "./answer.ts";
@@ -20,6 +20,7 @@ import { createOwnRoutes } from "./own-routes.ts";
 import { Refusal } from "./refusal.ts";
 import { createRouter } from "./router.ts";
 import { claimSocketPath } from "./socket-path.ts";
+import { createTerminalSockets } from "./terminals.ts";
 import { createUpgrade } from "./upgrade.ts";
 
 /** Running requests get this long to finish when the daemon stops; then their connections are cut. */
@@ -40,6 +41,7 @@ const maxConnections = 512;
 export interface ApiOptions {
   handlers: Handlers;
   tail: Tail;
+  terminals: Terminals;
   access: Access;
   webDirectory: string | null;
   version: string;
@@ -64,15 +66,16 @@ export function createApi(options: ApiOptions): Api {
   let url: string | null = null;
   let closing: Promise<void> | undefined;
   const followers = createFollowers(options.tail, log, options.heartbeatMs);
+  const terminals = createTerminalSockets(options.terminals, options);
   const findRoute = createRouter();
-  const own = createOwnRoutes({ ...options, followers, url: () => url });
+  const own = createOwnRoutes({ ...options, followers, terminals, url: () => url });
   const dispatch = createDispatch({
     ...options,
     own,
     findRoute,
     bodyLimitBytes: options.bodyLimitBytes ?? promptLimitBytes,
   });
-  const upgrade = createUpgrade({ access, followers, findRoute, log });
+  const upgrade = createUpgrade({ access, followers, terminals, findRoute, log });
 
   const addServer = (door: () => Door): Server => {
     if (closing !== undefined) throw new Error("the API is closed");
@@ -112,7 +115,7 @@ export function createApi(options: ApiOptions): Api {
     close: () => {
       // Whoever waits for an answer is told with it that the connection ends; nobody sends more into it.
       for (const response of running) response.shouldKeepAlive = false;
-      closing ??= closeAll(servers, followers);
+      closing ??= closeAll(servers, [followers, terminals]);
       return closing;
     },
   };
@@ -169,8 +172,8 @@ function cannotListen(error: NodeJS.ErrnoException, where: string): HoldfastErro
   return new HoldfastError("conflict", `Cannot listen on ${where}: ${error.message}`, { cause: error });
 }
 
-async function closeAll(servers: Server[], followers: ReturnType<typeof createFollowers>): Promise<void> {
-  followers.close();
+async function closeAll(servers: Server[], lines: { close(): void; terminate(): void }[]): Promise<void> {
+  for (const line of lines) line.close();
   const closed = servers.map(
     (server) =>
       new Promise<void>((resolve) => {
@@ -180,7 +183,7 @@ async function closeAll(servers: Server[], followers: ReturnType<typeof createFo
       }),
   );
   const cut = setTimeout(() => {
-    followers.terminate();
+    for (const line of lines) line.terminate();
     for (const server of servers) server.closeAllConnections();
   }, graceMs);
   await Promise.all(closed);

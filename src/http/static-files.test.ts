@@ -13,6 +13,9 @@ beforeAll(async () => {
   mkdirSync(join(web, "assets"), { recursive: true });
   writeFileSync(join(web, "index.html"), "<!doctype html>home");
   writeFileSync(join(web, "assets", "app-Bx3kd92_.js"), "export {};");
+  writeFileSync(join(web, "assets", "app-Bx3kd92_.js.br"), "BR");
+  writeFileSync(join(web, "assets", "app-Bx3kd92_.js.gz"), "GZIP");
+  writeFileSync(join(web, "sw.js"), "self;");
   writeFileSync(join(web, "favicon.svg"), "<svg/>");
   writeFileSync(join(web, "empty.txt"), "");
   writeFileSync(join(web, ".hidden"), "hidden");
@@ -41,6 +44,28 @@ test("[HTTP-16] the dashboard's files are served without a token, with type and 
   expect((await it.tcp("GET", "/empty.txt", noToken)).status).toBe(200);
   const head = await it.tcp("HEAD", "/", noToken);
   expect([head.status, head.headers["content-length"], head.text]).toEqual([200, "19", ""]);
+});
+
+test("[HTTP-20] a file that the build packed is sent packed to whoever takes that, and plain to others", async () => {
+  const get = (path: string, encoding?: string) =>
+    it.tcp("GET", path, { headers: { ...noToken.headers, "accept-encoding": encoding } });
+  const script = "/assets/app-Bx3kd92_.js";
+  const packed = await get(script, "gzip, deflate, br");
+  expect([packed.text, packed.headers["content-encoding"]]).toEqual(["BR", "br"]);
+  expect(packed.headers["content-type"]).toBe("text/javascript; charset=utf-8");
+  expect(packed.headers["cache-control"]).toBe("public, max-age=31536000, immutable");
+  expect([packed.headers["vary"], packed.headers["content-length"]]).toEqual(["Accept-Encoding", "2"]);
+  expect((await get(script, "gzip;q=1.0, br;q=0")).headers["content-encoding"]).toBe("gzip");
+  const plain = await get(script);
+  expect([plain.text, plain.headers["content-encoding"], plain.headers["vary"]]).toEqual([
+    "export {};",
+    undefined,
+    "Accept-Encoding",
+  ]);
+  expect((await get("/favicon.svg", "br")).headers["content-encoding"]).toBeUndefined();
+  // A worker that is cached for a year could never be replaced.
+  expect((await get("/sw.js", "br")).headers["cache-control"]).toBe("no-cache");
+  expect((await get("/sw.js")).headers["content-security-policy"]).toContain("worker-src 'self'; manifest-src 'self'");
 });
 
 test("[HTTP-16] an address inside the dashboard opens its page, for a browser that navigates", async () => {

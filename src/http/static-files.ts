@@ -29,6 +29,8 @@ const hashed = /^\/assets\/.*-[A-Za-z0-9_-]{8,}\.[a-z0-9]+$/;
 export interface StaticRequest {
   method: string;
   path: string;
+  /** What the browser can unpack. */
+  encodings: string;
   /** A browser that opens a page: addresses inside the dashboard then get its one page. */
   navigation: boolean;
 }
@@ -38,13 +40,16 @@ export async function sendFile(directory: string | null, ask: StaticRequest, res
   if (ask.method !== "GET" && ask.method !== "HEAD") throw nothingAt(ask.method, ask.path);
   const wanted = ask.path === "/" ? "/index.html" : ask.path;
   const file =
-    (await openInside(directory, wanted)) ?? (ask.navigation ? await openInside(directory, "/index.html") : null);
+    (await openPacked(directory, wanted, ask.encodings)) ??
+    (ask.navigation ? await openPacked(directory, "/index.html", ask.encodings) : null);
   if (file === null) throw nothingAt(ask.method, ask.path);
   try {
     response.writeHead(200, {
       ...securityHeaders,
       "Content-Type": types[extname(file.path)] ?? "application/octet-stream",
       "Content-Length": file.size,
+      ...(file.encoding === null ? {} : { "Content-Encoding": file.encoding }),
+      Vary: "Accept-Encoding",
       "Cache-Control": hashed.test(wanted) ? "public, max-age=31536000, immutable" : "no-cache",
     });
     if (ask.method === "HEAD" || file.size === 0) response.end();
@@ -55,6 +60,37 @@ export async function sendFile(directory: string | null, ask: StaticRequest, res
 }
 
 type OpenFile = { path: string; size: number; handle: Awaited<ReturnType<typeof open>> };
+
+/** Made by the build, beside the files they stand for; the smaller first. */
+const packings = [
+  { encoding: "br", suffix: ".br" },
+  { encoding: "gzip", suffix: ".gz" },
+];
+
+async function openPacked(
+  directory: string,
+  path: string,
+  encodings: string,
+): Promise<(OpenFile & { encoding: string | null }) | null> {
+  const plain = await openInside(directory, path);
+  if (plain === null) return null;
+  for (const { encoding, suffix } of packings) {
+    if (!takes(encodings, encoding)) continue;
+    const packed = await openInside(directory, path + suffix);
+    if (packed === null) continue;
+    await plain.handle.close();
+    return { ...packed, path: plain.path, encoding };
+  }
+  return { ...plain, encoding: null };
+}
+
+/** `br;q=0` refuses it. */
+function takes(accepted: string, encoding: string): boolean {
+  return accepted.split(",").some((each) => {
+    const [name = "", ...parameters] = each.split(";").map((part) => part.trim().toLowerCase());
+    return name === encoding && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
+  });
+}
 
 async function openInside(directory: string, path: string): Promise<OpenFile | null> {
   const relative = safePath(path);

@@ -1,7 +1,7 @@
-/** Turns a request for `/api/stream` into a WebSocket, behind the same gate as everything else. */
+/** Turns a request for `/api/stream` or a terminal into a WebSocket, behind the same gate as everything else. */
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
-import type { WebSocketServer } from "ws";
+import type { WebSocket, WebSocketServer } from "ws";
 import type { Logger } from "../ports/commands.ts";
 import { streamProtocol } from "../protocol/http.ts";
 import type { Access } from "./access.ts";
@@ -13,30 +13,44 @@ import { readCursor, splitUrl } from "./request-parts.ts";
 import { readQuery, type FindRoute } from "./router.ts";
 import { Refusal } from "./refusal.ts";
 import { webSocketSink } from "./stream-sinks.ts";
+import { readTerminalAsk, type TerminalSockets } from "./terminals.ts";
 
 /** Followers have nothing to say but "ping"; more is a mistake. */
 const maxMessageBytes = 1024;
+/** A pasted text comes in pieces of this size. */
+const maxTypedBytes = 64 * 1024;
 
 export interface UpgradeParts {
   access: Access;
   followers: Followers;
+  terminals: TerminalSockets;
   findRoute: FindRoute;
   log: Logger;
 }
 
-export function createUpgrade({ access, followers, findRoute, log }: UpgradeParts) {
+export function createUpgrade({ access, followers, terminals, findRoute, log }: UpgradeParts) {
   // 20 ms to load and nothing a CLI ever needs: it waits for the first browser.
-  let server: Promise<WebSocketServer> | undefined;
-  const load = async (): Promise<WebSocketServer> => {
+  const servers = new Map<number, Promise<WebSocketServer>>();
+  const load = async (maxPayload: number): Promise<WebSocketServer> => {
     const { WebSocketServer } = await import("ws");
     return new WebSocketServer({
       noServer: true,
       clientTracking: false,
       perMessageDeflate: false,
-      maxPayload: maxMessageBytes,
+      maxPayload,
       // The token's subprotocol is never the one that is chosen, so it is not sent back.
       handleProtocols: (offered) => (offered.has(streamProtocol) ? streamProtocol : false),
     });
+  };
+
+  const accept = async (
+    upgrade: { request: IncomingMessage; socket: Duplex; head: Buffer },
+    maxPayload: number,
+    use: (webSocket: WebSocket) => void,
+  ): Promise<void> => {
+    const server = servers.get(maxPayload) ?? load(maxPayload);
+    servers.set(maxPayload, server);
+    (await server).handleUpgrade(upgrade.request, upgrade.socket, upgrade.head, use);
   };
 
   return async (request: IncomingMessage, socket: Duplex, head: Buffer, door: Door): Promise<void> => {
@@ -46,13 +60,18 @@ export function createUpgrade({ access, followers, findRoute, log }: UpgradePart
       checkAddress(request, door);
       const { path, search } = splitUrl(request);
       const bearer = checkToken(request, door, access);
-      const { name, route } = findRoute("GET", path);
-      if (name !== "stream") throw new Refusal("invalid", "Only /api/stream can become a WebSocket.");
+      const { name, route, params } = findRoute("GET", path);
       const query = readQuery(route, search);
+      const parts = { request, socket, head };
+      if (name === "terminal") {
+        const ask = readTerminalAsk(params["id"] ?? "", query, bearer);
+        return await accept(parts, maxTypedBytes, (webSocket) => terminals.add(webSocket, ask));
+      }
+      if (name !== "stream") {
+        throw new Refusal("invalid", "Only /api/stream and a session's terminal can become a WebSocket.");
+      }
       const after = readCursor(query["after"]);
-      server ??= load();
-      const webSockets = await server;
-      webSockets.handleUpgrade(request, socket, head, (webSocket) => {
+      await accept(parts, maxMessageBytes, (webSocket) => {
         const follower = followers.add(webSocketSink(webSocket), { after, session: query["session"], bearer });
         webSocket.on("close", () => follower.remove());
         webSocket.on("error", () => webSocket.terminate());

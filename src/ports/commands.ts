@@ -3,6 +3,7 @@ import type { RouteName } from "../protocol/http.ts";
 import type { Actor } from "../protocol/session.ts";
 import type { Frame } from "../protocol/stream.ts";
 import type { Answers } from "../protocol/wire.ts";
+import type { TerminalView, ViewRequest } from "./runtime.ts";
 
 export interface Ask {
   params: Record<string, string>;
@@ -28,6 +29,12 @@ export interface Tail {
   /** What came behind `cursor`; null when there is nothing, `unknown` when this log never had that cursor. */
   read(cursor: number, session?: string): Extract<Frame, { frame: "events" }> | null | "unknown";
   onChange(listener: () => void): () => void;
+}
+
+/** Screens of terminal sessions. */
+export interface Terminals {
+  /** Throws a HoldfastError that says why there is nothing to show. */
+  open(session: string, request: ViewRequest): Promise<TerminalView>;
 }
 
 export interface Logger {

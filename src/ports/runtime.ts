@@ -77,6 +77,30 @@ export interface StopResult {
   lastLines: string[];
 }
 
+export interface ViewRequest {
+  cols: number;
+  rows: number;
+  /** Only watches: the window's size is not this viewer's to give. */
+  readonly: boolean;
+}
+
+export type ViewEnd = (reason: string) => void;
+
+/** One viewer's line to a screen. Whoever opened it closes it. */
+export interface TerminalView {
+  /** The launch whose screen it is; nothing typed here reaches another one. */
+  readonly launch: LaunchId;
+  /** Gives what the screen is painted with, from its first byte, and says when there is no more. */
+  start(sink: { data(bytes: Buffer): void; end: ViewEnd }): void;
+  write(bytes: Buffer): void;
+  resize(cols: number, rows: number): void;
+  watchOnly(on: boolean): void;
+  /** For a viewer that does not take its bytes. */
+  pause(): void;
+  resume(): void;
+  close(): void;
+}
+
 export interface Runtime {
   /** What would keep any launch from working, in sentences with the fix; empty when nothing would. */
   preflight(): Promise<string[]>;
@@ -96,4 +120,9 @@ export interface Runtime {
   /** Called when something may have changed, so that the loop looks at once. */
   onHint(listener: (session: SessionId | null) => void): void;
   close(): Promise<void>;
+}
+
+export interface TerminalRuntime extends Runtime {
+  /** Throws a HoldfastError where there is no live screen of the launch on record. */
+  view(session: SessionState, request: ViewRequest): Promise<TerminalView>;
 }

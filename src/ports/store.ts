@@ -138,6 +138,8 @@ export interface Store {
   forgetLaunch(launch: LaunchId): Promise<void>;
 
   events(id: SessionId, after: number, limit: number): StoredEvent[];
+  /** The end of what a chat agent said behind a sequence. */
+  agentText(id: SessionId, after: number): string;
   /** All sessions' events behind a cursor, in commit order. */
   log(after: number, limit: number, session?: SessionId): LogEntry[];
   cursor(): number;

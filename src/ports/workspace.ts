@@ -1,5 +1,6 @@
 /** Worktrees as the daemon sees them. Work is never deleted: what is removed goes to the trash, whole. */
 import type { SessionId, TrashId } from "../protocol/ids.ts";
+import type { ChangesJson, FilesJson, PatchJson } from "../protocol/wire.ts";
 
 export interface WorkspacePlan {
   session: SessionId;
@@ -46,7 +47,15 @@ export interface TrashEntry {
   note?: string;
 }
 
+/** What a worktree is compared with: where its branch began, and the project's default branch as it is now. */
+export interface Against {
+  base: string;
+  defaultBranch: string | null;
+}
+
 export interface Workspaces {
+  /** How long the trash keeps a worktree. */
+  readonly trashDays: number;
   /** For a branch that we name: `wanted`, else `wanted-2` …, the first that neither exists nor is checked out. */
   freeBranch(repository: string, wanted: string): Promise<string>;
   /** What would stop `create`, in sentences with the fix; empty when nothing would. */
@@ -56,6 +65,14 @@ export interface Workspaces {
   /** Undoes a `create` that failed: only what is provably empty of work is removed, anything else is trashed. */
   undo(plan: WorkspacePlan): Promise<void>;
   inspect(path: string): Promise<WorkspaceWork>;
+  /** The files that differ from the base, uncommitted ones included. Writes nothing and runs nothing of the repository's. */
+  changes(path: string, against: Against): Promise<ChangesJson>;
+  /** The same as a patch; of one file, or of all. */
+  patch(path: string, against: Against, file: string | null): Promise<PatchJson>;
+  /** Paths that fit some letters, best first. */
+  files(path: string, query: string, limit: number): Promise<FilesJson>;
+  /** Where a trashed worktree lies now; null when it is not there. */
+  trashedAt(id: TrashId): string | null;
   /** `unknown` where the file system does not say: nothing may be concluded from that. */
   exists(path: string): boolean | "unknown";
   /** The branch that HEAD names now, by reading the file: cheap enough for every line of a list. */

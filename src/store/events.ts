@@ -47,6 +47,21 @@ export function readEvents(sqlite: Sqlite, session: SessionId, after: number, li
   return (sqlite.statement(sql).all(session, after, limit) as unknown as EventRow[]).map(decodeEvent);
 }
 
+/** How far back a word of the agent is looked for: its pieces, and what divides them. */
+const textRows = 64;
+
+/** The newest of what a chat agent said behind a sequence, a line break wherever it did something else in between. */
+export function readAgentText(sqlite: Sqlite, session: SessionId, after: number): string {
+  const types = "'agent.text', 'tool.updated', 'turn.started'";
+  const sql = `SELECT ${columns} FROM events WHERE session = ? AND seq > ? AND type IN (${types}) ORDER BY seq DESC LIMIT ${textRows}`;
+  const rows = sqlite.statement(sql).all(session, after) as unknown as EventRow[];
+  const pieces = rows.map((row) => {
+    const event = row.type === "agent.text" ? decodeEvent(row) : null;
+    return event?.type === "agent.text" ? event.text : "\n";
+  });
+  return pieces.reverse().join("");
+}
+
 export function readLog(sqlite: Sqlite, after: number, limit: number): LogEntry[] {
   const sql = `SELECT cursor, ${columns} FROM events WHERE cursor > ? ORDER BY cursor LIMIT ?`;
   return (sqlite.statement(sql).all(after, limit) as unknown as (EventRow & { cursor: number })[]).map(toEntry);

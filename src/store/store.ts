@@ -19,7 +19,7 @@ import type {
 } from "../ports/store.ts";
 import { readAttachment } from "./attachments.ts";
 import { Draft } from "./draft.ts";
-import { readCursor, readEvents, readLog, readSessionLog } from "./events.ts";
+import { readAgentText, readCursor, readEvents, readLog, readSessionLog } from "./events.ts";
 import { diskFull, storageError, type Place } from "./failure.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { readPrompt } from "./inbox.ts";
@@ -156,6 +156,10 @@ export class SqliteStore implements Store {
 
   events(id: SessionId, after: number, limit: number): StoredEvent[] {
     return this.#read(() => readEvents(this.#sqlite, id, after, limit));
+  }
+
+  agentText(id: SessionId, after: number): string {
+    return this.#read(() => readAgentText(this.#sqlite, id, after));
   }
 
   log(after: number, limit: number, session?: SessionId): LogEntry[] {

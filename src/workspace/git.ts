@@ -19,6 +19,8 @@ export interface GitCall {
   input?: string | Buffer;
   deadlineMs?: number;
   maxBytes?: number;
+  /** Beyond `maxBytes` git is ended and what it printed until then is the answer, instead of an error. */
+  cut?: true;
   /** `latin1` keeps file names that are not UTF-8 byte for byte. */
   encoding?: "utf8" | "latin1";
 }
@@ -27,6 +29,8 @@ export interface GitAnswer {
   code: number;
   stdout: string;
   stderr: string;
+  /** Whether it would have printed more than it was let. */
+  cut?: true;
 }
 
 /** Long for a command that touches no files; a healthy one takes 3 ms. */
@@ -65,6 +69,7 @@ export async function runGit(args: readonly string[], call: GitCall = {}): Promi
     let outBytes = 0;
     let errBytes = 0;
     let ended: string | null = null;
+    let isCut = false;
     const end = (why: string): void => {
       ended ??= why;
       if (child.pid === undefined) return;
@@ -78,7 +83,12 @@ export async function runGit(args: readonly string[], call: GitCall = {}): Promi
     const timer = setTimeout(() => end(`took longer than ${deadlineMs / 1000} s`), deadlineMs);
     child.stdout.on("data", (chunk: Buffer) => {
       outBytes += chunk.length;
-      if (outBytes > (call.maxBytes ?? maxOutputBytes)) end("printed more than expected");
+      const over = outBytes - (call.maxBytes ?? maxOutputBytes);
+      if (over > 0 && call.cut === true) {
+        if (!isCut) out.push(chunk.subarray(0, chunk.length - over));
+        isCut = true;
+        end("");
+      } else if (over > 0) end("printed more than expected");
       else out.push(chunk);
     });
     child.stderr.on("data", (chunk: Buffer) => {
@@ -94,12 +104,13 @@ export async function runGit(args: readonly string[], call: GitCall = {}): Promi
     });
     child.on("close", (code, signal) => {
       clearTimeout(timer);
-      if (ended !== null) {
+      if (ended !== null && !isCut) {
         reject(new HoldfastError("storage", `git ${args[0]} ${ended} and was ended.`));
         return;
       }
       const stderr = Buffer.concat(err).toString("utf8");
       const stdout = Buffer.concat(out).toString(call.encoding ?? "utf8");
+      if (isCut) return resolve({ code: 0, stdout, stderr, cut: true });
       resolve({ code: code ?? 128, stdout, stderr: signal === null ? stderr : `${stderr}ended by ${signal}` });
     });
   });

@@ -50,7 +50,7 @@ export async function inspectWorktree(path: string, depth = 0): Promise<Findings
 /** A million files on a cold disk. */
 const statusDeadlineMs = 5 * 60_000;
 
-async function readStatus(path: string): Promise<{ filters: ConfigEntry[]; status: string }> {
+export async function readStatus(path: string): Promise<{ filters: ConfigEntry[]; status: string }> {
   const { none: filters } = await readFilters({ cwd: path });
   // A submodule's own configuration names filters too, so git is not sent into it; we go ourselves.
   const shown = ["--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"];

@@ -16,7 +16,7 @@ import { preflightWorkspace } from "./preflight.ts";
 import { restoreFromTrash } from "./restore.ts";
 import { Serial } from "./serial.ts";
 import { prepareSpare } from "./spare.ts";
-import { forgetRestored, hasTree, publicEntry, readRecord, readRecords } from "./trash-records.ts";
+import { forgetRestored, hasTree, publicEntry, readRecord, readRecords, treeOf } from "./trash-records.ts";
 import { moveToTrash, settle } from "./trash.ts";
 import { undoWorkspace } from "./undo.ts";
 
@@ -59,6 +59,12 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
       }),
     undo: async (plan) => await serial.run(plan.path, async () => await undoWorkspace(context, plan)),
     inspect: async (path) => (await inspectWorktree(path)).work,
+    trashDays,
+    // Only the dashboard asks for these: they load with the first question.
+    changes: async (path, against) => await (await import("./changes.ts")).readChanges(context, path, against),
+    patch: async (path, against, file) => await (await import("./patch.ts")).readPatch(context, path, against, file),
+    files: async (path, query, limit) => await (await import("./files.ts")).findFiles(path, query, limit),
+    trashedAt: (id) => (hasTree(context.trash, id) ? treeOf(context.trash, id) : null),
     exists,
     liveBranch,
     trash: async (request) => await serial.run(request.path, async () => await moveToTrash(context, request)),

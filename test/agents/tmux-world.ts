@@ -8,7 +8,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { bootId, listProcesses } from "../../src/base/pid.ts";
 import type { AgentDefinition, Agents, TerminalAgent } from "../../src/ports/agents.ts";
-import type { LaunchRequest, LaunchResult, Runtime } from "../../src/ports/runtime.ts";
+import type { LaunchRequest, LaunchResult, Runtime, TerminalRuntime } from "../../src/ports/runtime.ts";
 import { asProjectId, asSessionId } from "../../src/protocol/ids.ts";
 import type { SessionState } from "../../src/protocol/session.ts";
 import { requestFor, sampleSession, upSession } from "../../src/runtime/contract.ts";
@@ -32,7 +32,7 @@ export class TmuxWorld implements RuntimeWorld, AsyncDisposable {
     mkdirSync(this.workspace);
   }
 
-  open(over: Partial<TmuxRuntimeOptions> = {}): Runtime {
+  open(over: Partial<TmuxRuntimeOptions> = {}): TerminalRuntime {
     const agents: Agents = { get: (id) => this.#agents.get(id) ?? null, list: () => [...this.#agents.values()] };
     const runtime = openTmuxRuntime({
       socketName: this.socketName,

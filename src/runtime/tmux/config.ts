@@ -21,6 +21,8 @@ export function tmuxConfig(socketName: string): string {
     "set -g default-terminal tmux-256color",
     "set -ga terminal-features ',*:RGB'",
     "set -g escape-time 10",
+    // Keys mean the same however quickly they come; a paste is bracketed.
+    "set -g assume-paste-time 0",
     "set -g status off",
     "set -g mouse on",
     "set -g focus-events on",
@@ -31,6 +33,9 @@ export function tmuxConfig(socketName: string): string {
     // What an agent prints must not reach the person's clipboard or outer terminal.
     "set -g set-clipboard off",
     "set -gq allow-passthrough off",
+    // Its menu would let a click end or restart the agent's pane.
+    "unbind-key -qn MouseDown3Pane",
+    "unbind-key -qn M-MouseDown3Pane",
     // A viewer's environment is not the agent's.
     "set -g update-environment ''",
     "set -g monitor-activity off",

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { writeAtomically } from "../../base/durable-file.ts";
 import type { Agents } from "../../ports/agents.ts";
 import type { Logger } from "../../ports/commands.ts";
-import type { Runtime, SendResult } from "../../ports/runtime.ts";
+import type { SendResult, TerminalRuntime } from "../../ports/runtime.ts";
 import type { SessionId } from "../../protocol/ids.ts";
 import type { SessionState } from "../../protocol/session.ts";
 import { Hints } from "./hints.ts";
@@ -21,6 +21,7 @@ import type { Settle } from "./start.ts";
 import { starterText } from "./starter.ts";
 import { stop } from "./stop.ts";
 import { Tmux } from "./tmux.ts";
+import { Views } from "./view.ts";
 import { Watches } from "./watch.ts";
 
 export interface TmuxRuntimeOptions {
@@ -42,12 +43,13 @@ export interface TmuxRuntimeOptions {
   sendTimes?: Partial<SendTimes>;
 }
 
-export function openTmuxRuntime(options: TmuxRuntimeOptions): Runtime {
+export function openTmuxRuntime(options: TmuxRuntimeOptions): TerminalRuntime {
   const { socketName, agents, bootId, env } = options;
   const tmux = new Tmux(options);
   const files = new LaunchFiles(options.launchesDirectory);
   const watches = new Watches(agents, files);
   const hints = new Hints(tmux);
+  const views = new Views(tmux);
   const starterPath = join(options.configDirectory, "starter.sh");
   // Written out once, so that nothing depends on where we are installed while agents start.
   writeAtomically(starterPath, starterText, 0o700);
@@ -101,9 +103,10 @@ export function openTmuxRuntime(options: TmuxRuntimeOptions): Runtime {
     },
     capture: (session, lines) => capture(context, session, lines),
     attachCommand: (session) => tmux.attachArguments(watches.known(session.id)?.sessionName ?? tmuxName(session)),
+    view: (session, request) => views.open(session, request),
     onHint: (listener) => hints.add(listener),
     close: async () => {
-      await hints.close();
+      await Promise.all([hints.close(), views.close()]);
       // A server that died by itself left its socket.
       await tmux.tidy();
     },

@@ -119,6 +119,12 @@ export class Tmux {
     return ["tmux", "-u", "-L", this.#socketName, "-f", this.#config];
   }
 
+  /** A client of our own server, with nothing of the person's tmux around it. */
+  clientCommand(args: readonly string[]): { file: string; args: string[]; env: Record<string, string> } {
+    const [file, ...rest] = this.#command();
+    return { file: file!, args: [...rest, ...args], env: this.#env };
+  }
+
   attachArguments(sessionName: string): string[] {
     return ["tmux", "-L", this.#socketName, "attach", "-t", `=${sessionName}`];
   }

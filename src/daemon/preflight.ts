@@ -1,0 +1,86 @@
+/** What a spawn would meet, asked before it: the same checks, all of them, and nothing is made or counted. */
+import type { Ask } from "../ports/commands.ts";
+import type { ProjectSettings } from "../ports/projects.ts";
+import type { SpawnRequest } from "../protocol/command.ts";
+import { HoldfastError } from "../protocol/error.ts";
+import { asSessionId, type SessionId } from "../protocol/ids.ts";
+import type { Kind } from "../protocol/session.ts";
+import type { PreflightJson } from "../protocol/wire.ts";
+import { branchFor } from "../core/names.ts";
+import type { Parts } from "./parts.ts";
+import { planWith, workspacePath } from "./plan.ts";
+import { agentFor, idOfIssue, limitOf, lowDisk, missingTools, sessionOfIssue, settingsOf, wanted } from "./spawn.ts";
+
+type Problem = PreflightJson["problems"][number];
+
+export async function preflight(parts: Parts, ask: Ask, readOnly: boolean): Promise<PreflightJson> {
+  const request = ask.body as SpawnRequest;
+  const problems: Problem[] = readOnly
+    ? [{ message: "This daemon is read-only: nothing can be started.", hint: null }]
+    : [];
+  const attempt = async <T>(check: () => T | Promise<T>): Promise<T | null> => {
+    try {
+      return await check();
+    } catch (error) {
+      if (!(error instanceof HoldfastError)) throw error;
+      problems.push({ message: error.message, hint: error.hint });
+      return null;
+    }
+  };
+  const settings = await attempt(() => settingsOf(parts, request.project));
+  if (settings === null) {
+    const { agent = null, kind = "terminal", branch = null, base = null } = request;
+    return { problems, branch, base, id: null, agent, kind };
+  }
+  const { role, kind, agent } = wanted(settings, request);
+  const existing = request.resume === true ? await attempt(() => sessionOfIssue(parts, settings, request.issue)) : null;
+  if (existing !== null) {
+    const { id, branch, base } = existing;
+    return { problems, branch, base, id, agent: existing.agent, kind: existing.kind };
+  }
+  const definition = await attempt(() => agentFor(parts, settings, agent, kind));
+  await attempt(() => limitOf(parts, settings, role));
+  const found = await checkPlace(parts, settings, { ...request, role, kind }, attempt);
+  const sentences = [
+    ...(definition === null ? [] : missingTools(definition, kind)),
+    ...(await parts.runtimes[kind].preflight()),
+    ...lowDisk(parts.home),
+    ...found.problems,
+  ];
+  problems.push(...[...new Set(sentences)].map(asProblem));
+  const base = request.base ?? settings.defaultBranch;
+  return { problems, branch: found.branch, base, id: found.id, agent, kind };
+}
+
+/** A number is given when the session is made; until then the id, and a branch named after it, are not known. */
+async function checkPlace(
+  parts: Parts,
+  settings: ProjectSettings,
+  request: SpawnRequest & { role: string; kind: Kind },
+  attempt: <T>(check: () => T | Promise<T>) => Promise<T | null>,
+): Promise<{ id: SessionId | null; branch: string | null; problems: string[] }> {
+  const named = request.issue !== undefined && request.role === "worker";
+  const { id, again } = named
+    ? idOfIssue(parts, settings, request.issue!)
+    : { id: unusedId(parts, settings), again: 1 };
+  const automatic = branchFor({ session: id, issue: request.issue ?? null, title: request.name ?? null, again });
+  const branch = request.branch ?? (await attempt(() => parts.workspaces.freeBranch(settings.path, automatic)));
+  if (branch === null) return { id: named ? id : null, branch: null, problems: [] };
+  const place = { id, branch, base: request.base ?? "", workspacePath: workspacePath(parts, settings.id, id) };
+  const problems = (await attempt(() => parts.workspaces.preflight(planWith(settings, place)))) ?? [];
+  const isKnown = named || request.branch !== undefined || request.issue !== undefined;
+  return { id: named ? id : null, branch: isKnown ? branch : null, problems };
+}
+
+function unusedId(parts: Parts, settings: ProjectSettings): SessionId {
+  let number = parts.store.sessions().length + 1;
+  while (parts.store.wasUsed(`${settings.prefix}-${number}`)) number++;
+  return asSessionId(`${settings.prefix}-${number}`);
+}
+
+/** The checks of a spawn speak in sentences: what is wrong, then what to do. */
+function asProblem(text: string): Problem {
+  const cut = /\.\s+(?=\S)/.exec(text);
+  if (cut === null) return { message: text, hint: null };
+  return { message: text.slice(0, cut.index + 1), hint: text.slice(cut.index + cut[0].length) };
+}

@@ -1,0 +1,41 @@
+/** What this daemon works with, for a page of settings: its options, its agents and whether they are there, its projects. */
+import { existsSync } from "node:fs";
+import { build, version } from "../base/build.ts";
+import type { AgentDefinition } from "../ports/agents.ts";
+import { kinds } from "../protocol/session.ts";
+import type { ProjectJson, SettingsJson } from "../protocol/wire.ts";
+import type { Parts } from "./parts.ts";
+import { missingTools } from "./spawn.ts";
+
+export function settings(
+  parts: Parts,
+  options: { readOnly: boolean; configFile: string },
+  projects: ProjectJson[],
+): SettingsJson {
+  const files = [options.configFile, ...projects.map(({ configFile }) => configFile)];
+  return {
+    version,
+    build,
+    home: parts.home,
+    readOnly: options.readOnly,
+    agents: parts.agents.list().map(agentJson),
+    projects,
+    notify: null,
+    configFiles: [...new Set(files)].filter((file) => file !== null && existsSync(file)) as string[],
+    trashDays: parts.workspaces.trashDays,
+  };
+}
+
+function agentJson(agent: AgentDefinition): SettingsJson["agents"][number] {
+  const own = kinds.filter((kind) => agent[kind] !== null);
+  const missing = own.map((kind) => missingTools(agent, kind));
+  const reasons = [...new Set(missing.flat())];
+  return {
+    id: agent.id,
+    name: agent.label,
+    kinds: own,
+    installed: missing.some((found) => found.length === 0),
+    command: agent.terminal?.start[0] ?? agent.chat?.command[0] ?? "",
+    reason: reasons.length === 0 ? null : reasons.join(" "),
+  };
+}

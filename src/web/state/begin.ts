@@ -3,8 +3,8 @@ import { follow } from "../../client/follow.ts";
 import { HoldfastError } from "../../protocol/error.ts";
 import type { Frame } from "../../protocol/stream.ts";
 import { forgetSession, sweepSessions } from "./session-cache.ts";
-import { call, sentenceOf } from "./api.ts";
-import { live, tellEvents } from "./live.ts";
+import { call, logOut, sentenceOf } from "./api.ts";
+import { live, tellChanges, tellEvents } from "./live.ts";
 import { keepToken, takeLoginCode, token } from "./login.ts";
 
 export async function begin(): Promise<void> {
@@ -31,6 +31,17 @@ export async function logIn(credentials: { code: string } | { passphrase: string
   }
 }
 
+/** Gives this browser's token back. */
+export async function logOutHere(): Promise<void> {
+  try {
+    await call("logout", { body: {} });
+  } catch (error) {
+    // One that is known to nobody needs no revoking; one that cannot be revoked now is forgotten here all the same.
+    if (!(error instanceof HoldfastError)) throw error;
+  }
+  logOut("This browser is logged out.");
+}
+
 let following: ReturnType<typeof follow> | null = null;
 
 function start(): void {
@@ -51,11 +62,19 @@ function start(): void {
       } else live.setState({ line: { is: "closed" } });
     },
   });
-  addEventListener("online", wake);
-  document.addEventListener("visibilitychange", () => {
-    if (document.visibilityState === "visible") wake();
-  });
 }
+
+addEventListener("online", wake);
+document.addEventListener("visibilitychange", () => {
+  if (document.visibilityState === "visible") wake();
+});
+// Without a token there is nothing to follow, and nobody to ask again and again.
+live.subscribe(({ login }) => {
+  if (login.is !== "out" || following === null) return;
+  const old = following;
+  following = null;
+  old.close();
+});
 
 /** Tries the line now instead of waiting on. */
 export function wake(): void {
@@ -78,11 +97,14 @@ function take(frame: Frame): void {
     return;
   }
   if (frame.frame === "snapshot") {
-    live.setState({ loaded: true, sessions: new Map(frame.sessions.map((session) => [session.id, session])) });
-    sweepSessions(new Set(frame.sessions.map(({ id }) => id)));
+    const sessions = new Map(frame.sessions.map((session) => [session.id, session]));
+    live.setState({ loaded: true, sessions });
+    sweepSessions(new Set(sessions.keys()));
     return;
   }
   const gone = frame.events.filter(isDeletion).map((event) => event.session);
+  const known = live.getState().sessions;
+  const changes = frame.sessions.map((after) => ({ before: known.get(after.id), after }));
   live.setState((state) => {
     const sessions = new Map(state.sessions);
     for (const session of frame.sessions) sessions.set(session.id, session);
@@ -91,6 +113,7 @@ function take(frame: Frame): void {
   });
   for (const id of gone) forgetSession(id);
   tellEvents(frame.events);
+  tellChanges(changes);
 }
 
 function isDeletion(event: { type: string; want?: unknown }): boolean {

@@ -12,6 +12,11 @@ export interface Preferences {
   sound: boolean;
   /** What Enter does in a prompt; `auto`: sends, but on a phone it makes a new line. */
   enter: "auto" | "sends" | "newline";
+  /** Whether clicks in a terminal go to the agent; else they select text. */
+  terminalMouse: boolean;
+  /** Whether a terminal's screen is also kept as text for screen readers. */
+  terminalReader: boolean;
+  diffAs: "unified" | "split";
 }
 
 const key = "holdfast:preferences:v1";
@@ -24,6 +29,9 @@ const defaults: Preferences = {
   notify: false,
   sound: false,
   enter: "auto",
+  terminalMouse: false,
+  terminalReader: false,
+  diffAs: "unified",
 };
 
 export const preferences = createStore<Preferences>(() => ({ ...defaults, ...stored() }));

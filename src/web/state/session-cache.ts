@@ -16,7 +16,7 @@ export function recallSession(id: string): unknown {
   if (text === null) return null;
   const entry = parse(text);
   if (entry !== null && Date.now() - entry.savedAt < keptMs) return entry.value;
-  forgetSession(id);
+  localStorage.removeItem(prefix + id);
   return null;
 }
 
@@ -26,8 +26,8 @@ export function rememberSession(id: string, value: unknown): boolean {
     localStorage.setItem(prefix + id, JSON.stringify({ savedAt: Date.now(), value } satisfies Entry));
     return true;
   } catch {
-    // What does not fit must not stand there old either.
-    forgetSession(id);
+    // What does not fit must not stand there old either. A draft is no cache: it stays.
+    localStorage.removeItem(prefix + id);
     return false;
   }
 }
@@ -60,7 +60,7 @@ export function sweepSessions(existing: ReadonlySet<string>): void {
     if (kind === undefined) continue;
     const id = key.slice(kind.length);
     if (!existing.has(id)) forgetSession(id);
-    else recallSession(id);
+    else if (kind === prefix) recallSession(id);
   }
 }
 

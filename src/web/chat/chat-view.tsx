@@ -112,7 +112,7 @@ function Chat({ session }: { session: SessionJson }) {
                 <ChatFooter
                   session={session}
                   head={head}
-                  isEmpty={items.length === 0}
+                  isEmpty={items.length < 5 && !items.some(({ item }) => item === "prompt" || item === "text")}
                   waiting={waiting}
                   sending={sending}
                   onTakeBack={takeBack}

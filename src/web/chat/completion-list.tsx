@@ -12,7 +12,9 @@ export interface CompletionListProps {
 /** Above the composer; the keys are pressed there, where the focus stays. */
 export function CompletionList({ id, completions, active, onAccept }: CompletionListProps) {
   const list = useRef<HTMLUListElement>(null);
-  useEffect(() => list.current?.children[active]?.scrollIntoView({ block: "nearest" }), [active]);
+  useEffect(() => {
+    list.current?.children[active]?.scrollIntoView({ block: "nearest" });
+  }, [active]);
   return (
     <ul
       ref={list}

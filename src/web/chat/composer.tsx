@@ -71,7 +71,7 @@ export function Composer({ history, commands, placeholder, onSend, controls, ref
     setChosen(0);
     area.current?.focus();
   };
-  const attach = async (files: Iterable<File>): Promise<void> => {
+  const attach = async (files: readonly File[]): Promise<void> => {
     let count = images.length;
     for (const file of files) {
       const fault = imageFault(file, count);
@@ -142,7 +142,7 @@ export function Composer({ history, commands, placeholder, onSend, controls, ref
         setDropping(false);
         if (event.dataTransfer.files.length === 0) return;
         event.preventDefault();
-        void attach(event.dataTransfer.files);
+        void attach([...event.dataTransfer.files]);
       }}
     >
       {completions.length > 0 && (
@@ -186,7 +186,8 @@ export function Composer({ history, commands, placeholder, onSend, controls, ref
             hidden
             aria-label="Images"
             onChange={(event) => {
-              void attach(event.target.files ?? []);
+              // Emptied below, so that the same file can be chosen again.
+              void attach([...(event.target.files ?? [])]);
               event.target.value = "";
             }}
           />

@@ -128,7 +128,7 @@ describe("opening", () => {
 
   test("[WEB-42] what cannot be read is a fault, and read on after a retry", async () => {
     const log = new Log(turns(1));
-    const { newest } = log;
+    const newest = log.newest.bind(log);
     log.newest = () => Promise.reject(new Error("away"));
     const feed = await opened(log);
     expect(feed.state()).toMatchObject({ phase: "loading", fault: new Error("away") });

@@ -25,6 +25,9 @@ const nearEndPx = 48;
 /** Older items are read when this little is left above. */
 const readAheadPx = 1_500;
 
+/** So long after a wheel, key or finger moved, scrolling is still its doing: a flick on a phone glides on. */
+const byHandMs = 1_500;
+
 export interface ListHandle {
   showSeq(seq: number): void;
   toEnd(): void;
@@ -52,6 +55,7 @@ export function TranscriptList({ feed, state, away, revealed, footer, onAtEnd, r
   const list = useRef<VirtualizerHandle>(null);
   const following = useRef(true);
   const lastTop = useRef(0);
+  const touchedAt = useRef(-Infinity);
   /** The last item when the person left the end; null while they are there. */
   const [leftAt, setLeftAt] = useState<number | null>(null);
 
@@ -81,15 +85,21 @@ export function TranscriptList({ feed, state, away, revealed, footer, onAtEnd, r
     element: () => scroller.current,
   }));
 
+  const touched = (): void => {
+    touchedAt.current = performance.now();
+  };
+
   const onScroll = (): void => {
     const element = scroller.current;
     if (element === null) return;
     const { scrollTop, scrollHeight, clientHeight } = element;
     const atEnd = scrollHeight - scrollTop - clientHeight < nearEndPx;
-    // Only the person scrolls up; when content grows, the place stays and the end moves away.
+    // Rows that get their height also move the place: only what a person's hand did is meant.
+    const byHand = performance.now() - touchedAt.current < byHandMs;
     if (atEnd) following.current = true;
-    else if (scrollTop < lastTop.current) following.current = false;
+    else if (byHand && scrollTop < lastTop.current) following.current = false;
     lastTop.current = scrollTop;
+    if (!atEnd) follow();
     if (following.current !== (leftAt === null)) {
       setLeftAt(following.current ? null : (items.at(-1)?.seq ?? 0));
       onAtEnd(following.current);
@@ -122,6 +132,11 @@ export function TranscriptList({ feed, state, away, revealed, footer, onAtEnd, r
       <div
         ref={scroller}
         onScroll={onScroll}
+        onWheel={touched}
+        onTouchMove={touched}
+        onKeyDown={touched}
+        onPointerDown={touched}
+        onPointerMove={(event) => event.buttons !== 0 && touched()}
         tabIndex={0}
         role="log"
         aria-live="off"

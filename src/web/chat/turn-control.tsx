@@ -26,10 +26,12 @@ export function TurnControl({ turn }: { turn: TranscriptTurn }) {
         variant={turn.cancelling ? "danger" : "plain"}
         disabled={closed !== null}
         onClick={() => void cancel()}
-        title={turn.cancelling ? "The agent was asked to stop and has not answered" : "Ask the agent to stop"}
+        title={
+          turn.cancelling ? "The agent was asked to end its turn and has not answered" : "Ask the agent to end its turn"
+        }
       >
         <Square size={12} aria-hidden className="fill-current" />
-        <span className="sr-only sm:not-sr-only">{turn.cancelling ? "Stopping …" : "Stop"}</span>
+        <span className="sr-only sm:not-sr-only">{turn.cancelling ? "Cancelling …" : "Cancel turn"}</span>
       </Button>
       <ForceEnd open={asking} onClose={() => setAsking(false)} />
     </>

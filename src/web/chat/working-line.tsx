@@ -13,7 +13,9 @@ export function WorkingLine({ turn, asked }: { turn: TranscriptTurn; asked: bool
   return (
     <p className="mt-3 flex items-center gap-2 text-xs text-busy">
       <LoaderCircle size={14} aria-hidden className="animate-spin" />
-      {turn.cancelling ? "Asked to stop; waiting for the agent" : asked ? "Waiting for your answer" : "Working"}
+      <span>
+        {turn.cancelling ? "Asked to stop; waiting for the agent" : asked ? "Waiting for your answer" : "Working"}
+      </span>
       <span className="text-dim tabular-nums">{durationWords(Math.max(0, now - turn.startedAt))}</span>
     </p>
   );

@@ -109,7 +109,8 @@ interface CalloutProps {
 
 export function Callout({ title, tone = "alert", sign, children }: CalloutProps) {
   return (
-    <section
+    <div
+      role="note"
       aria-label={title}
       className={classes(
         "mt-3 flex gap-2 rounded-lg border p-3",
@@ -123,7 +124,7 @@ export function Callout({ title, tone = "alert", sign, children }: CalloutProps)
         <p className={classes("font-medium", tone === "alert" ? "text-alert" : "text-danger")}>{title}</p>
         <div className="break-words">{children}</div>
       </div>
-    </section>
+    </div>
   );
 }
 

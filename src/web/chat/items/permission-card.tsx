@@ -27,7 +27,7 @@ export function PermissionCard({ item }: { item: PermissionItem }) {
     }
   };
   return (
-    <section
+    <article
       aria-label={`Question: ${safeText(item.title)}`}
       data-permission={item.requestId}
       className={classes(
@@ -67,7 +67,7 @@ export function PermissionCard({ item }: { item: PermissionItem }) {
       ) : (
         <p className="mt-1 pl-6 text-xs text-dim">{answerWords(item)}</p>
       )}
-    </section>
+    </article>
   );
 }
 

@@ -23,7 +23,7 @@ export function PromptRow({ prompt }: { prompt: PromptWords }) {
   const isFault = prompt.state === "doubtful" || prompt.state === "refused";
   const over = prompt.state === "withdrawn" || prompt.state === "refused";
   return (
-    <section aria-label="Prompt" className="group/row mt-4 flex flex-col items-end">
+    <article aria-label="Prompt" className="group/row mt-4 flex flex-col items-end">
       <div
         className={classes(
           "max-w-[min(44rem,92%)] rounded-lg bg-accent-soft px-3 py-2 break-words whitespace-pre-wrap",
@@ -60,7 +60,7 @@ export function PromptRow({ prompt }: { prompt: PromptWords }) {
         {prompt.at !== undefined && <Clock at={prompt.at} />}
         <CopyButton label="Copy prompt" text={prompt.text} />
       </div>
-    </section>
+    </article>
   );
 }
 

@@ -33,7 +33,7 @@ export function ToolCard({ item, open }: { item: ToolItem; open: boolean }) {
   const added = parts.diffs.length > 0;
   const startsOpen = open || failed || added;
   return (
-    <section aria-label={`Tool: ${title}`} className="mt-2 rounded-lg border border-line bg-panel">
+    <article aria-label={`Tool: ${title}`} className="mt-2 rounded-lg border border-line bg-panel">
       {/* Opened by itself when it turns out to matter; `key` lets the person's own choice win until then. */}
       <details open={startsOpen} key={String(startsOpen)} className="group/card">
         <summary className="flex min-h-9 cursor-pointer list-none items-center gap-2 px-2.5 py-1 text-[13px] select-none pointer-coarse:min-h-11">
@@ -46,7 +46,7 @@ export function ToolCard({ item, open }: { item: ToolItem; open: boolean }) {
           {shown.cut === true && <ShowWhole item={shown} onWhole={(full) => setWhole({ of: item, item: full })} />}
         </div>
       </details>
-    </section>
+    </article>
   );
 }
 

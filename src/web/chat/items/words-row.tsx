@@ -11,14 +11,14 @@ const drawnAtOnce = 24_000;
 export function WordsRow({ text, streaming }: { text: string; streaming: boolean }) {
   if (text.trim() === "") return null;
   return (
-    <section aria-label="Answer" className="group/row relative mt-2 max-w-[52rem] pr-9">
+    <article aria-label="Answer" className="group/row relative mt-2 max-w-[52rem] pr-9">
       <Shortened text={text} step={drawnAtOnce} fromEnd={streaming}>
         {(part) => <Markdown text={part} streaming={streaming} />}
       </Shortened>
       <div className="absolute top-0 right-0 opacity-0 group-focus-within/row:opacity-100 group-hover/row:opacity-100 pointer-coarse:opacity-100">
         <CopyButton label="Copy answer" text={text} />
       </div>
-    </section>
+    </article>
   );
 }
 

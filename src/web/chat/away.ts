@@ -1,4 +1,5 @@
 /** Where this browser saw a session last, so that what came since can be told apart. */
+import { live } from "../state/live.ts";
 import { seenKey } from "../state/session-cache.ts";
 
 interface Seen {
@@ -19,6 +20,8 @@ export function lastSeen(id: string): Seen | null {
 }
 
 export function markSeen(id: string, seq: number): void {
+  // One that was deleted while it was open leaves nothing.
+  if (!live.getState().sessions.has(id)) return;
   try {
     localStorage.setItem(seenKey(id), JSON.stringify({ seq, at: Date.now() } satisfies Seen));
   } catch {

@@ -107,7 +107,8 @@ function take(frame: Frame): void {
   const changes = frame.sessions.map((after) => ({ before: known.get(after.id), after }));
   live.setState((state) => {
     const sessions = new Map(state.sessions);
-    for (const session of frame.sessions) sessions.set(session.id, session);
+    // A deleted session is still heard of while its processes end; it does not come back.
+    for (const session of frame.sessions) if (!state.deleted.has(session.id)) sessions.set(session.id, session);
     for (const id of gone) sessions.delete(id);
     return { sessions, ...(gone.length === 0 ? {} : { deleted: new Set([...state.deleted, ...gone]) }) };
   });

@@ -63,7 +63,7 @@ function ThemeButton() {
   const [theme, setTheme] = usePreference("theme");
   const { next, Sign, label } = themes[theme];
   return (
-    <IconButton label={label} onClick={() => setTheme(next)}>
+    <IconButton label={label} className="max-md:hidden" onClick={() => setTheme(next)}>
       <Sign size={16} aria-hidden />
     </IconButton>
   );

@@ -39,7 +39,7 @@ export function useShortcuts(): void {
         event.preventDefault();
         return openOverlay("palette");
       }
-      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || isCovered()) return;
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event) || isCovered()) return;
       const going = event.timeStamp - goingSince < sequenceMs;
       goingSince = event.key === "g" && !going ? event.timeStamp : 0;
       const act = going ? places[event.key] : keys[event.key];
@@ -115,11 +115,11 @@ function focusOn(card: HTMLElement | undefined): void {
   card?.closest("article")?.scrollIntoView({ block: "nearest" });
 }
 
-function isTyping(target: EventTarget | null): boolean {
+function isTyping({ target, key }: KeyboardEvent): boolean {
   if (!(target instanceof HTMLElement)) return false;
-  return (
-    target.isContentEditable || inTerminal(target) || target.matches("input:not([type=checkbox]), textarea, select")
-  );
+  // Letters pick an option there; a search is no option.
+  if (target instanceof HTMLSelectElement) return key !== "/";
+  return target.isContentEditable || inTerminal(target) || target.matches("input:not([type=checkbox]), textarea");
 }
 
 function inTerminal(target: EventTarget | null): boolean {

@@ -1,7 +1,9 @@
 /** What the board shows and how: search, project, order, columns or list. Stands in the header. */
-import { Columns3, Rows3, Search } from "lucide-react";
+import { Columns3, Rows3, Search, SlidersHorizontal } from "lucide-react";
+import { useState } from "react";
 import { useLive } from "../state/live.ts";
 import { usePreference, type Preferences } from "../state/preferences.ts";
+import { IconButton } from "../ui/button.tsx";
 import { classes } from "../ui/classes.ts";
 import { inputLook, Select } from "../ui/field.tsx";
 import { boardView, searchInputId, useQuery } from "./view-state.ts";
@@ -11,43 +13,55 @@ export function BoardControls() {
   const [project, setProject] = usePreference("project");
   const [sort, setSort] = usePreference("sort");
   const [showEnded, setShowEnded] = usePreference("showEnded");
+  // On a phone they would take a third of the screen.
+  const [unfolded, setUnfolded] = useState(false);
   const names = projects === "" ? [] : projects.split("\n");
   // One that was filtered for and has no session any more stays pickable: else nobody sees why the board is empty.
   if (project !== null && !names.includes(project)) names.push(project);
   return (
     <div className="flex w-full min-w-0 flex-wrap items-center gap-2 md:w-auto md:flex-1">
       <SearchBox />
-      <Select
-        aria-label="Project"
-        className="w-auto! max-w-40 min-w-0 flex-1 md:flex-none"
-        value={project ?? ""}
-        onChange={(event) => setProject(event.target.value === "" ? null : event.target.value)}
+      <IconButton
+        label="Filter and order"
+        aria-expanded={unfolded}
+        className="md:hidden"
+        onClick={() => setUnfolded(!unfolded)}
       >
-        <option value="">All projects</option>
-        {names.map((name) => (
-          <option key={name}>{name}</option>
-        ))}
-      </Select>
-      <Select
-        aria-label="Order"
-        className="w-auto! min-w-0"
-        value={sort}
-        onChange={(event) => setSort(event.target.value as Preferences["sort"])}
-      >
-        <option value="activity">Latest activity</option>
-        <option value="created">Newest</option>
-        <option value="name">Name</option>
-      </Select>
-      <ViewSwitch />
-      <label className="flex items-center gap-1.5 text-xs whitespace-nowrap text-dim pointer-coarse:min-h-10">
-        <input
-          type="checkbox"
-          className="size-4 accent-accent"
-          checked={showEnded}
-          onChange={(event) => setShowEnded(event.target.checked)}
-        />
-        Ended
-      </label>
+        <SlidersHorizontal size={16} aria-hidden />
+      </IconButton>
+      <div className={classes("w-full items-center gap-2 md:flex md:w-auto", unfolded ? "flex flex-wrap" : "hidden")}>
+        <Select
+          aria-label="Project"
+          className="w-auto! min-w-32 flex-1 md:max-w-40 md:flex-none"
+          value={project ?? ""}
+          onChange={(event) => setProject(event.target.value === "" ? null : event.target.value)}
+        >
+          <option value="">All projects</option>
+          {names.map((name) => (
+            <option key={name}>{name}</option>
+          ))}
+        </Select>
+        <Select
+          aria-label="Order"
+          className="w-auto! min-w-32 flex-1 md:flex-none"
+          value={sort}
+          onChange={(event) => setSort(event.target.value as Preferences["sort"])}
+        >
+          <option value="activity">Latest activity</option>
+          <option value="created">Newest</option>
+          <option value="name">Name</option>
+        </Select>
+        <ViewSwitch />
+        <label className="flex items-center gap-1.5 text-xs whitespace-nowrap text-dim pointer-coarse:min-h-10">
+          <input
+            type="checkbox"
+            className="size-4 accent-accent"
+            checked={showEnded}
+            onChange={(event) => setShowEnded(event.target.checked)}
+          />
+          Ended
+        </label>
+      </div>
     </div>
   );
 }
@@ -55,7 +69,7 @@ export function BoardControls() {
 function SearchBox() {
   const query = useQuery();
   return (
-    <div className="relative w-full min-w-40 flex-1 basis-full md:max-w-xs md:basis-0">
+    <div className="relative min-w-40 flex-1 md:max-w-xs">
       <Search
         size={14}
         aria-hidden
@@ -66,7 +80,7 @@ function SearchBox() {
         type="search"
         aria-label="Search sessions"
         aria-keyshortcuts="/"
-        placeholder="Search  /"
+        placeholder="Search sessions"
         autoComplete="off"
         spellCheck={false}
         className={classes(inputLook, "pl-8")}

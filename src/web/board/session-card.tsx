@@ -72,20 +72,21 @@ export const SessionCard = memo(function SessionCard({ id, withProject }: { id: 
 
 /** Why the status is what it is, then the agent's last words. */
 function Words({ session }: { session: SessionJson }) {
+  const { reason, lastLine } = session;
+  // Where it died, the reason quotes its last line already.
+  const newWords = lastLine !== null && lastLine !== "" && reason?.includes(lastLine) !== true;
   return (
     <>
-      {session.reason !== null && (
-        <p className="line-clamp-3 text-xs break-words text-dim">{plainText(session.reason)}</p>
-      )}
-      {session.lastLine !== null && session.lastLine !== "" && (
+      {reason !== null && <p className="line-clamp-3 text-xs break-words text-dim">{plainText(reason)}</p>}
+      {newWords && (
         <p
           className={classes(
             "text-xs text-dim",
             session.kind === "chat" ? "line-clamp-2 break-words" : "truncate font-mono",
           )}
-          title={plainText(session.lastLine)}
+          title={plainText(lastLine)}
         >
-          {plainText(session.lastLine)}
+          {plainText(lastLine)}
         </p>
       )}
     </>

@@ -65,6 +65,10 @@ function start(): void {
 }
 
 addEventListener("online", wake);
+// A fresh link that is opened in this very tab changes only what stands behind the #: the page is not loaded anew.
+addEventListener("hashchange", () => {
+  if (location.hash.includes("login=")) void begin();
+});
 document.addEventListener("visibilitychange", () => {
   if (document.visibilityState === "visible") wake();
 });

@@ -21,7 +21,7 @@ const write = async (page: Page, text: string): Promise<void> => {
 };
 const keys = (page: Page) => page.evaluate(() => Object.keys(localStorage).sort());
 
-test("[WEB-61] a daemon killed in mid-stream loses nothing on screen: what was said stays, what was typed is sent once, the rest arrives", async () => {
+test("[WEB-52, WEB-61] a daemon killed in mid-stream loses nothing on screen: what was said stays, what was typed is sent once, the rest arrives", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("say: before\ngate: a\nsay: after");
   await using tab = await openChat(home, id, { expected: lineDown });
@@ -84,7 +84,7 @@ test("[WEB-56] after a reset the recap is offered once: it fills the composer, i
   for (const { page } of [first, second]) await offer(page).waitFor({ state: "detached" });
 });
 
-test("[WEB-58] a long transcript opens at its end, reads what is older while one scrolls up, and is searched and exported whole", async () => {
+test("[WEB-58, WEB-59] a long transcript opens at its end, reads what is older while one scrolls up, and is searched and exported whole", async () => {
   await using home = await ChatHome.open();
   const lines = Array.from({ length: 260 }, (_, n) => `think: thought ${n}\nsay: words number ${n}`);
   const id = await home.chat(lines.join("\n"));
@@ -136,7 +136,7 @@ test("[WEB-58] a long transcript opens at its end, reads what is older while one
   );
 });
 
-test("[WEB-43] a reload shows the last state at once, without the daemon's transcript; what came meanwhile is marked; a deleted session leaves nothing", async () => {
+test("[WEB-43, WEB-57] a reload shows the last state at once, without the daemon's transcript; what came meanwhile is marked; a deleted session leaves nothing", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("say: from the cache");
   await home.ended(id);

@@ -93,7 +93,7 @@ test("[WEB-48] a question is shown with the agent's own answers, in each tab, is
   expect(await home.ofType(id, "permission.answered")).toHaveLength(1);
 });
 
-test("[WEB-49] Enter sends and Shift-Enter breaks the line; history, drafts and completion; on a phone a button sends", async () => {
+test("[WEB-49, WEB-50] Enter sends and Shift-Enter breaks the line; history, drafts and completion; on a phone a button sends", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat();
   {
@@ -165,7 +165,7 @@ test("[WEB-51] images are attached by button and paste, can be taken off, and re
   ]);
 });
 
-test("[WEB-53] prompts that wait can be changed, moved and removed; mode and model are picked; a turn is stopped, by force if need be", async () => {
+test("[WEB-53, WEB-54, WEB-55] prompts that wait can be changed, moved and removed; mode and model are picked; a turn is stopped, by force if need be", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("say: begun\ngate: a");
   await using tab = await openChat(home, id);

@@ -7,7 +7,7 @@ type Of<K extends TranscriptItem["item"]> = Extract<TranscriptItem, { item: K }>
 export function turnEndWords({ stopReason, message }: Pick<Of<"turn-end">, "stopReason" | "message">): string | null {
   const words = stopWords[stopReason] ?? `The turn ended: ${stopReason.replaceAll("_", " ")}.`;
   if (words === "") return null;
-  return message === null || message === "" ? words : `${words} ${message}`;
+  return message === null || message === "" ? words : `${words.replace(/\.$/, "")}: ${message}`;
 }
 
 const stopWords: Record<string, string> = {

@@ -84,7 +84,7 @@ function TurnEnd({ item }: { item: Extract<MarkItem, { item: "turn-end" }> }) {
   if (words === null) return <Line at={item.at}>{took === null || took === "0 s" ? "Done" : `Done in ${took}`}</Line>;
   if (item.stopReason === "cancelled") return <Line at={item.at}>{words}</Line>;
   return (
-    <Callout title="The turn did not end as it should" tone={item.stopReason === "error" ? "danger" : "alert"}>
+    <Callout title="The turn ended early" tone={item.stopReason === "error" ? "danger" : "alert"}>
       {safeText(words)}
     </Callout>
   );

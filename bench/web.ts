@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { chromium, type Browser, type CDPSession, type Page } from "playwright-core";
 import type { SessionJson } from "../src/protocol/wire.ts";
 import { atMost, print, round, summarise } from "./lib/figure.ts";
-import { makeHome, root, type BenchHome } from "./lib/home.ts";
+import { makeHome, root } from "./lib/home.ts";
 import { addLongChat } from "./lib/readable-chat.ts";
 import { ask, startDaemon } from "./lib/processes.ts";
 import { addProject, haltAll, makeRepository } from "./lib/project.ts";

@@ -20,7 +20,8 @@ const hot =
   /src\/(cli\/(main|context|entry-types|input|lean-parse|standard-io|find-daemon|connection|socket-transport|render\/(text|paint|sessions|daemon)|commands\/(index|info|session\/ls))|client\/client|protocol\/(http|error|ids|session)|base\/(paths|pid|build|launch-options))\.ts$/;
 // Built apart, so that none of them loads what only another one uses.
 await bundleOne("cli", "src/cli/entry.ts", [{ name: "command", test: hot, includeDependenciesRecursively: false }]);
-await bundleOne("daemon", "src/daemon/entry.ts", []);
+// All that a start needs is one file, also what a part that loads later needs as well.
+await bundleOne("daemon", "src/daemon/entry.ts", [{ name: "main", test: /src\/daemon\/main\.ts$/ }]);
 await bundleOne("demo-agent", "src/agents/demo/tui.ts", []);
 await bundleOne("demo-acp", "src/agents/demo/acp/main.ts", []);
 await buildWeb(join(dist, "web"));

@@ -2,7 +2,7 @@
 import { Argument, Command, CommanderError, Option } from "commander";
 import { version } from "../base/build.ts";
 import { type CommandEntry, type IndexEntry, type OptionEntry, optionsOf } from "./entry-types.ts";
-import { Input } from "./input.ts";
+import { type Given, Input } from "./input.ts";
 
 export type Parsed = { parsed: "run"; entry: CommandEntry; input: Input } | { parsed: "done"; exitCode: number };
 
@@ -90,20 +90,22 @@ function build(command: Command, entry: CommandEntry, run: (entry: CommandEntry,
   command.action(() => run(entry, new Input(command.args, readOptions(command, options))));
 }
 
-function commanderOption({ long, short, value, description, choices }: OptionEntry): Option {
+function commanderOption({ long, short, value, description, choices, many }: OptionEntry): Option {
   const flags = `${short === undefined ? "" : `-${short}, `}--${long}${value === undefined ? "" : ` <${value}>`}`;
   const option = new Option(flags, description);
+  if (many === true) return option.argParser((one: string, before?: string[]) => [...(before ?? []), one]);
   return choices === undefined ? option : option.choices(choices);
 }
 
-function readOptions(command: Command, options: readonly OptionEntry[]): Map<string, string | true> {
-  const found = new Map<string, string | true>();
+function readOptions(command: Command, options: readonly OptionEntry[]): Map<string, Given> {
+  const found = new Map<string, Given>();
   for (const { long } of options) {
     const negated = long.startsWith("no-");
     const key = (negated ? long.slice(3) : long).replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
     const value: unknown = command.opts()[key];
     if (negated ? value === false : value === true) found.set(long, true);
     else if (typeof value === "string") found.set(long, value);
+    else if (Array.isArray(value)) found.set(long, value as string[]);
   }
   return found;
 }

@@ -21,6 +21,8 @@ export interface OptionEntry {
   short?: string;
   /** Name of its value; without one the option is a flag. */
   value?: string;
+  /** May be given several times; of others the last one counts. */
+  many?: true;
   description: string;
   choices?: readonly string[];
   completes?: Completes;

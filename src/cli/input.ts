@@ -1,9 +1,12 @@
+/** Of an option: that it was given, its value, or its values. */
+export type Given = string | true | readonly string[];
+
 /** What the person typed behind a command's name, after parsing. */
 export class Input {
   readonly args: readonly string[];
-  readonly #options: ReadonlyMap<string, string | true>;
+  readonly #options: ReadonlyMap<string, Given>;
 
-  constructor(args: readonly string[], options: ReadonlyMap<string, string | true>) {
+  constructor(args: readonly string[], options: ReadonlyMap<string, Given>) {
     this.args = args;
     this.#options = options;
   }
@@ -19,6 +22,12 @@ export class Input {
 
   text(long: string): string | undefined {
     const value = this.#options.get(long);
-    return value === true ? undefined : value;
+    return typeof value === "string" ? value : undefined;
+  }
+
+  /** All values of an option that may be given several times. */
+  list(long: string): readonly string[] {
+    const value = this.#options.get(long);
+    return typeof value === "object" ? value : [];
   }
 }

@@ -7,7 +7,7 @@ import { Input } from "./input.ts";
 
 export function leanParse(entry: CommandEntry, argv: readonly string[]): Input | null {
   const known = optionsOf(entry);
-  const options = new Map<string, string | true>();
+  const options = new Map<string, string | true | string[]>();
   const args: string[] = [];
   for (let at = 0; at < argv.length; at++) {
     const word = argv[at]!;
@@ -30,7 +30,9 @@ export function leanParse(entry: CommandEntry, argv: readonly string[]): Input |
     const value = argv[++at];
     if (value === undefined || (value.startsWith("-") && value !== "-")) return null;
     if (option.choices !== undefined && !option.choices.includes(value)) return null;
-    options.set(option.long, value);
+    const before = options.get(option.long);
+    if (option.many === true) options.set(option.long, [...(typeof before === "object" ? before : []), value]);
+    else options.set(option.long, value);
   }
   return fits(entry, args) ? new Input(args, options) : null;
 }

@@ -21,7 +21,8 @@ export interface Transport {
   request(request: TransportRequest): Promise<{ status: number; text: string }>;
 }
 
-export type CallableRoute = keyof Answers;
+/** Those that answer in JSON. */
+export type CallableRoute = Exclude<keyof Answers, "attachment">;
 
 type Table = typeof routes;
 export type BodyOf<R extends CallableRoute> = Table[R] extends { body: infer B extends keyof typeof command }

@@ -3,7 +3,7 @@
  * before anything is done. `killed` is left by a person's restore alone, `deleted` by nothing.
  */
 import type { ErrorCode } from "../protocol/error.ts";
-import type { SessionEvent } from "../protocol/event.ts";
+import type { Attachment, SessionEvent } from "../protocol/event.ts";
 import type { PromptId } from "../protocol/ids.ts";
 import type { Actor, IntentName, SessionState, Want } from "../protocol/session.ts";
 import { restOf } from "./runs.ts";
@@ -12,7 +12,7 @@ export type Verb =
   | { verb: "stop" | "wake" | "archive" | "unarchive" | "kill" | "delete" | "restore" }
   | { verb: "snooze"; until: number }
   | { verb: "rename"; title: string }
-  | { verb: "prompt"; promptId: PromptId; text: string };
+  | { verb: "prompt"; promptId: PromptId; text: string; attachments?: Attachment[] };
 
 export interface VerbContext {
   by: Actor;
@@ -127,8 +127,9 @@ function missing(state: SessionState, context: VerbContext): VerbAnswer | null {
 
 function admit(state: SessionState, prompt: Extract<Verb, { verb: "prompt" }>, context: VerbContext): VerbAnswer {
   if (state.intent.want === "killed") return wasKilled(state, "Session was killed");
-  const { promptId, text } = prompt;
-  const admitted: SessionEvent = { type: "prompt.admitted", promptId, text, by: context.by };
+  const { promptId, text, attachments = [] } = prompt;
+  const more = attachments.length === 0 ? {} : { attachments };
+  const admitted: SessionEvent = { type: "prompt.admitted", promptId, text, by: context.by, ...more };
   // `false`: a run that was lost is asked for again in so many words, whatever the daemon's own policy is.
   const down = state.intent.want !== "running" || restOf(state, false) !== null;
   if (!down) return { ok: true, events: [admitted] };

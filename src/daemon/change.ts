@@ -1,6 +1,7 @@
 /** One verb on one session: judged against the state as it is when it is committed, and written before anything is done. */
 import { applyVerb, type Verb } from "../core/lifecycle.ts";
 import { HoldfastError } from "../protocol/error.ts";
+import type { SessionEvent } from "../protocol/event.ts";
 import type { SessionState } from "../protocol/session.ts";
 import { runtimeFacts } from "./facts.ts";
 import type { Loop } from "./loop.ts";
@@ -12,17 +13,19 @@ export async function change(
   session: SessionState,
   verb: Verb,
   by: string,
+  attachments: readonly Uint8Array[] = [],
 ): Promise<SessionState> {
   const seen = runtimeFacts(loop.observation(session));
   const agent =
     seen.is === "unknown" ? { unknown: seen.why } : seen.is === "known" && seen.value.agent.alive ? "alive" : "down";
   const workspaceMissing = session.workspace.at === "ready" && !(await hasFiles(parts, session));
-  return parts.store.change(session.id, (state) => {
+  const judge = (state: SessionState): SessionEvent[] => {
     const answer = applyVerb(state, verb, { by, agent, workspaceMissing });
     if (!answer.ok)
       throw new HoldfastError(answer.code, answer.message, answer.hint === null ? {} : { hint: answer.hint });
     return answer.events;
-  });
+  };
+  return parts.store.change(session.id, judge, attachments);
 }
 
 /** In place, or in the trash although a crash kept that from being recorded. */

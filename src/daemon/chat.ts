@@ -152,15 +152,35 @@ export function primer(parts: Parts, ask: Ask): Answers["primer"] {
   return contextPrimer(events);
 }
 
+/** In the log, so that no other tab and no later visit offers it again. */
+export async function dismissPrimer(parts: Parts, loop: Loop, ask: Ask): Promise<Answers["primerDismiss"]> {
+  const { id } = findChat(parts, ask);
+  return sessionJson(parts, loop, await parts.store.change(id, () => [{ type: "primer.dismissed", by: ask.actor }]));
+}
+
 export function queue(parts: Parts, session: SessionState): Answers["queue"] {
   return {
-    prompts: session.queue.map(({ promptId, state, admittedAt }) => ({
-      promptId,
-      text: promptToSend(parts, session, promptId).text,
-      state,
-      admittedAt: iso(admittedAt),
-    })),
+    prompts: session.queue.map(({ promptId, state, admittedAt }) => {
+      const { text, attachments } = promptToSend(parts, session, promptId);
+      return {
+        promptId,
+        text,
+        state,
+        admittedAt: iso(admittedAt),
+        attachments: attachments.map((one) => ({ ...one })),
+      };
+    }),
   };
+}
+
+export function attachment(parts: Parts, ask: Ask): Answers["attachment"] {
+  const { id } = findSession(parts, ask);
+  const promptId = asPromptId(ask.params["prompt"] ?? "");
+  const n = Number(ask.params["n"]);
+  const { type, mimeType = null } = parts.store.prompt(id, promptId)?.attachments[n] ?? {};
+  const bytes = type === "image" ? parts.store.attachment(id, promptId, n) : null;
+  if (bytes !== null && mimeType !== null) return { mimeType, bytes };
+  throw new HoldfastError("not-found", "That prompt has no such image.");
 }
 
 export async function editPrompt(parts: Parts, loop: Loop, ask: Ask): Promise<Answers["promptEdit"]> {

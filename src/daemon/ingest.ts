@@ -13,6 +13,7 @@ import type { SessionState } from "../protocol/session.ts";
 export interface IngestOptions {
   /** How long an agent's own turn may be silent. Wrong guesses cost nothing: more words open another one. */
   quietMs?: number;
+  onTurnEnd?: (session: SessionId) => void;
 }
 
 const defaultQuietMs = 60_000;
@@ -24,7 +25,7 @@ const decisive: ReadonlySet<SessionEvent["type"]> = new Set<SessionEvent["type"]
 
 export function createIngest(
   parts: { store: Store; agents: Agents },
-  { quietMs = defaultQuietMs }: IngestOptions = {},
+  { quietMs = defaultQuietMs, onTurnEnd }: IngestOptions = {},
 ): { ingest: Ingest; close: () => void } {
   const { store, agents } = parts;
   const timers = new Map<SessionId, NodeJS.Timeout>();
@@ -63,6 +64,7 @@ export function createIngest(
         events = mapped.events;
         return { ...mapped, outRead: to };
       });
+      if (events.some(({ type }) => type === "turn.ended")) onTurnEnd?.(session);
       if (isOwnTurn(state) || timers.has(session)) watchOwnTurn(state);
       return {
         state,

@@ -2,9 +2,11 @@
 import type { Ask } from "../ports/commands.ts";
 import type { PromptRequest } from "../protocol/command.ts";
 import { HoldfastError } from "../protocol/error.ts";
+import type { StoredEvent } from "../protocol/event.ts";
 import { asPromptId, type PromptId } from "../protocol/ids.ts";
 import type { SessionState } from "../protocol/session.ts";
 import type { Answers } from "../protocol/wire.ts";
+import type { Taken } from "./attachments.ts";
 import type { Loop } from "./loop.ts";
 import type { Parts } from "./parts.ts";
 import { change } from "./change.ts";
@@ -17,15 +19,17 @@ const turnWaitMs = 7 * 24 * 3_600_000;
 const turnPage = 5_000;
 
 export async function admitPrompt(parts: Parts, loop: Loop, ask: Ask): Promise<Answers["prompt"]> {
-  const { promptId: id, text, waitForTurn = false, ...times } = ask.body as PromptRequest;
+  const request = ask.body as PromptRequest;
+  const { promptId: id, text, waitForTurn = false, ...times } = request;
   const waitMs = times.waitMs ?? (waitForTurn ? turnWaitMs : defaultWaitMs);
   const promptId = asPromptId(id);
   const session = findSession(parts, ask);
   if (waitForTurn && session.kind !== "chat") {
     throw new HoldfastError("usage", "--wait works for chat sessions: only they tell when a turn is over.");
   }
+  const { attachments, bytes } = await attached(parts, session, request);
   try {
-    await change(parts, loop, session, { verb: "prompt", promptId, text }, ask.actor);
+    await change(parts, loop, session, { verb: "prompt", promptId, text, attachments }, ask.actor, bytes);
   } catch (error) {
     if (error instanceof HoldfastError && error.code === "conflict" && session.intent.want === "killed") {
       return {
@@ -52,7 +56,9 @@ export async function admitPrompt(parts: Parts, loop: Loop, ask: Ask): Promise<A
     const turn = turnOf(parts, session, promptId);
     if (turn !== null) return { promptId, disposition: "delivered", reason: null, turn };
   }
-  const doubt = doubtOf(parts, session, promptId);
+  const fate = fateOf(parts, session, promptId);
+  if (fate?.type === "prompt.refused") return { promptId, disposition: "refused", reason: fate.reason };
+  const doubt = fate?.type === "prompt.doubtful" ? fate.reason : null;
   return doubt === null
     ? { promptId, disposition: "delivered", reason: null }
     : { promptId, disposition: "queued", reason: `it may have arrived, and is not sent again by itself: ${doubt}` };
@@ -85,15 +91,39 @@ function isAsking(loop: Loop, session: SessionState): boolean {
   return seen?.is === "known" && seen.value.activity?.activity === "needs_input";
 }
 
-/** Null when it was seen to arrive, else why that is not known. */
-function doubtOf(parts: Parts, session: SessionState, promptId: PromptId): string | null {
+type Fate = Extract<StoredEvent, { type: "prompt.sent" | "prompt.doubtful" | "prompt.refused" }>;
+
+function fateOf(parts: Parts, session: SessionState, promptId: PromptId): Fate | undefined {
   const admitted = parts.store.prompt(session.id, promptId)?.seq ?? 0;
-  const last = parts.store
+  const isFate = (event: StoredEvent): event is Fate =>
+    event.type === "prompt.sent" || event.type === "prompt.doubtful" || event.type === "prompt.refused";
+  return parts.store
     .events(session.id, admitted, 10_000)
-    .findLast(
-      (event) => (event.type === "prompt.sent" || event.type === "prompt.doubtful") && event.promptId === promptId,
-    );
-  return last?.type === "prompt.doubtful" ? last.reason : null;
+    .filter(isFate)
+    .findLast((event) => event.promptId === promptId);
+}
+
+/** Refused here, with nothing written, where it is already known that it cannot be delivered. */
+async function attached(parts: Parts, session: SessionState, request: PromptRequest): Promise<Taken> {
+  const { attachments: given = [] } = request;
+  if (given.length === 0) return { attachments: [], bytes: [] };
+  const isRetry = parts.store.prompt(session.id, asPromptId(request.promptId)) !== null;
+  if (!isRetry && given.some(({ type }) => type === "image")) refuseImages(parts, session);
+  const { takeAttachments } = await import("./attachments.ts");
+  return takeAttachments(session, request, isRetry);
+}
+
+function refuseImages(parts: Parts, session: SessionState): void {
+  if (session.kind === "terminal") {
+    throw new HoldfastError("conflict", "A terminal session takes no images.", {
+      hint: "Save the image in the worktree and refer to that file, or hand the session over: holdfast session convert",
+    });
+  }
+  if (parts.runtimes.chat.promptCapabilities(session)?.image === false) {
+    throw new HoldfastError("conflict", `The agent ${session.agent} takes no images.`, {
+      hint: "Save the image in the worktree and refer to that file.",
+    });
+  }
 }
 
 function why(parts: Parts, loop: Loop, before: SessionState): string {

@@ -17,6 +17,14 @@ export function sendJson(response: ServerResponse, value: unknown): void {
   response.end(text);
 }
 
+export function sendBytes(
+  response: ServerResponse,
+  { mimeType, bytes }: { mimeType: string; bytes: Uint8Array },
+): void {
+  response.writeHead(200, { ...apiHeaders, "Content-Type": mimeType, "Content-Length": bytes.length });
+  response.end(bytes);
+}
+
 export function sendError(request: IncomingMessage, response: ServerResponse, error: unknown): void {
   if (response.headersSent || response.destroyed) {
     response.destroy();

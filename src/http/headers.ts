@@ -6,7 +6,7 @@ const contentSecurityPolicy = [
   "script-src 'self'",
   "style-src 'self' 'unsafe-inline'",
   "connect-src 'self'",
-  // Pasted images are shown from memory before they are sent.
+  // Images of a prompt are shown from memory: before they are sent, and fetched with the token.
   "img-src 'self' data: blob:",
   "font-src 'self'",
   "worker-src 'self'",

@@ -56,6 +56,10 @@ function success(name: string, route: Route): Json {
   const schema = reference(route.answer);
   if (name === "stream" || name === "terminal")
     return { "101": { description: "A WebSocket whose messages are frames", "x-message": schema } };
+  if (name === "attachment") {
+    const image = { schema: { type: "string", format: "binary" } };
+    return { "200": { description: route.summary, content: { "image/*": image } } };
+  }
   const type = name === "sse" ? "text/event-stream" : "application/json";
   return { "200": { description: route.summary, content: { [type]: { schema } } } };
 }

@@ -55,7 +55,18 @@ export type CancelResult =
 
 export type DeleteOutcome = "deleted" | "unsupported" | "failed" | "too-late" | "not-running";
 
+/** `none`: the agent has no command for it, or it is not installed. */
+export type OwnDeleteOutcome = "deleted" | "failed" | "none";
+
+/** Kinds of content that an agent says it takes beside text and links. */
+export interface PromptCapabilities {
+  image: boolean;
+  embeddedContext: boolean;
+}
+
 export interface Chat {
+  /** What the latest launch said it takes in a prompt; null while that is not known. */
+  promptCapabilities(session: SessionState): PromptCapabilities | null;
   /** Answers one of the agent's questions, once, whoever asks and whenever it was asked. */
   answer(session: SessionState, requestId: string, optionId: string, by: Actor): Promise<Answered>;
   /** Answers open questions with `cancelled`, asks the agent to end its turn, and waits so long for it to do so. */
@@ -66,6 +77,8 @@ export interface Chat {
   configure(session: SessionState, pick: ChatPick, by: Actor): Promise<Told>;
   /** Asks the living agent to delete its own copy of the conversation. Only for a permanent removal. */
   deleteConversation(session: SessionState): Promise<DeleteOutcome>;
+  /** Runs the agent's own command that deletes a conversation; only once nothing of the session runs. */
+  deleteByCommand(session: SessionState, env: Record<string, string>): Promise<OwnDeleteOutcome>;
   /** Marks a pending restart, which abandoned keepers wait for. */
   markRestarting(session: SessionState): void;
   /** Removes what is kept of a session that is deleted for good and of which nothing runs. */

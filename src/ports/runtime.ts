@@ -47,12 +47,34 @@ export interface LaunchRequest {
 
 export type LaunchResult =
   | { launched: true; agent: ProcessIdentity; agentSessionId: string | null; promptTaken: boolean }
-  | { launched: false; reason: string; exit: ExitStatus | null; lastLines: string[]; conversationGone: boolean };
+  | {
+      launched: false;
+      reason: string;
+      exit: ExitStatus | null;
+      lastLines: string[];
+      conversationGone: boolean;
+      /** It was started and ended by itself before its conversation was open: a crash like any other, if nobody waits for it. */
+      died?: boolean;
+    };
+
+export interface PromptToSend {
+  promptId: PromptId;
+  text: string;
+  /** Only for a runtime that can carry them. */
+  attachments?: SentAttachment[];
+}
+
+export type SentAttachment =
+  | { type: "image"; mimeType: string; bytes: Uint8Array }
+  /** `text` is what of it is meant; null where the agent is to read it itself. */
+  | { type: "file"; name: string; path: string; text: string | null };
 
 export type SendResult =
   | { sent: "seen"; by: string }
   /** Not sent, may be tried again later. */
   | { sent: "not-now"; why: string }
+  /** The agent cannot take it; nothing was written, and trying again would not help. */
+  | { sent: "refused"; why: string }
   /** Written, but it could not be seen to arrive; never repeated by itself. */
   | { sent: "doubtful"; why: string };
 
@@ -96,7 +118,7 @@ export interface Runtime {
   mayHaveLeft(session: SessionState): boolean;
   /** Repeatable for one launch id: a launch that is already there is not started again. */
   launch(request: LaunchRequest): Promise<LaunchResult>;
-  send(session: SessionState, prompt: { promptId: PromptId; text: string }): Promise<SendResult>;
+  send(session: SessionState, prompt: PromptToSend): Promise<SendResult>;
   /** Ends the whole tree in stages and verifies that it is empty. Of something gone: success. */
   stop(session: SessionState, options: { force: boolean; deadlineMs: number }): Promise<StopResult>;
   /** What the screen shows now. */

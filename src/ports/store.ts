@@ -1,6 +1,6 @@
 /** The store as the rest of the daemon sees it. Only `src/store` contains SQL. */
 import type { Fence } from "../protocol/acp.ts";
-import type { LogEntry, SessionEvent, StoredEvent } from "../protocol/event.ts";
+import type { Attachment, LogEntry, SessionEvent, StoredEvent } from "../protocol/event.ts";
 import type { LaunchId, ProjectId, PromptId, SessionId } from "../protocol/ids.ts";
 import type { SessionState } from "../protocol/session.ts";
 
@@ -17,8 +17,33 @@ export interface PromptRow {
   session: SessionId;
   promptId: PromptId;
   text: string;
+  attachments: Attachment[];
   /** The event that admitted it. */
   seq: number;
+}
+
+/** A session's ready transcript: the fold's own state as JSON, and the last event that is in it. */
+export interface TranscriptRow {
+  seq: number;
+  saved: string;
+}
+
+/** One item of a transcript, as JSON. */
+export interface ItemRow {
+  seq: number;
+  body: string;
+}
+
+/** What folding on gave. */
+export interface TranscriptAdvance {
+  /** The event it was folded on from; null when from the beginning, and then nothing is left of what was stored. */
+  from: number | null;
+  format: number;
+  seq: number;
+  saved: string;
+  /** One that is there already is replaced. */
+  items: ItemRow[];
+  removed: number[];
 }
 
 /**
@@ -90,9 +115,10 @@ export interface Store {
   create(event: Extract<SessionEvent, { type: "session.created" }>, more?: SessionEvent[]): Promise<SessionState>;
   /**
    * A change that admits a prompt id this session already has writes nothing at all and resolves with the state as it is
-   * (a retry), or is refused with `conflict` when the text is another one.
+   * (a retry), or is refused with `conflict` when the text or an attachment is another one. `attachments` are the bytes
+   * of the one prompt that it admits.
    */
-  change(id: SessionId, change: Change): Promise<SessionState>;
+  change(id: SessionId, change: Change, attachments?: readonly Uint8Array[]): Promise<SessionState>;
 
   /**
    * One step of a chat launch. A launch that has no place yet gets one at zero, and other launches' places of that session
@@ -122,6 +148,16 @@ export interface Store {
 
   /** An admitted prompt, sent or not. Throws `storage` when its text is damaged. */
   prompt(id: SessionId, promptId: PromptId): PromptRow | null;
+  /** The bytes of a prompt's nth attachment, from 0. Throws `storage` when they are not those that were stored. */
+  attachment(id: SessionId, promptId: PromptId, n: number): Uint8Array | null;
+
+  /** The ready transcript, a cache: null when there is none of this format that can be believed. */
+  transcript(id: SessionId, format: number): TranscriptRow | null;
+  /** Its newest items before that one, newest first; null when the cache cannot be believed. */
+  transcriptItems(id: SessionId, before: number, limit: number): ItemRow[] | null;
+  transcriptItemsAt(id: SessionId, seqs: readonly number[]): ItemRow[] | null;
+  /** Writes nothing unless what is stored is still as it was when the fold began. */
+  saveTranscript(id: SessionId, advance: TranscriptAdvance): Promise<void>;
 
   projects(): readonly ProjectRow[];
   putProject(project: ProjectRow): Promise<void>;

@@ -37,9 +37,32 @@ export type SnoozeRequest = z.infer<typeof snoozeRequest>;
 
 export const renameRequest = z.strictObject({ title });
 
+/** What a page can show again without a risk. */
+export const imageTypes = ["image/png", "image/jpeg", "image/webp", "image/gif"] as const;
+const maxAttachments = 32;
+
+export const promptAttachment = z.union([
+  z.strictObject({
+    type: z.literal("image"),
+    mimeType: z.enum(imageTypes),
+    /** Base64. */
+    data: z.string().check(z.minLength(1), z.maxLength(maxPromptBytes)),
+    name: z.optional(z.string().check(z.minLength(1), z.maxLength(250))),
+  }),
+  z.strictObject({
+    type: z.literal("file"),
+    /** A file of the session's worktree, named from there. */
+    path: z.string().check(z.minLength(1), z.maxLength(4096)),
+    /** What of it is meant, or all of it; without it the agent reads the file itself. */
+    text: z.optional(z.string().check(z.maxLength(maxPromptBytes))),
+  }),
+]);
+
 export const promptRequest = z.strictObject({
   promptId: z.string().check(z.regex(promptIdPattern)),
   text: z.string().check(z.minLength(1), z.maxLength(maxPromptBytes)),
+  /** With the text at most `maxPromptBytes`, as it is sent. */
+  attachments: z.optional(z.array(promptAttachment).check(z.maxLength(maxAttachments))),
   /** How long to wait for the delivery receipt. */
   waitMs: z.optional(z.number().check(z.nonnegative(), z.maximum(600_000))),
   /** Wait for the end of the turn that answers it (chat); the answer then has `turn`. */
@@ -98,7 +121,16 @@ export interface CleanupLine {
   session: string;
   outcome: "would-kill" | "cleaned" | "error" | "skipped";
   why: string | null;
+  /** Work that only its worktree holds, and where it is kept. */
+  notes?: string[] | undefined;
 }
+
+export const refreshRequest = z.strictObject({ project: z.optional(z.string()) });
+export type RefreshRequest = z.infer<typeof refreshRequest>;
+
+/** A number, or an address. */
+export const claimRequest = z.strictObject({ pullRequest: z.string().check(z.minLength(1), z.maxLength(2048)) });
+export type ClaimRequest = z.infer<typeof claimRequest>;
 
 export const projectAddRequest = z.strictObject({ path: z.string().check(z.minLength(1)) });
 export type ProjectAddRequest = z.infer<typeof projectAddRequest>;

@@ -24,6 +24,8 @@ export interface Route {
   access?: "anyone" | "socket-only";
   /** Refused while the daemon is read-only; every POST and DELETE is, unless this says false. */
   writes?: boolean;
+  /** The body is handed on as bytes, with the headers, and not as JSON: its sender signs exactly these bytes. */
+  raw?: boolean;
   /** A field of the body that makes a write of a route that is none without it. */
   writesWith?: string;
 }
@@ -170,6 +172,13 @@ export const routes = {
     answer: "preflightJson",
     writes: false,
   },
+  transcript: {
+    method: "GET",
+    path: "/api/sessions/{id}/transcript",
+    summary: "What a person reads of a session, newest items, ready made",
+    query: { tail: "at most this many items (200)", before: "only items before the one with this sequence" },
+    answer: "transcriptJson",
+  },
   cleanup: {
     method: "POST",
     path: "/api/cleanup",
@@ -269,12 +278,26 @@ export const routes = {
     query: { lines: "how many" },
     answer: "linesJson",
   },
+  screen: {
+    method: "GET",
+    path: "/api/sessions/{id}/screen",
+    summary: "What the session's terminal shows now",
+    query: { lines: "how many of the last lines" },
+    answer: "linesJson",
+  },
   primer: {
     method: "GET",
     path: "/api/sessions/{id}/acp/context-primer",
     summary: "A compact recap of the last turns, for a conversation that was reset",
     query: { before_seq: "only what was said before this event" },
     answer: "primerJson",
+  },
+  primerDismiss: {
+    method: "POST",
+    path: "/api/sessions/{id}/acp/context-primer/dismiss",
+    summary: "No longer offer the recap after the last reset",
+    body: "verbRequest",
+    answer: "sessionJson",
   },
   convert: {
     method: "POST",
@@ -291,6 +314,41 @@ export const routes = {
     answer: "queueJson",
   },
   queue: { method: "GET", path: "/api/sessions/{id}/prompts", summary: "Prompts that wait", answer: "queueJson" },
+  trackers: {
+    method: "GET",
+    path: "/api/trackers",
+    summary: "How the projects' trackers are doing",
+    answer: "trackerJson[]",
+  },
+  trackersRefresh: {
+    method: "POST",
+    path: "/api/trackers/refresh",
+    summary: "Ask the trackers now, and answer when what they say is on record",
+    body: "refreshRequest",
+    answer: "trackerJson[]",
+  },
+  claimPullRequest: {
+    method: "POST",
+    path: "/api/sessions/{id}/claim-pr",
+    summary: "Say that a pull request belongs to this session",
+    body: "claimRequest",
+    answer: "sessionJson",
+  },
+  webhook: {
+    method: "POST",
+    path: "/api/webhooks/{id}",
+    summary: "A tracker's signed notice that something of a project changed; it only wakes the poller",
+    answer: "wakeJson",
+    access: "anyone",
+    raw: true,
+    writes: false,
+  },
+  attachment: {
+    method: "GET",
+    path: "/api/sessions/{id}/prompts/{prompt}/attachments/{n}",
+    summary: "An image of a prompt, as bytes; counted from 0",
+    answer: "image",
+  },
   openapi: { method: "GET", path: "/openapi.json", summary: "This description", answer: "openapi" },
   stream: {
     method: "GET",

@@ -7,13 +7,15 @@ import type { LogEntry, SessionEvent, StoredEvent } from "../protocol/event.ts";
 import type { LaunchId, PromptId, SessionId } from "../protocol/ids.ts";
 import { reduce } from "../protocol/reduce.ts";
 import type { IntentName, SessionState } from "../protocol/session.ts";
-import type { ChatChange, LaunchPlace, ProjectRow } from "../ports/store.ts";
+import type { ChatChange, LaunchPlace, ProjectRow, TranscriptAdvance } from "../ports/store.ts";
+import { saveAttachment } from "./attachments.ts";
 import { ChatDraft } from "./chat-draft.ts";
 import { appendEvents, encodeEvent, type EventRow } from "./events.ts";
 import { digestOf, readAdmission, saveAdmission, type Admission } from "./inbox.ts";
 import { readNumber, removeProject, saveNumber, saveProject, saveSetting } from "./registry.ts";
 import { purgeSession, saveSession, type LoadedSessions } from "./sessions.ts";
 import type { Sqlite } from "./sqlite.ts";
+import { saveTranscript } from "./transcripts.ts";
 
 /** Wants that a full disk must not keep from being recorded, nor what follows from them. */
 const endings: ReadonlySet<IntentName> = new Set<IntentName>(["stopped", "killed", "deleted"]);
@@ -34,6 +36,8 @@ export class Draft {
   readonly #settings = new Map<string, string | null>();
   readonly #projects = new Map<string, ProjectRow | null>();
   readonly #purges = new Set<SessionId>();
+  /** Attachments and ready transcripts. */
+  readonly #large: (() => void)[] = [];
   readonly #chat: ChatDraft;
   #endsSomething = false;
   #cursor = 0;
@@ -98,12 +102,17 @@ export class Draft {
     return this.#append(id, null, events);
   }
 
-  append(id: SessionId, events: readonly SessionEvent[]): SessionState {
+  append(id: SessionId, events: readonly SessionEvent[], attachments: readonly Uint8Array[] = []): SessionState {
     const before = this.state(id);
-    return events.length === 0 ? before : this.#append(id, before, events);
+    return events.length === 0 ? before : this.#append(id, before, events, attachments);
   }
 
-  #append(id: SessionId, before: SessionState | null, events: readonly SessionEvent[]): SessionState {
+  #append(
+    id: SessionId,
+    before: SessionState | null,
+    events: readonly SessionEvent[],
+    attachments: readonly Uint8Array[] = [],
+  ): SessionState {
     let state = before;
     const rows: EventRow[] = [];
     const stored: StoredEvent[] = [];
@@ -111,7 +120,7 @@ export class Draft {
     for (const event of events) {
       const seq = (state?.seq ?? 0) + 1;
       if (event.type === "prompt.admitted") {
-        const digest = digestOf(event.text);
+        const digest = digestOf(event.text, event.attachments);
         const known = this.#admission(id, event.promptId);
         if (known !== null && before !== null) return retried(known, digest, before);
         admissions.push({ session: id, promptId: event.promptId, seq, digest });
@@ -136,6 +145,12 @@ export class Draft {
     for (const row of rows) this.#rows.push(row);
     for (const one of stored) this.#events.push(one);
     for (const admission of admissions) this.#admissions.set(key(id, admission.promptId), admission);
+    const [promptId] = admissions.map((admission) => admission.promptId);
+    if (promptId !== undefined) {
+      for (const [n, bytes] of attachments.entries()) {
+        this.#large.push(() => saveAttachment(this.#sqlite, { session: id, promptId, n }, bytes));
+      }
+    }
     return state;
   }
 
@@ -169,6 +184,13 @@ export class Draft {
     return { state: after, place: this.#chat.apply(id, launch, before, step) };
   }
 
+  saveTranscript(id: SessionId, advance: TranscriptAdvance): void {
+    this.#requireRoom();
+    if (this.state(id).intent.want !== "deleted") {
+      this.#large.push(() => saveTranscript(this.#sqlite, id, advance));
+    }
+  }
+
   forgetLaunch(launch: LaunchId): void {
     this.#chat.forget(launch);
   }
@@ -195,12 +217,14 @@ export class Draft {
         else saveProject(sqlite, project);
       }
       this.#chat.write();
+      for (const write of this.#large) write();
       for (const id of this.#purges) if (purgeSession(sqlite, id)) this.purged.add(id);
     });
   }
 
   #isEmpty(): boolean {
     const parts = [this.#rows, [...this.#numbers], [...this.#settings], [...this.#projects], [...this.#purges]];
+    if (this.#large.length > 0) return false;
     return this.#chat.isEmpty && parts.every((part) => part.length === 0);
   }
 

@@ -1,6 +1,7 @@
 /** Prompts by the id their sender gave them: what makes sending one again safe. */
 import { crypto } from "../base/crypto.ts";
 import { HoldfastError } from "../protocol/error.ts";
+import type { Attachment } from "../protocol/event.ts";
 import type { PromptId, SessionId } from "../protocol/ids.ts";
 import type { PromptRow } from "../ports/store.ts";
 import { decodeEvent, isIntact, type EventRow } from "./events.ts";
@@ -14,8 +15,11 @@ export interface Admission {
   digest: string;
 }
 
-export function digestOf(text: string): string {
-  return crypto().hash("sha256", text, "hex");
+export function digestOf(text: string, attachments: readonly Attachment[] = []): string {
+  const digest = crypto().hash("sha256", text, "hex");
+  if (attachments.length === 0) return digest;
+  const named = attachments.map(({ type, name, mimeType, digest: bytes }) => [type, name, mimeType, bytes]);
+  return crypto().hash("sha256", JSON.stringify([digest, named]), "hex");
 }
 
 export function readAdmission(sqlite: Sqlite, session: SessionId, promptId: PromptId): Admission | null {
@@ -39,7 +43,9 @@ export function readPrompt(sqlite: Sqlite, session: SessionId, promptId: PromptI
     .get(session, admission.seq) as unknown as EventRow | undefined;
   if (row !== undefined && isIntact(row)) {
     const event = decodeEvent(row);
-    if (event.type === "prompt.admitted") return { session, promptId, text: event.text, seq: event.seq };
+    if (event.type === "prompt.admitted") {
+      return { session, promptId, text: event.text, attachments: event.attachments ?? [], seq: event.seq };
+    }
   }
   throw new HoldfastError("storage", `The text of prompt ${promptId} of ${session} is damaged in the database.`, {
     hint: "Send it again under a new prompt id. `holdfast doctor` lists everything that is damaged.",

@@ -3,9 +3,11 @@ import { crc32 } from "node:zlib";
 import type { SessionId } from "../protocol/ids.ts";
 import { reduce } from "../protocol/reduce.ts";
 import type { SessionState } from "../protocol/session.ts";
+import { dropAttachments } from "./attachments.ts";
 import { decodeEvent, isIntact, type EventRow } from "./events.ts";
 import { dropLaunches } from "./outbox.ts";
 import type { Sqlite } from "./sqlite.ts";
+import { dropTranscript } from "./transcripts.ts";
 
 interface SessionRow {
   id: SessionId;
@@ -73,6 +75,8 @@ export function purgeSession(sqlite: Sqlite, id: SessionId): boolean {
   if (Number(changes) === purgedRowsPerCommit) return false;
   sqlite.statement("DELETE FROM prompts WHERE session = ?").run(id);
   dropLaunches(sqlite, id, null);
+  dropTranscript(sqlite, id);
+  dropAttachments(sqlite, id);
   sqlite.statement("UPDATE sessions SET state = NULL, crc = NULL WHERE id = ?").run(id);
   return true;
 }

@@ -113,6 +113,7 @@ describe.each(["a file", ":memory:"] as const)("the store on %s", (where) => {
       session: one,
       promptId: "p",
       text: "hello",
+      attachments: [],
       seq: expect.any(Number),
     });
     expect(store.prompt(one, asPromptId("q"))).toBeNull();

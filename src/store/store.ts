@@ -1,10 +1,23 @@
 /** The store: committed states in memory, everything else read when asked for, all writing through the group commit. */
+import { crypto } from "../base/crypto.ts";
 import { HoldfastError, messageOf } from "../protocol/error.ts";
 import type { LogEntry, SessionEvent, StoredEvent } from "../protocol/event.ts";
 import type { LaunchId, ProjectId, PromptId, SessionId } from "../protocol/ids.ts";
 import type { SessionState } from "../protocol/session.ts";
 import type { Logger } from "../ports/commands.ts";
-import type { Change, ChatChange, LaunchPlace, OutboxRow, ProjectRow, PromptRow, Store } from "../ports/store.ts";
+import type {
+  Change,
+  ChatChange,
+  ItemRow,
+  LaunchPlace,
+  OutboxRow,
+  ProjectRow,
+  PromptRow,
+  Store,
+  TranscriptAdvance,
+  TranscriptRow,
+} from "../ports/store.ts";
+import { readAttachment } from "./attachments.ts";
 import { Draft } from "./draft.ts";
 import { readAgentText, readCursor, readEvents, readLog, readSessionLog } from "./events.ts";
 import { diskFull, storageError, type Place } from "./failure.ts";
@@ -16,6 +29,7 @@ import { readProjects, readSetting } from "./registry.ts";
 import type { Reserve } from "./reserve.ts";
 import { loadSessions, type LoadedSessions } from "./sessions.ts";
 import type { Sqlite } from "./sqlite.ts";
+import { readItems, readItemsAt, readTranscript } from "./transcripts.ts";
 import { verifyDatabase } from "./verify.ts";
 
 export interface StoreParts {
@@ -91,9 +105,9 @@ export class SqliteStore implements Store {
     });
   }
 
-  change(id: SessionId, change: Change): Promise<SessionState> {
+  change(id: SessionId, change: Change, attachments: readonly Uint8Array[] = []): Promise<SessionState> {
     return this.#enqueue((draft) => {
-      const state = draft.append(id, change(draft.state(id)));
+      const state = draft.append(id, change(draft.state(id)), attachments);
       return () => state;
     });
   }
@@ -171,6 +185,32 @@ export class SqliteStore implements Store {
 
   prompt(id: SessionId, promptId: PromptId): PromptRow | null {
     return this.#read(() => readPrompt(this.#sqlite, id, promptId));
+  }
+
+  attachment(id: SessionId, promptId: PromptId, n: number): Uint8Array | null {
+    const expected = this.prompt(id, promptId)?.attachments[n];
+    if (expected === undefined) return null;
+    const bytes = this.#read(() => readAttachment(this.#sqlite, { session: id, promptId, n }));
+    if (bytes !== null && crypto().hash("sha256", bytes, "hex") === expected.digest) return bytes;
+    throw new HoldfastError("storage", `An attachment of prompt ${promptId} of ${id} is damaged in the database.`, {
+      hint: "Send it again under a new prompt id.",
+    });
+  }
+
+  transcript(id: SessionId, format: number): TranscriptRow | null {
+    return this.#read(() => readTranscript(this.#sqlite, id, format));
+  }
+
+  transcriptItems(id: SessionId, before: number, limit: number): ItemRow[] | null {
+    return this.#read(() => readItems(this.#sqlite, id, before, limit));
+  }
+
+  transcriptItemsAt(id: SessionId, seqs: readonly number[]): ItemRow[] | null {
+    return this.#read(() => readItemsAt(this.#sqlite, id, seqs));
+  }
+
+  saveTranscript(id: SessionId, advance: TranscriptAdvance): Promise<void> {
+    return this.#write((draft) => draft.saveTranscript(id, advance));
   }
 
   projects(): readonly ProjectRow[] {

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { HoldfastError, messageOf } from "../../protocol/error.ts";
 import { promptIdPattern } from "../../protocol/ids.ts";
 import type { Answers } from "../../protocol/wire.ts";
+import { attachmentOptions, readAttachments } from "../attachments.ts";
 import type { Context } from "../context.ts";
 import { type CommandEntry, jsonOption, sessionArgument } from "../entry-types.ts";
 import type { Input } from "../input.ts";
@@ -25,6 +26,7 @@ export const command: CommandEntry = {
   ],
   options: [
     { long: "file", short: "f", value: "path", description: "read the prompt from a file", completes: "file" },
+    ...attachmentOptions,
     { long: "prompt-id", value: "id", description: "your own id: sending it again is then safe", completes: "none" },
     { long: "timeout", value: "time", description: "how long to wait for the receipt, such as 5s or 2m (default 30s)" },
     { long: "wait", description: "wait for the end of the turn and print what the agent said (chat sessions)" },
@@ -33,6 +35,7 @@ export const command: CommandEntry = {
   examples: [
     ["a prompt", "holdfast send ma-12 'Now add a test'"],
     ["from a file", "holdfast send ma-12 -f review.md"],
+    ["with a picture and a file", "holdfast send ma-12 'Make it look so' --image mock.png --attach src/page.css"],
     ["from another command", "git diff | holdfast send ma-12 -"],
     ["a question and its answer", "holdfast send ma-12 --wait 'Which tests fail?'"],
   ],
@@ -54,7 +57,13 @@ export const command: CommandEntry = {
     }
     try {
       if (input.flag("wait")) await requireChat(context, id);
-      const body = { promptId, text, ...(waitMs === undefined ? {} : { waitMs }) };
+      const attachments = readAttachments(input);
+      const body = {
+        promptId,
+        text,
+        ...(attachments.length === 0 ? {} : { attachments }),
+        ...(waitMs === undefined ? {} : { waitMs }),
+      };
       if (input.flag("wait")) {
         const { sendAndWait } = await import("../send-and-wait.ts");
         return sayTurn(context, input, await sendAndWait(context, id, body));

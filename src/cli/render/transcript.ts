@@ -19,6 +19,8 @@ const maxTitle = 200;
 export class Transcript {
   readonly #paint: Paint;
   readonly #prompts = new Map<string, string>();
+  /** What goes along with a prompt, a line each. */
+  readonly #attached = new Map<string, string[]>();
   readonly #waiting = new Set<string>();
   readonly #tools = new Map<string, Tool>();
   readonly #questions = new Map<string, OpenQuestion>();
@@ -47,6 +49,7 @@ export class Transcript {
     switch (event.type) {
       case "prompt.sent":
       case "prompt.doubtful":
+      case "prompt.refused":
         return this.#prompt(event, echoed);
       case "agent.text":
         return this.#words(`text ${wordOf(event, "messageId")}`, "", wordOf(event, "text"), (text) => text);
@@ -73,6 +76,10 @@ export class Transcript {
     const requestId = wordOf(event, "requestId");
     switch (event.type) {
       case "prompt.admitted":
+        this.#attached.set(promptId, attachmentsOf(event));
+        this.#prompts.set(promptId, wordOf(event, "text"));
+        this.#waiting.add(promptId);
+        return;
       case "prompt.edited":
         this.#prompts.set(promptId, wordOf(event, "text"));
         this.#waiting.add(promptId);
@@ -81,6 +88,7 @@ export class Transcript {
         return void this.#waiting.add(promptId);
       case "prompt.sent":
       case "prompt.doubtful":
+      case "prompt.refused":
       case "prompt.withdrawn":
         return void this.#waiting.delete(promptId);
       case "turn.started":
@@ -102,12 +110,16 @@ export class Transcript {
 
   #prompt(event: EventJson, echoed: ReadonlySet<string> | undefined): string {
     const id = wordOf(event, "promptId");
-    const doubt =
-      event.type === "prompt.doubtful" ? `[it may not have arrived] ${short(wordOf(event, "reason"))}` : null;
+    const fates: Record<string, string> = {
+      "prompt.doubtful": "it may not have arrived",
+      "prompt.refused": "not sent",
+    };
+    const fate = fates[event.type];
+    const doubt = fate === undefined ? null : `[${fate}] ${short(wordOf(event, "reason"))}`;
     const remark = doubt === null ? "" : `${this.#paint.yellow(doubt)}\n`;
     if (echoed?.has(id) === true) return this.#close() + remark;
     const text = this.#prompts.get(id) ?? "(a prompt from before)";
-    const lines = inert(text).trimEnd().split("\n");
+    const lines = [...inert(text).trimEnd().split("\n"), ...(this.#attached.get(id) ?? [])];
     const gap = this.#empty ? "" : "\n";
     this.#empty = false;
     return this.#close() + gap + lines.map((line) => `${this.#paint.bold(`> ${line}`)}\n`).join("") + remark;
@@ -265,6 +277,11 @@ function planOf(entries: unknown): string {
   const done = steps.filter((step) => step?.status === "completed").length;
   const now = steps.find((step) => step?.status === "in_progress")?.content;
   return `${done} of ${steps.length} done${typeof now === "string" ? `, now: ${short(now)}` : ""}`;
+}
+
+function attachmentsOf(event: EventJson): string[] {
+  const attached = event["attachments"] as { name?: unknown }[] | undefined;
+  return (attached ?? []).map(({ name }) => `[${short(typeof name === "string" ? name : "attached")}]`);
 }
 
 function optionsOf(event: EventJson): PermissionOption[] {

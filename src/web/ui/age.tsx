@@ -21,12 +21,12 @@ function subscribe(listener: () => void): () => void {
 }
 
 export function Age({ of, className }: { of: string | null; className?: string }) {
-  useSyncExternalStore(subscribe, () => now);
+  const shown = useSyncExternalStore(subscribe, () => now);
   if (of === null) return null;
   const at = new Date(of);
   return (
     <time dateTime={of} title={at.toLocaleString()} className={className}>
-      {ageWords(Math.max(now, Date.now()) - at.getTime())}
+      {ageWords(shown - at.getTime())}
     </time>
   );
 }

@@ -108,7 +108,7 @@ function take(frame: Frame): void {
     sweepSessions(new Set(sessions.keys()));
     return;
   }
-  // What ends a deleted session is told after its deletion: none of that brings it back onto the board.
+  // A deleted session is told about until its processes and files are cleared away: that does not bring it back.
   const [gone, there] = [
     frame.sessions.filter(isDeleted).map(({ id }) => id),
     frame.sessions.filter((one) => !isDeleted(one)),

@@ -104,7 +104,7 @@ function take(frame: Frame): void {
   if (frame.frame === "snapshot") {
     const there = frame.sessions.filter((session) => !isDeleted(session));
     const sessions = new Map(there.map((session) => [session.id, session]));
-    live.setState({ loaded: true, sessions });
+    live.setState(({ snapshots }) => ({ loaded: true, sessions, snapshots: snapshots + 1 }));
     sweepSessions(new Set(sessions.keys()));
     return;
   }

@@ -213,6 +213,7 @@ test("[WEB-24] while nobody looks the browser notifies once over two tabs, and a
   const icon = () => page.evaluate(() => document.querySelector<HTMLLinkElement>("link[rel=icon]")!.href);
   expect(await icon()).toContain("data:image/svg+xml");
   expect(await titles()).toEqual([]);
+  expect(await page.locator("[aria-live=polite]").allTextContents()).toContain(`${seen}: Asks: while you look`);
 
   for (const one of pages) await one.evaluate(() => (window as unknown as Played).look("hidden"));
   const unseen = await home.chat("ask: while you are away");

@@ -104,11 +104,11 @@ function take(frame: Frame): void {
   if (frame.frame === "snapshot") {
     const there = frame.sessions.filter((session) => !isDeleted(session));
     const sessions = new Map(there.map((session) => [session.id, session]));
-    live.setState({ loaded: true, sessions });
+    live.setState(({ snapshots }) => ({ loaded: true, sessions, snapshots: snapshots + 1 }));
     sweepSessions(new Set(sessions.keys()));
     return;
   }
-  // What ends a deleted session is told after its deletion: none of that brings it back onto the board.
+  // A deleted session is told about until its processes and files are cleared away: that does not bring it back.
   const [gone, there] = [
     frame.sessions.filter(isDeleted).map(({ id }) => id),
     frame.sessions.filter((one) => !isDeleted(one)),

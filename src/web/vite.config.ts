@@ -2,7 +2,7 @@
 import tailwindcss from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
-import { fewLanguages } from "./vite-languages.ts";
+import { fewLanguages } from "../../scripts/few-languages.ts";
 
 export default defineConfig({
   root: import.meta.dirname,

@@ -54,7 +54,10 @@ test("[WEB-90] the changes view shows committed, staged, unstaged and untracked 
   await until("the untracked ones", async () => (await files.getByRole("listitem").count()) === 2);
   await page.getByRole("combobox", { name: "Kind of change" }).selectOption("");
   await page.getByRole("button", { name: "Split" }).click();
+  await page.emulateMedia({ colorScheme: "dark" });
+  await page.getByText("export const two = 22;").waitFor();
   await page.screenshot({ path: "/tmp/ws-split.png" });
+  await expectAccessible(page);
   await page.getByText("export const two = 22;").waitFor();
 
   writeFileSync(join(path, "later.ts"), "export const later = 1;\n");

@@ -13,6 +13,7 @@ import { ChatFooter } from "./chat-footer.tsx";
 import { Composer, type ComposerHandle } from "./composer.tsx";
 import { addToDraft, dropDraft } from "./draft.ts";
 import { exportTranscript } from "./export.ts";
+import type { NewImage } from "./images.ts";
 import { Outbox, type Sending } from "./outbox.ts";
 import { PickerBar } from "./picker-bar.tsx";
 import { PlanStrip } from "./plan-strip.tsx";
@@ -65,15 +66,41 @@ function Chat({ session }: { session: SessionJson }) {
     () => ({ session: id, closed, workspacePath: session.workspacePath }),
     [id, closed, session.workspacePath],
   );
-  const history = (): string[] => {
-    const said = feed.state().items.flatMap((item) => (item.item === "prompt" && item.cut !== true ? [item.text] : []));
-    return [...new Set([...said, ...head.queue.map(({ text }) => text)].toReversed())];
-  };
-  const takeBack = (entry: Sending): void => {
-    outbox.remove(entry.promptId);
-    addToDraft(id, entry.text);
-    composer.current?.focus();
-  };
+  // Made once: a streamed word draws the list's last row again, and nothing else.
+  const acts = useMemo(
+    () => ({
+      history: (): string[] => {
+        const { items: all, head: now } = feed.state();
+        const said = all.flatMap((item) => (item.item === "prompt" && item.cut !== true ? [item.text] : []));
+        return [...new Set([...said, ...now.queue.map(({ text }) => text)].toReversed())];
+      },
+      send: (text: string, images: NewImage[]): void => {
+        outbox.send(text, images);
+        list.current?.toEnd();
+      },
+      takeBack: (entry: Sending): void => {
+        outbox.remove(entry.promptId);
+        addToDraft(id, entry.text);
+        composer.current?.focus();
+      },
+      drop: (entry: Sending): void => outbox.remove(entry.promptId),
+    }),
+    [id, feed, outbox],
+  );
+  const { modes, models, configOptions, usage, turn } = head;
+  const controls = useMemo(
+    () => (
+      <>
+        <PickerBar modes={modes} models={models} configOptions={configOptions} usage={usage} />
+        {turn?.open === true && (
+          <span className="ml-auto">
+            <TurnControl turn={turn} />
+          </span>
+        )}
+      </>
+    ),
+    [modes, models, configOptions, usage, turn],
+  );
   const download = async (): Promise<void> => {
     try {
       await exportTranscript(session, feed);
@@ -110,13 +137,18 @@ function Chat({ session }: { session: SessionJson }) {
               onAtEnd={onAtEnd}
               footer={
                 <ChatFooter
-                  session={session}
-                  head={head}
-                  isEmpty={items.length < 5 && !items.some(({ item }) => item === "prompt" || item === "text")}
+                  starting={session.status === "starting"}
+                  asked={session.permissions.length > 0}
+                  turn={turn}
+                  isEmpty={
+                    head.queue.length === 0 &&
+                    items.length < 5 &&
+                    !items.some(({ item }) => item === "prompt" || item === "text")
+                  }
                   waiting={waiting}
                   sending={sending}
-                  onTakeBack={takeBack}
-                  onDrop={(entry) => outbox.remove(entry.promptId)}
+                  onTakeBack={acts.takeBack}
+                  onDrop={acts.drop}
                 />
               }
             />
@@ -128,23 +160,11 @@ function Chat({ session }: { session: SessionJson }) {
             <QueueList queue={queue} why={queueWords(session, head)} />
             <Composer
               ref={composer}
-              history={history}
+              history={acts.history}
               commands={head.commands}
               placeholder={placeholderWords(session)}
-              onSend={(text, images) => {
-                outbox.send(text, images);
-                list.current?.toEnd();
-              }}
-              controls={
-                <>
-                  <PickerBar head={head} />
-                  {head.turn?.open === true && (
-                    <span className="ml-auto">
-                      <TurnControl turn={head.turn} />
-                    </span>
-                  )}
-                </>
-              }
+              onSend={acts.send}
+              controls={controls}
             />
           </div>
           <Announcer items={items} />

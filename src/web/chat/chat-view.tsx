@@ -1,5 +1,5 @@
 /** A chat session: what was said, what waits, and what is said next. */
-import { useEffect, useEffectEvent, useMemo, useRef, useState, useSyncExternalStore } from "react";
+import { memo, useEffect, useEffectEvent, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import { Download, Search } from "lucide-react";
 import type { SessionJson } from "../../protocol/wire.ts";
 import { live } from "../state/live.ts";
@@ -31,8 +31,14 @@ export default function ChatView({ session }: { session: SessionJson }) {
   return <Chat key={session.id} session={session} />;
 }
 
-function Chat({ session }: { session: SessionJson }) {
-  const { id } = session;
+/** Each event is news of the session; few of them are news for this view beyond its transcript. */
+const Chat = memo(ChatOf, ({ session: a }, { session: b }) => {
+  const same = a.status === b.status && a.title === b.title && a.intent.want === b.intent.want;
+  return same && a.workspacePath === b.workspacePath && a.permissions.length === b.permissions.length;
+});
+
+function ChatOf({ session }: { session: SessionJson }) {
+  const { id, status } = session;
   const { feed, state } = useTranscript(id);
   const { items, head } = state;
   const [outbox] = useState(() => new Outbox(id));
@@ -61,7 +67,10 @@ function Chat({ session }: { session: SessionJson }) {
   };
   useSearchKey(() => setSearching(true));
 
-  const { waiting, queue } = waitingOf(head, session);
+  const { waiting, queue } = useMemo(
+    () => waitingOf({ queue: head.queue, turn: head.turn }, { status }),
+    [head.queue, head.turn, status],
+  );
   const context = useMemo(
     () => ({ session: id, closed, workspacePath: session.workspacePath }),
     [id, closed, session.workspacePath],

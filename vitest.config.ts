@@ -16,7 +16,7 @@ export default defineConfig({
       {
         test: {
           name: "process",
-          include: ["test/e2e/**/*.test.ts", "test/fuzz/**/*.test.ts", "src/**/*.ptest.ts"],
+          include: ["test/e2e/**/*.test.ts", "test/browser/*.test.ts", "test/fuzz/**/*.test.ts", "src/**/*.ptest.ts"],
           pool: "forks",
           globalSetup: ["test/harness/census.ts"],
           testTimeout: 60_000,

@@ -29,6 +29,10 @@ const fences: Partial<Record<RouteName, Fence>> = {
   primer: "session",
   acpLogs: "session",
   prompt: "session",
+  changes: "session",
+  patch: "session",
+  files: "session",
+  work: "session",
   spawn: "spawn",
 };
 

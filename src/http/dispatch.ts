@@ -43,7 +43,7 @@ export function createDispatch(parts: DispatchParts): Dispatch {
       } else {
         refuseBody(request);
         const navigation = (request.headers.accept ?? "").includes("text/html");
-        const encodings = String(request.headers["accept-encoding"] ?? "");
+        const encodings = request.headers["accept-encoding"] ?? "";
         const wanted = { method: request.method ?? "GET", path, navigation, encodings };
         await sendFile(parts.webDirectory, wanted, response);
       }

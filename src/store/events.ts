@@ -59,7 +59,7 @@ export function readAgentText(sqlite: Sqlite, session: SessionId, after: number)
     const event = row.type === "agent.text" ? decodeEvent(row) : null;
     return event?.type === "agent.text" ? event.text : "\n";
   });
-  return pieces.reverse().join("");
+  return pieces.toReversed().join("");
 }
 
 export function readLog(sqlite: Sqlite, after: number, limit: number): LogEntry[] {

@@ -61,7 +61,7 @@ export class GitlabLoopback extends CodeHostLoopback {
     if (this.formerNames.includes(project)) {
       const query = asked.query.size === 0 ? "" : `?${asked.query.toString()}`;
       const location = `${this.url}/api/v4/projects/${[projectId, ...rest].join("/")}${query}`;
-      return { status: 301, headers: { location }, body: { message: "Moved" } };
+      return { status: 302, headers: { location }, body: "This resource has been moved" };
     }
     const own = project === String(projectId) || project.toLowerCase() === this.repo.toLowerCase();
     if (!own && fork === undefined) return notFound;

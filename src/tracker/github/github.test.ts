@@ -75,6 +75,16 @@ describe("GitHub's own ways", () => {
     model.brokenNumbers.add(model.openIssue());
     const issues = await tracker.issues(["3", String(whole)]);
     expect([issues.get("3")?.is, issues.get(String(whole))?.is]).toEqual(["unknown", "known"]);
+    const i1 = {
+      number: 1,
+      url: "https://h.invalid/1",
+      title: "",
+      body: "",
+      updatedAt: "2026-01-01T00:00:00Z",
+      labels: null,
+    };
+    model.fail({ how: "wrong-shape", body: { data: { repository: { i1 } } } }, { match: /graphql/ });
+    expect((await tracker.issues(["1"])).get("1")).toMatchObject({ why: "GitHub did not tell the issue's state." });
   });
 
   test("[GH-3] the host that keeps the logs never sees the token", async () => {

@@ -113,11 +113,11 @@ export class GithubIssues {
   async #query(numbers: readonly number[]): Promise<Map<number, Asked<IssueFacts>>> {
     const [owner, name] = this.#repo.split("/");
     const fields = numbers.map((number) => `i${number}: issueOrPullRequest(number: ${number}) { ...issue ...pull }`);
-    const common = "number url title body state updatedAt labels(first: 50) { nodes { name } }";
+    const common = "number url title body updatedAt labels(first: 50) { nodes { name } }";
     const query = `query($owner: String!, $name: String!) { repository(owner: $owner, name: $name) {
 ${fields.join("\n")} } }
-fragment issue on Issue { ${common} }
-fragment pull on PullRequest { ${common} }`;
+fragment issue on Issue { ${common} issueState: state }
+fragment pull on PullRequest { ${common} pullState: state }`;
     const answer = await this.#client.graphql(query, { owner, name });
     const repository = repositoryOf(answer);
     const failed = new Map<number, Asked<IssueFacts>>();
@@ -129,7 +129,10 @@ fragment pull on PullRequest { ${common} }`;
         try {
           const told = shaped(overGraphql, repository[`i${number}`], "GitHub");
           const labels = told.labels?.nodes.map((label) => label.name) ?? [];
-          const facts = factsOf({ ...told, isOpen: told.state === "OPEN", labels });
+          const state = told.issueState ?? told.pullState;
+          // Work is cleared away when an issue is closed: silence must not count as that.
+          if (state === undefined) throw new Unanswered("GitHub did not tell the issue's state.");
+          const facts = factsOf({ ...told, isOpen: state === "OPEN", labels });
           this.#remember(number, known(facts), Date.parse(told.updatedAt));
         } catch (problem) {
           failed.set(number, notSaid(problem));
@@ -155,12 +158,14 @@ const overRest = z.object({
   labels: z.array(z.union([z.string(), z.object({ name: z.nullish(z.string()) })])),
 });
 
+/** Two types of state: under one name a query may not ask for both. */
 const overGraphql = z.object({
   number: count,
   url: webAddress,
   title: z.string(),
   body: z.string(),
-  state: z.enum(["OPEN", "CLOSED", "MERGED"]),
+  issueState: z.optional(z.enum(["OPEN", "CLOSED"])),
+  pullState: z.optional(z.enum(["OPEN", "CLOSED", "MERGED"])),
   updatedAt: time,
   labels: z.nullable(z.object({ nodes: z.array(z.object({ name: z.string() })) })),
 });

@@ -1,47 +1,85 @@
-/** The frame round every view: login, header, connection banner, routes. */
-import { lazy, Suspense } from "react";
-import { Link, Route, Switch } from "wouter";
+/** The frame round every view: login, header, banners, routes, bottom bar. */
+import { lazy, Suspense, useEffect } from "react";
+import { Link, Route, Switch, useLocation } from "wouter";
+import { VerbHost } from "../session/verbs.tsx";
 import { useLive } from "../state/live.ts";
+import { nameThePage } from "../state/notify.ts";
 import { Spinner } from "../ui/spinner.tsx";
 import { Toasts } from "../ui/toast.tsx";
 import { Board } from "../board/board.tsx";
+import { BottomBar } from "./bottom-bar.tsx";
 import { ConnectionBanner } from "./connection-banner.tsx";
+import { ErrorBoundary } from "./error-boundary.tsx";
+import { Header } from "./header.tsx";
 import { LoginPage } from "./login-page.tsx";
+import { Overlays } from "./overlays.tsx";
+import { useShortcuts } from "./shortcuts.ts";
+import { VersionBanner } from "./version-banner.tsx";
 
 const SessionPage = lazy(() => import("../session/session-page.tsx"));
 const NewSession = lazy(() => import("../new-session/new-session.tsx"));
 const Settings = lazy(() => import("../settings/settings.tsx"));
+const TrashPage = lazy(() => import("../settings/trash-page.tsx"));
 
 export function App() {
   const login = useLive((state) => state.login);
   if (login.is === "checking") return <Spinner label="Connecting" />;
   if (login.is === "out") return <LoginPage why={login.why} />;
+  return <Frame />;
+}
+
+function Frame() {
+  const [location] = useLocation();
+  useShortcuts();
+  useEffect(() => nameThePage(pageName(location)), [location]);
+  // A session has its own controls where the thumb is.
+  const inSession = location.startsWith("/s/");
   return (
     <>
-      <header className="flex items-center gap-4 border-b border-line bg-panel px-4 py-2">
-        <Link href="/" className="font-semibold">
-          Holdfast
-        </Link>
-      </header>
+      <a
+        href="#main"
+        className="sr-only focus:not-sr-only focus:absolute focus:z-60 focus:m-2 focus:rounded focus:bg-raised focus:p-2"
+      >
+        Skip to the content
+      </a>
+      <Header />
       <ConnectionBanner />
-      <main className="flex min-h-0 flex-1 flex-col">
-        <Suspense fallback={<Spinner />}>
-          <Switch>
-            <Route path="/">
-              <Board />
-            </Route>
-            <Route path="/new" component={NewSession} />
-            <Route path="/settings" component={Settings} />
-            <Route path="/s/:id/:view?">{({ id, view }) => <SessionPage id={id} view={view ?? null} />}</Route>
-            <Route>
-              <p className="p-6">
-                There is nothing at this address. <Link href="/">Go to the board.</Link>
-              </p>
-            </Route>
-          </Switch>
-        </Suspense>
+      <VersionBanner />
+      <main id="main" tabIndex={-1} className="flex min-h-0 flex-1 flex-col overflow-y-auto outline-none">
+        {/* Another page is another chance; the views of one session are one page. */}
+        <ErrorBoundary key={location.split("/", 3).join("/")}>
+          <Suspense fallback={<Spinner />}>
+            <Switch>
+              <Route path="/">
+                <Board />
+              </Route>
+              <Route path="/new" component={NewSession} />
+              <Route path="/settings" component={Settings} />
+              <Route path="/trash" component={TrashPage} />
+              <Route path="/s/:id/:view?">{({ id, view }) => <SessionPage id={id} view={view ?? null} />}</Route>
+              <Route>
+                <p className="p-6">
+                  There is nothing at this address.{" "}
+                  <Link href="/" className="text-accent underline">
+                    Go to the board.
+                  </Link>
+                </p>
+              </Route>
+            </Switch>
+          </Suspense>
+        </ErrorBoundary>
       </main>
+      {!inSession && <BottomBar />}
+      <VerbHost />
+      <Overlays />
       <Toasts />
     </>
   );
+}
+
+function pageName(location: string): string | null {
+  if (location === "/new") return "New session";
+  if (location === "/settings") return "Settings";
+  if (location === "/trash") return "Trash";
+  return /^\/s\/([^/]+)/.exec(location)?.[1] ?? null;
 }

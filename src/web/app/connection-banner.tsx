@@ -1,4 +1,4 @@
-import { useEffect, useState } from "react";
+import { useEffect, useState, useSyncExternalStore } from "react";
 import { wake } from "../state/begin.ts";
 import { useLive } from "../state/live.ts";
 import { Button } from "../ui/button.tsx";
@@ -7,21 +7,20 @@ import { Button } from "../ui/button.tsx";
 const quietMs = 400;
 
 export function ConnectionBanner() {
-  const line = useLive((state) => state.line);
-  const [shown, setShown] = useState(false);
-  const broken = line.is !== "open";
+  const broken = useLive((state) => state.line.is !== "open");
+  const online = useSyncExternalStore(subscribeOnline, () => navigator.onLine);
+  const [late, setLate] = useState(false);
   useEffect(() => {
-    if (!broken) return setShown(false);
-    const timer = setTimeout(() => setShown(true), quietMs);
+    const timer = setTimeout(() => setLate(broken), broken ? quietMs : 0);
     return () => clearTimeout(timer);
   }, [broken]);
   return (
-    <div role="status" aria-live="polite">
-      {shown && (
+    <div role="status">
+      {broken && late && (
         <div className="flex items-center gap-3 bg-alert-soft px-4 py-1.5 text-alert">
           <span className="flex-1">
-            No connection to the daemon. What runs keeps running; this page shows the last known state and reconnects by
-            itself.
+            {online ? "No connection to the daemon." : "This device is offline."} What runs keeps running; this page
+            shows the last known state and reconnects by itself.
           </span>
           <Button size="small" onClick={wake}>
             Try now
@@ -30,4 +29,13 @@ export function ConnectionBanner() {
       )}
     </div>
   );
+}
+
+function subscribeOnline(listener: () => void): () => void {
+  addEventListener("online", listener);
+  addEventListener("offline", listener);
+  return () => {
+    removeEventListener("online", listener);
+    removeEventListener("offline", listener);
+  };
 }

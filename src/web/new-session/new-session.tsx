@@ -1,3 +1,239 @@
+/** The form for a new session. What would go wrong is said before the button; what did go wrong leaves the form as it is. */
+import { useEffect, useState } from "react";
+import { Link } from "wouter";
+import type { SettingsJson } from "../../protocol/wire.ts";
+import { call, sentenceOf } from "../state/api.ts";
+import { Button } from "../ui/button.tsx";
+import { classes } from "../ui/classes.ts";
+import { Field, inputLook, Select, TextInput } from "../ui/field.tsx";
+import { Spinner } from "../ui/spinner.tsx";
+import { useAnswer } from "../ui/use-answer.ts";
+import { forgetDraft, keepDraft, recallDraft, requestOf, type Draft } from "./draft.ts";
+import { Making } from "./making.tsx";
+import { usePreflight, type Preflight } from "./use-preflight.ts";
+
 export default function NewSession() {
-  return <p className="p-6">NewSession</p>;
+  const [settings, again] = useAnswer("settings");
+  return (
+    <div className="mx-auto flex w-full max-w-2xl flex-col gap-4 p-4 pb-10">
+      <h1 className="text-base font-semibold">New session</h1>
+      {settings.is === "asking" && <Spinner label="Asking for projects and agents" />}
+      {settings.is === "failed" && (
+        <div role="alert" className="flex flex-col items-start gap-2">
+          <p className="text-danger">{settings.why}</p>
+          <Button onClick={again}>Try again</Button>
+        </div>
+      )}
+      {settings.is === "known" &&
+        (settings.value.projects.length === 0 ? <NoProjects /> : <Form settings={settings.value} />)}
+    </div>
+  );
+}
+
+function NoProjects() {
+  return (
+    <p>
+      No project is registered yet. A session needs a git repository to work in:{" "}
+      <Link href="/settings" className="text-accent underline">
+        add one in the settings
+      </Link>
+      , or run <code className="rounded bg-sunken px-1 font-mono">holdfast project add PATH</code>.
+    </p>
+  );
+}
+
+function Form({ settings }: { settings: SettingsJson }) {
+  const { projects, agents } = settings;
+  const [draft, setDraft] = useState<Draft>(() => withKnownProject(recallDraft(), settings));
+  const [busy, setBusy] = useState(false);
+  const [fault, setFault] = useState<string | null>(null);
+  const [made, setMade] = useState<string | null>(null);
+  const request = requestOf(draft);
+  const [preflight, checkAgain] = usePreflight(request);
+  useEffect(() => keepDraft(draft), [draft]);
+  const change = (part: Partial<Draft>): void => setDraft((before) => ({ ...before, ...part }));
+
+  if (made !== null) return <Making id={made} onAgain={() => setMade(null)} />;
+
+  const project = projects.find(({ id }) => id === draft.project)!;
+  const agent = agents.find(({ id }) => id === (draft.agent === "" ? project.agent : draft.agent));
+  const known = preflight.is === "known" ? preflight.answer : null;
+  const blocked = known !== null && known.problems.length > 0;
+
+  const submit = async (): Promise<void> => {
+    setBusy(true);
+    setFault(null);
+    try {
+      const { id } = await call("spawn", { body: { ...request, wait: false } });
+      forgetDraft();
+      setMade(id);
+    } catch (error) {
+      setFault(sentenceOf(error));
+    }
+    setBusy(false);
+  };
+
+  return (
+    <form
+      className="flex flex-col gap-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!busy && !blocked) void submit();
+      }}
+    >
+      <Field label="Project">
+        {(ids) => (
+          <Select {...ids} value={draft.project} onChange={(event) => change({ project: event.target.value })}>
+            {projects.map(({ id }) => (
+              <option key={id}>{id}</option>
+            ))}
+          </Select>
+        )}
+      </Field>
+      <Field label="What shall it do?" note="The agent's first prompt. Without one it waits for you.">
+        {(ids) => (
+          <textarea
+            {...ids}
+            rows={5}
+            className={classes(inputLook, "resize-y")}
+            value={draft.prompt}
+            onChange={(event) => change({ prompt: event.target.value })}
+            onKeyDown={(event) => {
+              if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) event.currentTarget.form?.requestSubmit();
+            }}
+          />
+        )}
+      </Field>
+      <div className="grid gap-4 sm:grid-cols-2">
+        <Field
+          label="Issue"
+          note={
+            project.tracker === null ? "A number or a link; becomes part of the name." : `Of ${project.tracker.repo}.`
+          }
+        >
+          {(ids) => (
+            <TextInput
+              {...ids}
+              placeholder="none"
+              value={draft.issue}
+              onChange={(event) => change({ issue: event.target.value })}
+            />
+          )}
+        </Field>
+        <Field label="Title">
+          {(ids) => (
+            <TextInput
+              {...ids}
+              placeholder="from the prompt or issue"
+              maxLength={200}
+              value={draft.name}
+              onChange={(event) => change({ name: event.target.value })}
+            />
+          )}
+        </Field>
+        <Field
+          label="Agent"
+          fault={agent !== undefined && !agent.installed ? (agent.reason ?? "It is not installed.") : null}
+        >
+          {(ids) => (
+            <Select {...ids} value={draft.agent} onChange={(event) => change({ agent: event.target.value, kind: "" })}>
+              <option value="">{project.agent} (the project&apos;s)</option>
+              {agents.map(({ id, name, installed }) => (
+                <option key={id} value={id}>
+                  {name}
+                  {installed ? "" : " (not installed)"}
+                </option>
+              ))}
+            </Select>
+          )}
+        </Field>
+        <Field label="Kind" note={kindNote(draft.kind === "" ? (known?.kind ?? project.kind) : draft.kind)}>
+          {(ids) => (
+            <Select
+              {...ids}
+              value={draft.kind}
+              onChange={(event) => change({ kind: event.target.value as Draft["kind"] })}
+            >
+              <option value="">{project.kind} (the project&apos;s)</option>
+              {(agent?.kinds ?? ["terminal", "chat"]).map((kind) => (
+                <option key={kind} value={kind}>
+                  {kind}
+                </option>
+              ))}
+            </Select>
+          )}
+        </Field>
+        <Field label="Branch">
+          {(ids) => (
+            <TextInput
+              {...ids}
+              className="font-mono"
+              placeholder={known?.branch ?? "a new one"}
+              value={draft.branch}
+              onChange={(event) => change({ branch: event.target.value })}
+            />
+          )}
+        </Field>
+        <Field label="Base">
+          {(ids) => (
+            <TextInput
+              {...ids}
+              className="font-mono"
+              placeholder={known?.base ?? project.defaultBranch}
+              value={draft.base}
+              onChange={(event) => change({ base: event.target.value })}
+            />
+          )}
+        </Field>
+      </div>
+      <Findings preflight={preflight} onAgain={checkAgain} />
+      {fault !== null && (
+        <p role="alert" className="rounded-md bg-danger-soft p-3 text-danger">
+          {fault}
+        </p>
+      )}
+      <div className="flex items-center justify-end gap-3">
+        <span className="text-xs text-dim">{known?.id === null || known === null ? "" : `Becomes ${known.id}.`}</span>
+        <Button type="submit" variant="primary" disabled={busy || blocked}>
+          {busy ? "Starting …" : "Start session"}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function Findings({ preflight, onAgain }: { preflight: Preflight; onAgain: () => void }) {
+  const problems = preflight.is === "known" ? preflight.answer.problems : [];
+  return (
+    <div role="status">
+      {problems.length > 0 && (
+        <div className="flex flex-col items-start gap-2 rounded-md bg-alert-soft p-3">
+          <p className="font-medium text-alert">This would not work yet:</p>
+          <ul className="flex flex-col gap-1.5">
+            {problems.map(({ message, hint }) => (
+              <li key={message}>
+                {message} {hint !== null && <span className="text-dim">{hint}</span>}
+              </li>
+            ))}
+          </ul>
+          <Button size="small" onClick={onAgain}>
+            Check again
+          </Button>
+        </div>
+      )}
+      {preflight.is === "failed" && <p className="text-xs text-dim">Not checked beforehand: {preflight.why}</p>}
+    </div>
+  );
+}
+
+function kindNote(kind: "terminal" | "chat"): string {
+  return kind === "chat"
+    ? "A conversation on this page: messages, tool calls, questions."
+    : "The agent's own screen, in a terminal.";
+}
+
+/** The one asked for, else the one last used here, else the first. */
+function withKnownProject(draft: Draft, { projects }: SettingsJson): Draft {
+  const known = projects.some(({ id }) => id === draft.project);
+  return known ? draft : { ...draft, project: projects[0]!.id };
 }

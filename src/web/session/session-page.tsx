@@ -1,13 +1,40 @@
-import { lazy } from "react";
-import { useSession } from "../state/live.ts";
+/** One session: what it is, what may be done with it, and its views. It fills what the frame leaves and scrolls inside. */
+import { lazy, Suspense } from "react";
+import { useLive, useSession } from "../state/live.ts";
+import { Spinner } from "../ui/spinner.tsx";
+import { DownBar } from "./down-bar.tsx";
+import { MissingSession } from "./missing-session.tsx";
+import { SessionHeader } from "./session-header.tsx";
+import { SessionTabs, viewOf } from "./session-tabs.tsx";
 
 const ChatView = lazy(() => import("../chat/chat-view.tsx"));
 const TerminalView = lazy(() => import("../terminal/terminal-view.tsx"));
 const ChangesView = lazy(() => import("../changes/changes-view.tsx"));
+const EventsView = lazy(() => import("./events-view.tsx"));
 
 export default function SessionPage({ id, view }: { id: string; view: string | null }) {
   const session = useSession(id);
-  if (session === undefined) return <p className="p-6">There is no session {id}.</p>;
-  if (view === "changes") return <ChangesView session={session} />;
-  return session.kind === "chat" ? <ChatView session={session} /> : <TerminalView session={session} />;
+  const loaded = useLive((state) => state.loaded);
+  const deleted = useLive((state) => state.deleted.has(id));
+  if (session === undefined) return loaded ? <MissingSession id={id} deleted={deleted} /> : <Spinner />;
+  const shown = viewOf(view);
+  const Main = session.kind === "chat" ? ChatView : TerminalView;
+  return (
+    // The page's height is the window's at least, so a view that must not grow stands outside the flow.
+    <div className="relative min-h-0 flex-1">
+      <div className="absolute inset-0 flex flex-col overflow-hidden">
+        <SessionHeader key={id} session={session} />
+        <SessionTabs session={session} shown={shown} />
+        <DownBar session={session} />
+        <div className="relative flex min-h-0 flex-1 flex-col">
+          {/* By id and kind: nothing of one session's view may be shown, or typed, in another's. */}
+          <Suspense key={`${id} ${session.kind}`} fallback={<Spinner />}>
+            {shown === "main" && <Main session={session} />}
+            {shown === "changes" && <ChangesView session={session} />}
+            {shown === "events" && <EventsView session={session} />}
+          </Suspense>
+        </div>
+      </div>
+    </div>
+  );
 }

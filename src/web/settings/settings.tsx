@@ -1,3 +1,83 @@
+import { Link } from "wouter";
+import type { SettingsJson } from "../../protocol/wire.ts";
+import { logOutHere } from "../state/begin.ts";
+import { pageBuild } from "../state/page-build.ts";
+import { Button } from "../ui/button.tsx";
+import { Spinner } from "../ui/spinner.tsx";
+import { useAnswer } from "../ui/use-answer.ts";
+import { Agents } from "./agents.tsx";
+import { Appearance } from "./appearance.tsx";
+import { Doctor } from "./doctor.tsx";
+import { Notifications } from "./notifications.tsx";
+import { Projects } from "./projects.tsx";
+import { Answered, Section } from "./section.tsx";
+import { Trackers } from "./trackers.tsx";
+import { Workers } from "./workers.tsx";
+
 export default function Settings() {
-  return <p className="p-6">Settings</p>;
+  const [settings, again] = useAnswer("settings");
+  return (
+    <div className="mx-auto flex w-full max-w-3xl flex-col gap-4 p-4 pb-10">
+      <div className="flex items-center justify-between gap-2">
+        <h1 className="text-base font-semibold">Settings</h1>
+        <Link href="/trash" className="text-accent underline-offset-2 hover:underline pointer-coarse:py-2">
+          Trash
+        </Link>
+      </div>
+      {settings.is === "known" && settings.value.readOnly && (
+        <p className="rounded-md bg-alert-soft p-3 text-alert">
+          This daemon is read-only: it refuses every change. Start it without --read-only to change anything.
+        </p>
+      )}
+      <Notifications />
+      <Appearance />
+      {settings.is === "asking" && <Spinner />}
+      {settings.is === "failed" && (
+        <Answered asked={settings} onAgain={again}>
+          {() => null}
+        </Answered>
+      )}
+      {settings.is === "known" && (
+        <>
+          <Projects projects={settings.value.projects} onChanged={again} />
+          <Agents agents={settings.value.agents} />
+        </>
+      )}
+      <Trackers />
+      <Doctor />
+      <Workers />
+      {settings.is === "known" && <About settings={settings.value} />}
+    </div>
+  );
+}
+
+function About({ settings: { version, build, home, configFiles, trashDays } }: { settings: SettingsJson }) {
+  const facts: [string, string][] = [
+    ["Version", version],
+    ["Build", build],
+    ["This page", pageBuild === build ? "of the same build" : pageBuild],
+    ["Home", home],
+    ["Settings files", configFiles.length === 0 ? "none" : configFiles.join(", ")],
+    ["Trash is kept", `${trashDays} days`],
+  ];
+  return (
+    <Section
+      id="about"
+      title="About"
+      action={
+        <Button size="small" onClick={() => void logOutHere()}>
+          Log this browser out
+        </Button>
+      }
+    >
+      <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-1">
+        {facts.map(([name, value]) => (
+          <div key={name} className="contents">
+            <dt className="text-dim">{name}</dt>
+            <dd className="font-mono text-xs leading-5 break-all">{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </Section>
+  );
 }

@@ -2,9 +2,10 @@
 import { follow } from "../../client/follow.ts";
 import { HoldfastError } from "../../protocol/error.ts";
 import type { Frame } from "../../protocol/stream.ts";
-import { forgetSession } from "./session-cache.ts";
-import { call, sentenceOf } from "./api.ts";
-import { live, tellEvents } from "./live.ts";
+import type { SessionJson } from "../../protocol/wire.ts";
+import { forgetSession, sweepSessions } from "./session-cache.ts";
+import { call, logOut, sentenceOf } from "./api.ts";
+import { live, tellChanges, tellEvents } from "./live.ts";
 import { keepToken, takeLoginCode, token } from "./login.ts";
 
 export async function begin(): Promise<void> {
@@ -31,6 +32,17 @@ export async function logIn(credentials: { code: string } | { passphrase: string
   }
 }
 
+/** Gives this browser's token back. */
+export async function logOutHere(): Promise<void> {
+  try {
+    await call("logout", { body: {} });
+  } catch (error) {
+    // One that is known to nobody needs no revoking; one that cannot be revoked now is forgotten here all the same.
+    if (!(error instanceof HoldfastError)) throw error;
+  }
+  logOut("This browser is logged out.");
+}
+
 let following: ReturnType<typeof follow> | null = null;
 
 function start(): void {
@@ -51,11 +63,23 @@ function start(): void {
       } else live.setState({ line: { is: "closed" } });
     },
   });
-  addEventListener("online", wake);
-  document.addEventListener("visibilitychange", () => {
-    if (document.visibilityState === "visible") wake();
-  });
 }
+
+addEventListener("online", wake);
+// A fresh link that is opened in this very tab changes only what stands behind the #: the page is not loaded anew.
+addEventListener("hashchange", () => {
+  if (location.hash.includes("login=")) void begin();
+});
+document.addEventListener("visibilitychange", () => {
+  if (document.visibilityState === "visible") wake();
+});
+// Without a token there is nothing to follow, and nobody to ask again and again.
+live.subscribe(({ login }) => {
+  if (login.is !== "out" || following === null) return;
+  const old = following;
+  following = null;
+  old.close();
+});
 
 /** Tries the line now instead of waiting on. */
 export function wake(): void {
@@ -78,20 +102,30 @@ function take(frame: Frame): void {
     return;
   }
   if (frame.frame === "snapshot") {
-    live.setState({ loaded: true, sessions: new Map(frame.sessions.map((session) => [session.id, session])) });
+    const there = frame.sessions.filter((session) => !isDeleted(session));
+    const sessions = new Map(there.map((session) => [session.id, session]));
+    live.setState({ loaded: true, sessions });
+    sweepSessions(new Set(sessions.keys()));
     return;
   }
-  const gone = frame.events.filter(isDeletion).map((event) => event.session);
+  // What ends a deleted session is told after its deletion: none of that brings it back onto the board.
+  const [gone, there] = [
+    frame.sessions.filter(isDeleted).map(({ id }) => id),
+    frame.sessions.filter((one) => !isDeleted(one)),
+  ];
+  const known = live.getState().sessions;
+  const changes = there.map((after) => ({ before: known.get(after.id), after }));
   live.setState((state) => {
     const sessions = new Map(state.sessions);
-    for (const session of frame.sessions) sessions.set(session.id, session);
+    for (const session of there) sessions.set(session.id, session);
     for (const id of gone) sessions.delete(id);
     return { sessions, ...(gone.length === 0 ? {} : { deleted: new Set([...state.deleted, ...gone]) }) };
   });
   for (const id of gone) forgetSession(id);
   tellEvents(frame.events);
+  tellChanges(changes);
 }
 
-function isDeletion(event: { type: string; want?: unknown }): boolean {
-  return event.type === "session.intent" && (event.want as { want?: unknown } | undefined)?.want === "deleted";
+function isDeleted({ intent }: SessionJson): boolean {
+  return intent.want === "deleted";
 }

@@ -69,3 +69,20 @@ export function tellEvents(events: readonly SessionEventJson[]): void {
     for (const listener of listeners.get(session) ?? []) listener(batch);
   }
 }
+
+/** A session as it was and as it is; `before` is undefined for a new one. */
+export interface SessionChange {
+  before: SessionJson | undefined;
+  after: SessionJson;
+}
+const changeListeners = new Set<(changes: readonly SessionChange[]) => void>();
+
+/** Calls back with what the stream changed. A snapshot is no change: nobody knows when that happened. */
+export function onChanges(listener: (changes: readonly SessionChange[]) => void): () => void {
+  changeListeners.add(listener);
+  return () => changeListeners.delete(listener);
+}
+
+export function tellChanges(changes: readonly SessionChange[]): void {
+  if (changes.length > 0) for (const listener of changeListeners) listener(changes);
+}

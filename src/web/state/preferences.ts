@@ -10,6 +10,11 @@ export interface Preferences {
   showEnded: boolean;
   notify: boolean;
   sound: boolean;
+  /** Whether clicks in a terminal go to the agent; else they select text. */
+  terminalMouse: boolean;
+  /** Whether a terminal's screen is also kept as text for screen readers. */
+  terminalReader: boolean;
+  diffAs: "unified" | "split";
 }
 
 const key = "holdfast:preferences:v1";
@@ -21,6 +26,9 @@ const defaults: Preferences = {
   showEnded: true,
   notify: false,
   sound: false,
+  terminalMouse: false,
+  terminalReader: false,
+  diffAs: "unified",
 };
 
 export const preferences = createStore<Preferences>(() => ({ ...defaults, ...stored() }));

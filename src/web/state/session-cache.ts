@@ -4,6 +4,7 @@
  * session leaves nothing.
  */
 const prefix = "holdfast:acp-state:v1:";
+const draftPrefix = "holdfast:draft:";
 const keptMs = 7 * 24 * 3_600_000;
 
 interface Entry {
@@ -34,16 +35,17 @@ export function rememberSession(id: string, value: unknown): boolean {
 
 export function forgetSession(id: string): void {
   localStorage.removeItem(prefix + id);
-  localStorage.removeItem(`holdfast:draft:${id}`);
+  localStorage.removeItem(draftPrefix + id);
 }
 
 /** Drops what is too old or belongs to a session that is not there any more. */
 export function sweepSessions(existing: ReadonlySet<string>): void {
   for (const key of Object.keys(localStorage)) {
-    if (!key.startsWith(prefix)) continue;
-    const id = key.slice(prefix.length);
+    const its = [prefix, draftPrefix].find((one) => key.startsWith(one));
+    if (its === undefined) continue;
+    const id = key.slice(its.length);
     if (!existing.has(id)) forgetSession(id);
-    else recallSession(id);
+    else if (its === prefix) recallSession(id);
   }
 }
 

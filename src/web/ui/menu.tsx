@@ -3,9 +3,16 @@ import { DropdownMenu as Radix } from "radix-ui";
 import type { ReactElement, ReactNode } from "react";
 import { classes } from "./classes.ts";
 
-export function Menu({ button, children }: { button: ReactElement; children: ReactNode }) {
+export interface MenuProps {
+  button: ReactElement;
+  children: ReactNode;
+  /** For a menu that is loaded by the press of its button. */
+  defaultOpen?: boolean;
+}
+
+export function Menu({ button, children, defaultOpen = false }: MenuProps) {
   return (
-    <Radix.Root>
+    <Radix.Root defaultOpen={defaultOpen}>
       <Radix.Trigger asChild>{button}</Radix.Trigger>
       <Radix.Portal>
         <Radix.Content

@@ -1,0 +1,179 @@
+/** Everything by typing a few letters of it: sessions, places, verbs. */
+import { Command } from "cmdk";
+import { useState, type ReactNode } from "react";
+import { useLocation } from "wouter";
+import type { SessionJson } from "../../protocol/wire.ts";
+import { verbs, verbsFor, type VerbName } from "../session/verb-list.ts";
+import { startVerb } from "../session/verbs.tsx";
+import { live } from "../state/live.ts";
+import { preferences } from "../state/preferences.ts";
+import { Dialog } from "../ui/dialog.tsx";
+import { inputLook } from "../ui/field.tsx";
+import { plainText } from "../ui/plain-text.ts";
+import { StatusPill } from "../ui/status-pill.tsx";
+import { openOverlay } from "./overlays-state.ts";
+
+/** A verb was picked; for which session comes next. */
+type Step = { at: "all" } | { at: "which"; verb: VerbName };
+
+export default function Palette({ onClose }: { onClose: () => void }) {
+  const [path, navigate] = useLocation();
+  const [step, setStep] = useState<Step>({ at: "all" });
+  const [query, setQuery] = useState("");
+  // As they were when it was opened: a list that moves under the cursor picks the wrong one.
+  const [sessions] = useState(() => [...live.getState().sessions.values()]);
+  const here = sessions.find(({ id }) => path === `/s/${id}` || path.startsWith(`/s/${id}/`));
+  const go = (to: string): void => {
+    onClose();
+    navigate(to);
+  };
+  const start = (verb: VerbName, session: SessionJson): void => {
+    onClose();
+    startVerb(verb, session);
+  };
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title={step.at === "all" ? "Go to or do" : `${verbs[step.verb].label} which session?`}
+    >
+      <Command label="Commands" loop className="flex min-h-0 flex-col gap-2">
+        <Command.Input
+          autoFocus
+          value={query}
+          onValueChange={setQuery}
+          placeholder="Session, place or verb"
+          className={inputLook}
+          onKeyDown={(event) => {
+            if (event.key === "Backspace" && query === "" && step.at === "which") setStep({ at: "all" });
+          }}
+        />
+        <Command.List className="max-h-[50dvh] overflow-y-auto">
+          <Command.Empty className="p-3 text-dim">
+            Nothing fits. Try a session&apos;s id, title or branch.
+          </Command.Empty>
+          {step.at === "which" ? (
+            <Group heading="Sessions">
+              {sessions
+                .filter((session) => verbs[step.verb].applies(session))
+                .map((session) => (
+                  <SessionItem key={session.id} session={session} onSelect={() => start(step.verb, session)} />
+                ))}
+            </Group>
+          ) : (
+            <>
+              {here !== undefined && (
+                <Group heading={`This session, ${here.id}`}>
+                  {verbsFor(here).map((name) => (
+                    <Item key={name} value={`this ${verbs[name].label}`} onSelect={() => start(name, here)}>
+                      {verbs[name].label}
+                    </Item>
+                  ))}
+                </Group>
+              )}
+              <Group heading="Sessions">
+                {sessions.map((session) => (
+                  <SessionItem key={session.id} session={session} onSelect={() => go(`/s/${session.id}`)} />
+                ))}
+              </Group>
+              <Group heading="Places">
+                <Item value="New session" onSelect={() => go("/new")}>
+                  New session
+                </Item>
+                <Item value="Board" onSelect={() => go("/")}>
+                  Board
+                </Item>
+                <Item value="Settings agents projects notifications doctor" onSelect={() => go("/settings")}>
+                  Settings
+                </Item>
+                <Item value="Trash" onSelect={() => go("/trash")}>
+                  Trash
+                </Item>
+                <Item value="Keyboard help" onSelect={() => openOverlay("help")}>
+                  Keyboard
+                </Item>
+              </Group>
+              <Group heading="Verbs">
+                {verbNames(sessions).map((name) => (
+                  <Item
+                    key={name}
+                    value={`${verbs[name].label} a session`}
+                    onSelect={() => {
+                      setQuery("");
+                      setStep({ at: "which", verb: name });
+                    }}
+                  >
+                    {verbs[name].label} a session …
+                  </Item>
+                ))}
+              </Group>
+              <Group heading="Look">
+                {(["light", "dark", "system"] as const).map((theme) => (
+                  <Item
+                    key={theme}
+                    value={`theme colours ${theme}`}
+                    onSelect={() => {
+                      preferences.setState({ theme });
+                      onClose();
+                    }}
+                  >
+                    Colours: {theme}
+                  </Item>
+                ))}
+              </Group>
+            </>
+          )}
+        </Command.List>
+      </Command>
+    </Dialog>
+  );
+}
+
+function verbNames(sessions: SessionJson[]): VerbName[] {
+  const found = new Set(sessions.flatMap((session) => verbsFor(session)));
+  return (Object.keys(verbs) as VerbName[]).filter((name) => found.has(name));
+}
+
+function SessionItem({ session, onSelect }: { session: SessionJson; onSelect: () => void }) {
+  return (
+    <Item
+      value={session.id}
+      keywords={[session.title, session.project, session.agent, session.branch ?? "", session.issue ?? ""]}
+      onSelect={onSelect}
+    >
+      <span className="w-20 shrink-0 truncate font-mono text-xs text-dim">{session.id}</span>
+      <span className="min-w-0 flex-1 truncate">{plainText(session.title)}</span>
+      <StatusPill status={session.status} />
+    </Item>
+  );
+}
+
+function Group({ heading, children }: { heading: string; children: ReactNode }) {
+  return (
+    <Command.Group
+      heading={heading}
+      className="[&_[cmdk-group-heading]]:px-2 [&_[cmdk-group-heading]]:py-1 [&_[cmdk-group-heading]]:text-xs [&_[cmdk-group-heading]]:text-dim"
+    >
+      {children}
+    </Command.Group>
+  );
+}
+
+interface ItemProps {
+  value: string;
+  keywords?: string[];
+  onSelect: () => void;
+  children: ReactNode;
+}
+
+function Item({ children, keywords = [], ...rest }: ItemProps) {
+  return (
+    <Command.Item
+      keywords={keywords}
+      className="flex min-h-8 cursor-default items-center gap-2 rounded-md px-2 py-1 data-[selected=true]:bg-sunken pointer-coarse:min-h-10"
+      {...rest}
+    >
+      {children}
+    </Command.Item>
+  );
+}

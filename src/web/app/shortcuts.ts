@@ -1,0 +1,132 @@
+/**
+ * The keyboard, everywhere but in a field, a terminal or a dialog. On the board the focus is the cursor: `j` and `k`
+ * move it from card to card, and enter is the browser's own.
+ */
+import { useEffect } from "react";
+import { useLocation } from "wouter";
+import { boardView, searchInputId } from "../board/view-state.ts";
+import { preferences } from "../state/preferences.ts";
+import { openOverlay } from "./overlays-state.ts";
+
+/** After `g`, the next key says where to. */
+const sequenceMs = 1_500;
+
+export const shortcuts: { keys: string; does: string }[] = [
+  { keys: "j k", does: "Next and previous session" },
+  { keys: "h l", does: "Column to the left and to the right" },
+  { keys: "Enter", does: "Open the session" },
+  { keys: "m", does: "What can be done with the session" },
+  { keys: "/", does: "Search sessions" },
+  { keys: "v", does: "Columns or list" },
+  { keys: "n", does: "New session" },
+  { keys: "Ctrl K or ⌘ K", does: "Command palette" },
+  { keys: "g b", does: "Go to the board" },
+  { keys: "g s", does: "Go to settings" },
+  { keys: "g t", does: "Go to the trash" },
+  { keys: "?", does: "This list" },
+  { keys: "Esc", does: "Close, or leave the search" },
+];
+
+export function useShortcuts(): void {
+  const [, navigate] = useLocation();
+  useEffect(() => {
+    let goingSince = 0;
+    const onKey = (event: KeyboardEvent): void => {
+      if (event.defaultPrevented) return;
+      if ((event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey && event.key === "k") {
+        // In a shell Ctrl-K cuts the line.
+        if (event.ctrlKey && inTerminal(event.target)) return;
+        event.preventDefault();
+        return openOverlay("palette");
+      }
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event) || isCovered()) return;
+      const going = event.timeStamp - goingSince < sequenceMs;
+      goingSince = event.key === "g" && !going ? event.timeStamp : 0;
+      const act = going ? places[event.key] : keys[event.key];
+      if (act === undefined) return;
+      event.preventDefault();
+      act(navigate);
+    };
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  }, [navigate]);
+}
+
+type Act = (navigate: (path: string) => void) => void;
+
+const places: Record<string, Act> = {
+  b: (navigate) => navigate("/"),
+  s: (navigate) => navigate("/settings"),
+  t: (navigate) => navigate("/trash"),
+  n: (navigate) => navigate("/new"),
+};
+
+const keys: Record<string, Act> = {
+  j: () => moveBy(1),
+  k: () => moveBy(-1),
+  h: () => moveColumn(-1),
+  l: () => moveColumn(1),
+  m: () => currentCard()?.closest("article")?.querySelector<HTMLElement>("[aria-haspopup=menu]")?.click(),
+  n: (navigate) => navigate("/new"),
+  v: () => preferences.setState(({ boardAs }) => ({ boardAs: boardAs === "list" ? "columns" : "list" })),
+  "/": (navigate) => searchFrom(navigate),
+  "?": () => openOverlay("help"),
+  Escape: () => boardView.setState({ query: "" }),
+};
+
+/** Goes to the board where the search is, if need be. */
+export function searchFrom(navigate: (path: string) => void): void {
+  if (location.pathname !== "/") navigate("/");
+  requestAnimationFrame(() => {
+    const input = document.getElementById(searchInputId);
+    if (input instanceof HTMLInputElement) input.select();
+  });
+}
+
+function cards(within: ParentNode = document): HTMLElement[] {
+  return [...within.querySelectorAll<HTMLElement>("[data-card]")];
+}
+
+function currentCard(): HTMLElement | null {
+  return document.activeElement?.closest("article")?.querySelector<HTMLElement>("[data-card]") ?? null;
+}
+
+function moveBy(step: 1 | -1): void {
+  const all = cards();
+  const at = all.indexOf(currentCard()!);
+  focusOn(at === -1 ? all[step === 1 ? 0 : all.length - 1] : all[at + step]);
+}
+
+/** To the card of the same place in the next column that has any. */
+function moveColumn(step: 1 | -1): void {
+  const current = currentCard();
+  const columns = [...document.querySelectorAll<HTMLElement>("[data-column]")].map((column) => cards(column));
+  const at = columns.findIndex((column) => column.includes(current!));
+  if (at === -1) return moveBy(1);
+  const place = columns[at]!.indexOf(current!);
+  for (let next = at + step; next >= 0 && next < columns.length; next += step) {
+    const column = columns[next]!;
+    if (column.length > 0) return focusOn(column[Math.min(place, column.length - 1)]);
+  }
+}
+
+function focusOn(card: HTMLElement | undefined): void {
+  card?.focus();
+  card?.closest("article")?.scrollIntoView({ block: "nearest" });
+}
+
+function isTyping({ target, key }: KeyboardEvent): boolean {
+  if (!(target instanceof HTMLElement)) return false;
+  // Letters pick an option there; a search is no option.
+  if (target instanceof HTMLSelectElement) return key !== "/";
+  return target.isContentEditable || inTerminal(target) || target.matches("input:not([type=checkbox]), textarea");
+}
+
+function inTerminal(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && target.closest(".xterm") !== null;
+}
+
+/** A dialog or menu has the keyboard for itself. */
+function isCovered(): boolean {
+  return document.querySelector("[role=dialog], [role=alertdialog], [role=menu]") !== null;
+}

@@ -1,0 +1,133 @@
+/** What the board shows and how: search, project, order, columns or list. Stands in the header. */
+import { Columns3, Rows3, Search, SlidersHorizontal } from "lucide-react";
+import { useState } from "react";
+import { useLive } from "../state/live.ts";
+import { usePreference, type Preferences } from "../state/preferences.ts";
+import { IconButton } from "../ui/button.tsx";
+import { classes } from "../ui/classes.ts";
+import { inputLook, Select } from "../ui/field.tsx";
+import { boardView, searchInputId, useQuery } from "./view-state.ts";
+
+export function BoardControls() {
+  const projects = useLive((state) => projectsOf(state.sessions.values()));
+  const [project, setProject] = usePreference("project");
+  const [sort, setSort] = usePreference("sort");
+  const [showEnded, setShowEnded] = usePreference("showEnded");
+  // On a phone they would take a third of the screen.
+  const [unfolded, setUnfolded] = useState(false);
+  const names = projects === "" ? [] : projects.split("\n");
+  // One that was filtered for and has no session any more stays pickable: else nobody sees why the board is empty.
+  if (project !== null && !names.includes(project)) names.push(project);
+  return (
+    <div className="flex w-full min-w-0 flex-wrap items-center gap-2 md:w-auto md:flex-1">
+      <SearchBox />
+      <IconButton
+        label="Filter and order"
+        aria-expanded={unfolded}
+        className="md:hidden"
+        onClick={() => setUnfolded(!unfolded)}
+      >
+        <SlidersHorizontal size={16} aria-hidden />
+      </IconButton>
+      <div className={classes("w-full items-center gap-2 md:flex md:w-auto", unfolded ? "flex flex-wrap" : "hidden")}>
+        <Select
+          aria-label="Project"
+          className="w-auto! min-w-32 flex-1 md:max-w-40 md:flex-none"
+          value={project ?? ""}
+          onChange={(event) => setProject(event.target.value === "" ? null : event.target.value)}
+        >
+          <option value="">All projects</option>
+          {names.map((name) => (
+            <option key={name}>{name}</option>
+          ))}
+        </Select>
+        <Select
+          aria-label="Order"
+          className="w-auto! min-w-32 flex-1 md:flex-none"
+          value={sort}
+          onChange={(event) => setSort(event.target.value as Preferences["sort"])}
+        >
+          <option value="activity">Latest activity</option>
+          <option value="created">Newest</option>
+          <option value="name">Name</option>
+        </Select>
+        <ViewSwitch />
+        <label className="flex items-center gap-1.5 text-xs whitespace-nowrap text-dim pointer-coarse:min-h-10">
+          <input
+            type="checkbox"
+            className="size-4 accent-accent"
+            checked={showEnded}
+            onChange={(event) => setShowEnded(event.target.checked)}
+          />
+          Ended
+        </label>
+      </div>
+    </div>
+  );
+}
+
+function SearchBox() {
+  const query = useQuery();
+  return (
+    <div className="relative min-w-40 flex-1 md:max-w-xs">
+      <Search
+        size={14}
+        aria-hidden
+        className="pointer-events-none absolute top-1/2 left-2.5 -translate-y-1/2 text-dim"
+      />
+      <input
+        id={searchInputId}
+        type="search"
+        aria-label="Search sessions"
+        aria-keyshortcuts="/"
+        placeholder="Search sessions"
+        autoComplete="off"
+        spellCheck={false}
+        className={classes(inputLook, "pl-8")}
+        value={query}
+        onChange={(event) => boardView.setState({ query: event.target.value })}
+        onKeyDown={(event) => {
+          if (event.key === "Escape") {
+            boardView.setState({ query: "" });
+            event.currentTarget.blur();
+          } else if (event.key === "Enter") document.querySelector<HTMLElement>("[data-card]")?.focus();
+        }}
+      />
+    </div>
+  );
+}
+
+function ViewSwitch() {
+  const [as, setAs] = usePreference("boardAs");
+  const views = [
+    { value: "columns", label: "Columns", Sign: Columns3 },
+    { value: "list", label: "List", Sign: Rows3 },
+  ] as const;
+  return (
+    <div role="group" aria-label="Show as" className="flex rounded-md border border-line">
+      {views.map(({ value, label, Sign }) => (
+        <button
+          key={value}
+          type="button"
+          aria-pressed={as === value}
+          aria-label={label}
+          title={label}
+          onClick={() => setAs(value)}
+          className={classes(
+            "flex size-8 items-center justify-center first:rounded-l-md last:rounded-r-md pointer-coarse:size-10",
+            as === value ? "bg-accent-soft text-accent" : "text-dim hover:bg-sunken",
+          )}
+        >
+          <Sign size={16} aria-hidden />
+        </button>
+      ))}
+    </div>
+  );
+}
+
+/** As one text, so that it is the same value while the projects are. */
+function projectsOf(sessions: Iterable<{ project: string }>): string {
+  const names = new Set<string>();
+  for (const { project } of sessions) names.add(project);
+  return [...names].sort().join("\n");
+}

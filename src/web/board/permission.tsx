@@ -1,0 +1,54 @@
+/** The agent's oldest open question with its own answers, to be given from where one stands. */
+import { useState } from "react";
+import type { SessionJson } from "../../protocol/wire.ts";
+import { call, sentenceOf } from "../state/api.ts";
+import { plainText } from "../ui/plain-text.ts";
+import { Button } from "../ui/button.tsx";
+import { say } from "../ui/toast.tsx";
+
+export function Permission({ session }: { session: SessionJson }) {
+  const [first, ...others] = session.permissions;
+  const [answered, setAnswered] = useState<string | null>(null);
+  if (first === undefined) return null;
+  const busy = answered === first.requestId;
+  const answer = async (optionId: string): Promise<void> => {
+    setAnswered(first.requestId);
+    try {
+      const { answered: counted, reason } = await call("answer", {
+        params: { id: session.id },
+        body: { requestId: first.requestId, optionId },
+      });
+      if (!counted) say(`${session.id}: ${reason ?? "the question was answered already."}`);
+    } catch (error) {
+      setAnswered(null);
+      say(`${session.id}: ${sentenceOf(error)}`, "fault");
+    }
+  };
+  return (
+    <div
+      role="group"
+      aria-label={`Question of ${session.id}`}
+      className="flex flex-col gap-2 rounded-md bg-alert-soft p-2"
+    >
+      <p className="line-clamp-3 font-mono text-xs break-words">{plainText(first.title)}</p>
+      <div className="flex flex-wrap gap-1.5">
+        {first.options.map(({ optionId, name, kind }) => (
+          <Button
+            key={optionId}
+            size="small"
+            variant={kind === "allow_once" ? "primary" : "plain"}
+            disabled={busy}
+            onClick={() => void answer(optionId)}
+          >
+            {plainText(name)}
+          </Button>
+        ))}
+      </div>
+      {others.length > 0 && (
+        <p className="text-xs text-alert">
+          {others.length === 1 ? "One more question waits" : `${others.length} more questions wait`} behind this one.
+        </p>
+      )}
+    </div>
+  );
+}

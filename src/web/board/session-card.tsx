@@ -1,0 +1,113 @@
+/** One session on the board. It draws itself when its session changes, and never because of another. */
+import { memo } from "react";
+import { Link } from "wouter";
+import { GitBranch, ListPlus, MessageSquare, SquareTerminal } from "lucide-react";
+import type { SessionJson } from "../../protocol/wire.ts";
+import { VerbMenu } from "../session/verbs.tsx";
+import { useSession } from "../state/live.ts";
+import { Age } from "../ui/age.tsx";
+import { classes } from "../ui/classes.ts";
+import { plainText } from "../ui/plain-text.ts";
+import { StatusPill } from "../ui/status-pill.tsx";
+import { Permission } from "./permission.tsx";
+import { PullRequest } from "./pull-request.tsx";
+
+export const SessionCard = memo(function SessionCard({ id, withProject }: { id: string; withProject: boolean }) {
+  const session = useSession(id);
+  if (session === undefined) return null;
+  return (
+    <li className="[content-visibility:auto] [contain-intrinsic-size:auto_8rem]">
+      <article
+        aria-label={`${session.id} ${session.title}`}
+        className="group relative flex flex-col gap-1.5 rounded-lg border border-line bg-panel p-3 focus-within:border-accent hover:border-line-strong"
+      >
+        <div className="flex items-start gap-1">
+          <h3 className="min-w-0 flex-1 text-sm leading-5 font-semibold">
+            {/* The link covers the card: the rest of it lies above where it can be pressed itself. */}
+            <Link
+              href={`/s/${session.id}`}
+              data-card
+              className="line-clamp-2 break-words outline-offset-4 after:absolute after:inset-0 after:rounded-lg"
+            >
+              {plainText(session.title)}
+            </Link>
+          </h3>
+          <span className="relative -my-1.5 -mr-2 pointer-coarse:-my-2.5">
+            <VerbMenu session={session} />
+          </span>
+        </div>
+        <div className="flex flex-wrap items-center gap-x-2 gap-y-1">
+          <StatusPill status={session.status} />
+          {session.queued > 0 && <Queued count={session.queued} />}
+          <span className="ml-auto text-xs text-dim tabular-nums">
+            <Age of={session.lastActivityAt} />
+          </span>
+        </div>
+        <Words session={session} />
+        {session.permissions.length > 0 && (
+          <div className="relative">
+            <Permission session={session} />
+          </div>
+        )}
+        {session.pullRequest !== null && <PullRequest of={session.pullRequest} className="relative self-start" />}
+        <p className="flex min-w-0 items-center gap-x-2 text-xs text-dim">
+          <KindSign kind={session.kind} />
+          <span className="font-mono whitespace-nowrap">{session.id}</span>
+          <span className="whitespace-nowrap">{session.agent}</span>
+          {withProject && <span className="truncate">{session.project}</span>}
+        </p>
+        {session.branch !== null && (
+          <p className="flex min-w-0 items-center gap-1 text-xs text-dim">
+            <GitBranch size={12} aria-hidden className="shrink-0" />
+            <span className="sr-only">Branch </span>
+            <span className="truncate font-mono" title={session.branch}>
+              {plainText(session.branch)}
+            </span>
+          </p>
+        )}
+      </article>
+    </li>
+  );
+});
+
+/** Why the status is what it is, then the agent's last words. */
+function Words({ session }: { session: SessionJson }) {
+  const { reason, lastLine } = session;
+  // Where it died, the reason quotes its last line already.
+  const newWords = lastLine !== null && lastLine !== "" && reason?.includes(lastLine) !== true;
+  return (
+    <>
+      {reason !== null && <p className="line-clamp-3 text-xs break-words text-dim">{plainText(reason)}</p>}
+      {newWords && (
+        <p
+          className={classes(
+            "text-xs text-dim",
+            session.kind === "chat" ? "line-clamp-2 break-words" : "truncate font-mono",
+          )}
+          title={plainText(lastLine)}
+        >
+          {plainText(lastLine)}
+        </p>
+      )}
+    </>
+  );
+}
+
+export function Queued({ count }: { count: number }) {
+  return (
+    <span className="inline-flex items-center gap-1 text-xs text-dim tabular-nums">
+      <ListPlus size={12} aria-hidden />
+      {count} queued
+    </span>
+  );
+}
+
+export function KindSign({ kind }: { kind: SessionJson["kind"] }) {
+  const Sign = kind === "chat" ? MessageSquare : SquareTerminal;
+  return (
+    <span title={kind} className="shrink-0">
+      <Sign size={12} aria-hidden />
+      <span className="sr-only">{kind}</span>
+    </span>
+  );
+}

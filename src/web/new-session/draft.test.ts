@@ -1,0 +1,10 @@
+import { expect, test } from "vitest";
+import { requestOf, type Draft } from "./draft.ts";
+
+const empty: Draft = { project: "my-app", prompt: "", issue: "", name: "", agent: "", kind: "", branch: "", base: "" };
+
+test("[WEB-9] only what was filled in is asked for; the prompt stays as it was typed", () => {
+  expect(requestOf(empty)).toEqual({ project: "my-app" });
+  const draft: Draft = { ...empty, prompt: "  do\n  this\n", issue: " 12 ", branch: "   ", kind: "chat" };
+  expect(requestOf(draft)).toEqual({ project: "my-app", prompt: "  do\n  this\n", issue: "12", kind: "chat" });
+});

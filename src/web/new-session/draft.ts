@@ -1,0 +1,49 @@
+/** What is typed into the form. It outlives a wrong turn and a reload, until the session is made. */
+import type { SpawnRequest } from "../../protocol/command.ts";
+
+export interface Draft {
+  project: string;
+  prompt: string;
+  issue: string;
+  name: string;
+  /** Empty: the project's own. */
+  agent: string;
+  kind: "" | "terminal" | "chat";
+  branch: string;
+  base: string;
+}
+
+const key = "holdfast:new-session:v1";
+const empty: Draft = { project: "", prompt: "", issue: "", name: "", agent: "", kind: "", branch: "", base: "" };
+
+export function recallDraft(): Draft {
+  try {
+    const kept = JSON.parse(sessionStorage.getItem(key) ?? "{}") as Partial<Draft>;
+    const asked = new URLSearchParams(location.search);
+    return { ...empty, ...kept, ...(asked.has("project") ? { project: asked.get("project")! } : {}) };
+  } catch {
+    return empty;
+  }
+}
+
+export function keepDraft(draft: Draft): void {
+  try {
+    sessionStorage.setItem(key, JSON.stringify(draft));
+  } catch {
+    // Full or forbidden: it then lives as long as the form.
+  }
+}
+
+export function forgetDraft(): void {
+  sessionStorage.removeItem(key);
+}
+
+/** Only what was filled in: the rest is the project's to say. */
+export function requestOf(draft: Draft): SpawnRequest {
+  const { project, kind } = draft;
+  const filled = (["prompt", "issue", "name", "agent", "branch", "base"] as const).flatMap((name) => {
+    const value = name === "prompt" ? draft.prompt : draft[name].trim();
+    return value.trim() === "" ? [] : [[name, value] as const];
+  });
+  return { project, ...Object.fromEntries(filled), ...(kind === "" ? {} : { kind }) };
+}

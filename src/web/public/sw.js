@@ -1,0 +1,74 @@
+// The page opens at once, and opens at all while the daemon is down. Only files of the page's own build are kept: those
+// under /assets/ have a hash of their content in their name, so that an old one is never taken for a new one; the page
+// itself is taken from the daemon whenever that answers. Nothing under /api is ever looked at.
+const cacheName = "holdfast-shell-v1";
+const pageKey = "/";
+
+self.addEventListener("install", () => self.skipWaiting());
+
+self.addEventListener("activate", (event) => {
+  const others = async () => {
+    const names = await caches.keys();
+    await Promise.all(names.filter((name) => name !== cacheName).map((name) => caches.delete(name)));
+    await self.clients.claim();
+  };
+  event.waitUntil(others());
+});
+
+self.addEventListener("fetch", (event) => {
+  const { request } = event;
+  const url = new URL(request.url);
+  if (request.method !== "GET" || url.origin !== location.origin) return;
+  if (url.pathname.startsWith("/api/") || url.pathname === "/openapi.json") return;
+  if (request.mode === "navigate") event.respondWith(page(request));
+  else if (url.pathname.startsWith("/assets/")) event.respondWith(asset(request));
+});
+
+async function page(request) {
+  const cache = await caches.open(cacheName);
+  try {
+    const answer = await fetch(request);
+    if (answer.ok) {
+      await cache.put(pageKey, answer.clone());
+      await dropUnused(cache);
+    }
+    return answer;
+  } catch (error) {
+    const kept = await cache.match(pageKey);
+    if (kept === undefined) throw error;
+    return kept;
+  }
+}
+
+async function asset(request) {
+  const cache = await caches.open(cacheName);
+  const kept = await cache.match(request);
+  if (kept !== undefined) return kept;
+  const answer = await fetch(request);
+  if (answer.ok) await cache.put(request, answer.clone());
+  return answer;
+}
+
+// Files of older builds would else pile up. A tab that still shows an old page has loaded what it needs, or is told to
+// reload.
+const mostKept = 80;
+async function dropUnused(cache) {
+  const assets = (await cache.keys()).filter((request) => new URL(request.url).pathname !== pageKey);
+  for (const old of assets.slice(0, Math.max(0, assets.length - mostKept))) await cache.delete(old);
+}
+
+self.addEventListener("notificationclick", (event) => {
+  event.notification.close();
+  const session = event.notification.data?.session;
+  const show = async () => {
+    const [open] = await self.clients.matchAll({ type: "window" });
+    if (open === undefined) {
+      await self.clients.openWindow(session === undefined ? "/" : `/s/${session}`);
+      return;
+    }
+    await open.focus();
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a client of this worker has one origin
+    open.postMessage({ open: session });
+  };
+  event.waitUntil(show());
+});

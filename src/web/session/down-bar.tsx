@@ -1,0 +1,64 @@
+/** A session that is down says so above every view, with the way back. */
+import { Link } from "wouter";
+import type { SessionJson } from "../../protocol/wire.ts";
+import { Age } from "../ui/age.tsx";
+import { Button } from "../ui/button.tsx";
+import { classes } from "../ui/classes.ts";
+import { actorWords } from "./words.ts";
+import { verbs } from "./verb-list.ts";
+import { startVerb } from "./verbs.tsx";
+
+export function DownBar({ session }: { session: SessionJson }) {
+  const back = (["restore", "wake", "unarchive"] as const).find((name) => verbs[name].applies(session));
+  const lost = session.workspace === "gone";
+  if (back === undefined && !lost) return null;
+  return (
+    <div
+      className={classes(
+        "flex shrink-0 flex-wrap items-center gap-x-3 gap-y-1 border-b border-line px-3 py-1.5 sm:px-4",
+        session.status === "failed" ? "bg-danger-soft" : "bg-sunken",
+      )}
+    >
+      <p className="min-w-0 flex-1 basis-60 break-words">
+        {sentence(session)} {lost && "Its worktree is gone for good, so it cannot be started again."}
+      </p>
+      <div className="flex items-center gap-2">
+        <Link href={`/s/${encodeURIComponent(session.id)}/events`} className="text-accent underline">
+          Why did it end?
+        </Link>
+        {back !== undefined && (
+          <Button size="small" variant="primary" onClick={() => startVerb(back, session)}>
+            {session.status === "failed" ? "Try again" : verbs[back].label}
+          </Button>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function sentence(session: SessionJson): React.ReactNode {
+  const { intent, status, reason, end } = session;
+  const ago = (at: string | null) => (
+    <span className="whitespace-nowrap text-dim">
+      (<Age of={at} />)
+    </span>
+  );
+  if (intent.want === "snoozed" && intent.until !== undefined && intent.until !== null) {
+    return <>Snoozed until {new Date(intent.until).toLocaleString()}. A prompt wakes it too.</>;
+  }
+  if (intent.want !== "running") {
+    const files = intent.want === "killed" ? "Its worktree is in the trash." : "A prompt brings it back too.";
+    return (
+      <>
+        {intent.want[0]?.toUpperCase()}
+        {intent.want.slice(1)} by {actorWords(intent.by)} {ago(intent.at)}. {files}
+      </>
+    );
+  }
+  if (status === "failed") return <>It could not be kept running: {reason ?? "its launch failed."}</>;
+  return (
+    <>
+      The agent ended by itself {ago(end?.at ?? null)}. {reason} A prompt or Restore starts it again.
+    </>
+  );
+}

@@ -1,0 +1,100 @@
+/** The event log, newest first: filtered by kind and by words, older ones on demand. */
+import { useId, useState } from "react";
+import type { EventJson } from "../../protocol/wire.ts";
+import { Button } from "../ui/button.tsx";
+import { Select, TextInput } from "../ui/field.tsx";
+import { Spinner } from "../ui/spinner.tsx";
+import { describeEvent, groupOf } from "./describe-event.ts";
+import type { EventLog } from "./use-event-log.ts";
+import { visibleText } from "./visible-text.ts";
+
+/** More rows than this are not drawn at once; a filter finds the others. */
+const shownMost = 500;
+
+export function EventList({ log }: { log: EventLog }) {
+  const [group, setGroup] = useState("");
+  const [words, setWords] = useState("");
+  const heading = useId();
+  const events = log.events ?? [];
+  const groups = [...new Set(events.map(groupOf))].sort();
+  const needle = words.toLowerCase();
+  const found = events.filter(
+    (event) =>
+      (group === "" || groupOf(event) === group) &&
+      (needle === "" || `${event.type} ${describeEvent(event)}`.toLowerCase().includes(needle)),
+  );
+  return (
+    <section aria-labelledby={heading} className="flex flex-col gap-2">
+      <div className="flex flex-wrap items-center gap-2">
+        <h2 id={heading} className="mr-auto font-semibold">
+          Events
+        </h2>
+        <Select aria-label="Kind of event" className="w-auto!" value={group} onChange={(e) => setGroup(e.target.value)}>
+          <option value="">All kinds</option>
+          {groups.map((name) => (
+            <option key={name}>{name}</option>
+          ))}
+        </Select>
+        <TextInput
+          aria-label="Filter events"
+          placeholder="Filter"
+          type="search"
+          className="w-40!"
+          value={words}
+          onChange={(event) => setWords(event.target.value)}
+        />
+      </div>
+      {log.fault !== null && (
+        <p role="alert" className="text-danger">
+          The events could not be had: {log.fault}
+        </p>
+      )}
+      {log.events === null && log.fault === null && <Spinner label="Loading the events" />}
+      {log.events !== null && found.length === 0 && <p className="text-dim">No event fits.</p>}
+      <ol className="overflow-hidden rounded-lg border border-line bg-panel empty:hidden">
+        {found
+          .slice(-shownMost)
+          .toReversed()
+          .map((event) => (
+            <Row key={event.seq} event={event} />
+          ))}
+      </ol>
+      {found.length > shownMost && <p className="text-dim">{found.length - shownMost} older ones are not drawn.</p>}
+      {log.older && log.events !== null && (
+        <div>
+          <Button onClick={() => void log.loadOlder()}>Load older events</Button>
+        </div>
+      )}
+    </section>
+  );
+}
+
+function Row({ event }: { event: EventJson }) {
+  const [open, setOpen] = useState(false);
+  const at = new Date(event.at);
+  return (
+    <li className="border-t border-line first:border-t-0">
+      <button
+        type="button"
+        aria-expanded={open}
+        className="flex w-full min-w-0 flex-wrap items-baseline gap-x-3 px-3 py-1 text-left hover:bg-sunken pointer-coarse:py-2.5"
+        onClick={() => setOpen(!open)}
+      >
+        <span className="w-10 shrink-0 text-right text-xs text-dim tabular-nums">{event.seq}</span>
+        <time dateTime={event.at} title={at.toLocaleString()} className="shrink-0 text-xs text-dim tabular-nums">
+          {at.toLocaleTimeString()}
+        </time>
+        <span className="shrink-0 font-mono text-xs">{event.type}</span>
+        <span className="min-w-0 flex-1 basis-48 break-words text-dim">{visibleText(describeEvent(event))}</span>
+      </button>
+      {open && (
+        <pre
+          tabIndex={0}
+          className="max-h-96 overflow-auto bg-sunken p-3 font-mono text-xs break-words whitespace-pre-wrap"
+        >
+          {visibleText(JSON.stringify(event, null, 2))}
+        </pre>
+      )}
+    </li>
+  );
+}

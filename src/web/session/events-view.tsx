@@ -1,0 +1,126 @@
+/** Why it ended, what runs, what is kept in the trash, and everything that was recorded. */
+import { useEffect, useState, type ReactNode } from "react";
+import type { EventJson, SessionJson, TrashJson } from "../../protocol/wire.ts";
+import { call } from "../state/api.ts";
+import { Age } from "../ui/age.tsx";
+import { Button } from "../ui/button.tsx";
+import { EventList } from "./event-list.tsx";
+import { TrashFacts } from "./trash-facts.tsx";
+import { useEventLog } from "./use-event-log.ts";
+import { startVerb } from "./verbs.tsx";
+import { visibleText } from "./visible-text.ts";
+import { actorWords, endWords, spanWords } from "./words.ts";
+
+export default function EventsView({ session }: { session: SessionJson }) {
+  const log = useEventLog(session.id);
+  return (
+    <div className="absolute inset-0 overflow-y-auto">
+      <div className="mx-auto flex w-full max-w-5xl flex-col gap-4 p-3 sm:p-4">
+        {session.end !== null && <Death end={session.end} events={log.events ?? []} />}
+        <Processes session={session} />
+        {session.trash !== null && <Kept session={session} trash={session.trash} />}
+        <EventList log={log} />
+      </div>
+    </div>
+  );
+}
+
+function Panel({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <section aria-label={title} className="flex flex-col gap-2 rounded-lg border border-line bg-panel p-3 sm:p-4">
+      <h2 className="font-semibold">{title}</h2>
+      {children}
+    </section>
+  );
+}
+
+function Death({ end, events }: { end: NonNullable<SessionJson["end"]>; events: readonly EventJson[] }) {
+  const last = events.findLast(({ type }) => type === "run.ended" || type === "launch.failed");
+  const uptime = last?.["uptimeMs"];
+  const reason = last?.["reason"];
+  const rows: [string, ReactNode][] = [
+    ["By", actorWords(end.by)],
+    ["When", <Age key="at" of={end.at} />],
+    ["Exit code", end.exitCode ?? "none"],
+    ["Signal", end.signal ?? "none"],
+    ["Uptime", typeof uptime === "number" ? spanWords(uptime) : "not known"],
+  ];
+  return (
+    <Panel title="Why did it end?">
+      <p>
+        {endWords(end.how)} {typeof reason === "string" ? visibleText(reason) : ""}
+      </p>
+      <dl className="flex flex-wrap gap-x-6 gap-y-1">
+        {rows.map(([name, value]) => (
+          <div key={name} className="flex gap-2">
+            <dt className="text-dim">{name}</dt>
+            <dd className="tabular-nums">{value}</dd>
+          </div>
+        ))}
+      </dl>
+      {end.lastLines.length > 0 && (
+        <pre
+          // Scrolled by keyboard too.
+          tabIndex={0}
+          aria-label="Last lines"
+          className="max-h-72 overflow-auto rounded-md bg-sunken p-3 font-mono text-xs"
+        >
+          {visibleText(end.lastLines.join("\n"))}
+        </pre>
+      )}
+    </Panel>
+  );
+}
+
+function Processes({ session }: { session: SessionJson }) {
+  return (
+    <Panel title="Processes">
+      {session.processes.length === 0 ? (
+        <p className="text-dim">None runs.</p>
+      ) : (
+        <table className="w-full max-w-md text-left tabular-nums">
+          <thead className="text-xs text-dim">
+            <tr>
+              <th className="py-1 font-medium">What</th>
+              <th className="py-1 font-medium">Pid</th>
+              <th className="py-1 font-medium">Age</th>
+            </tr>
+          </thead>
+          <tbody>
+            {session.processes.map(({ pid, what, startedAt }) => (
+              <tr key={pid} className="border-t border-line">
+                <td className="py-1">{what}</td>
+                <td className="py-1 font-mono">{pid}</td>
+                <td className="py-1">
+                  <Age of={startedAt} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </Panel>
+  );
+}
+
+function Kept({ session, trash }: { session: SessionJson; trash: string }) {
+  const [entry, setEntry] = useState<TrashJson | null>(null);
+  useEffect(() => {
+    const abort = new AbortController();
+    call("trash", { signal: abort.signal }).then(
+      (all) => setEntry(all.find(({ id }) => id === trash) ?? null),
+      // What the session itself says stands without it.
+      () => undefined,
+    );
+    return () => abort.abort();
+  }, [trash]);
+  return (
+    <Panel title="Files in the trash">
+      <p>Its worktree is kept as it was, with uncommitted and ignored files. Restore puts it back in its place.</p>
+      {entry !== null && <TrashFacts entry={entry} />}
+      <div>
+        <Button onClick={() => startVerb("restore", session)}>Restore</Button>
+      </div>
+    </Panel>
+  );
+}

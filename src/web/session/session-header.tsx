@@ -1,0 +1,139 @@
+/** What the session is and how it stands. On a phone the facts are behind a button: the view needs the room. */
+import { useState, type ReactNode } from "react";
+import { ArrowLeft, ChevronDown, Play, Square } from "lucide-react";
+import { Link } from "wouter";
+import type { SessionJson } from "../../protocol/wire.ts";
+import { Age } from "../ui/age.tsx";
+import { Button, IconButton } from "../ui/button.tsx";
+import { classes } from "../ui/classes.ts";
+import { StatusPill } from "../ui/status-pill.tsx";
+import { CopyText } from "./copy-text.tsx";
+import { EditableTitle } from "./editable-title.tsx";
+import { webAddress } from "./web-address.ts";
+import { verbs, type VerbName } from "./verb-list.ts";
+import { startVerb, VerbMenu } from "./verbs.tsx";
+
+export function SessionHeader({ session }: { session: SessionJson }) {
+  const [open, setOpen] = useState(false);
+  return (
+    <div className="flex shrink-0 flex-col gap-1 bg-panel px-2 pt-1.5 pb-1 sm:px-4">
+      <div className="flex items-center gap-1 sm:gap-2">
+        <Link
+          href="/"
+          aria-label="To the board"
+          title="To the board"
+          className="inline-flex size-8 shrink-0 items-center justify-center rounded-md text-dim hover:bg-sunken hover:text-text pointer-coarse:size-10"
+        >
+          <ArrowLeft size={16} aria-hidden />
+        </Link>
+        <EditableTitle session={session} />
+        <QuickVerb session={session} />
+        <VerbMenu session={session} />
+      </div>
+      <div className="flex min-w-0 items-center gap-2 pl-1" role="status" aria-live="polite">
+        <StatusPill status={session.status} className="shrink-0" />
+        <span className="min-w-0 flex-1 truncate text-dim" title={session.reason ?? undefined}>
+          {session.reason ?? <Since session={session} />}
+        </span>
+        <IconButton
+          label={open ? "Hide the details" : "Show the details"}
+          aria-expanded={open}
+          className="sm:hidden"
+          onClick={() => setOpen(!open)}
+        >
+          <ChevronDown size={16} aria-hidden className={classes(open && "rotate-180")} />
+        </IconButton>
+      </div>
+      <Facts session={session} open={open} />
+    </div>
+  );
+}
+
+function Since({ session }: { session: SessionJson }) {
+  return session.lastActivityAt === null ? null : (
+    <>
+      last activity <Age of={session.lastActivityAt} />
+    </>
+  );
+}
+
+function Facts({ session, open }: { session: SessionJson; open: boolean }) {
+  const { id, project, agent, kind, role, branch, base, pullRequest, issue, attach, workspacePath } = session;
+  return (
+    <dl
+      className={classes(
+        "min-w-0 flex-wrap items-center gap-x-4 gap-y-0.5 pb-1 pl-1 text-xs sm:flex",
+        open ? "flex" : "hidden",
+      )}
+    >
+      <Fact name="Session">
+        <CopyText text={id} what="id" />
+      </Fact>
+      <Fact name="Project">{project}</Fact>
+      <Fact name="Agent">
+        {agent}, {kind}
+        {role === "worker" ? "" : `, ${role}`}
+      </Fact>
+      {branch !== null && (
+        <Fact name="Branch">
+          <CopyText text={branch} what="branch" />
+        </Fact>
+      )}
+      <Fact name="Base">
+        <span className="font-mono">{base}</span>
+      </Fact>
+      {pullRequest !== null && (
+        <Fact name="Pull request">
+          <Outside to={pullRequest.url}>{pullRequest.url.replace(/^https?:\/\/[^/]+\//, "")}</Outside>{" "}
+          {pullRequest.state.replaceAll("_", " ")}
+        </Fact>
+      )}
+      {issue !== null && (
+        <Fact name="Issue">
+          <Outside to={issue}>{issue}</Outside>
+        </Fact>
+      )}
+      <Fact name="Worktree">
+        <CopyText text={workspacePath} what="worktree's path" />
+      </Fact>
+      {attach !== null && (
+        <Fact name="Attach">
+          <CopyText text={attach} what="attach command" />
+        </Fact>
+      )}
+    </dl>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div className="flex min-w-0 max-w-full items-center gap-1.5">
+      <dt className="shrink-0 text-dim">{name}</dt>
+      <dd className="min-w-0 truncate">{children}</dd>
+    </div>
+  );
+}
+
+/** A link where it is one; else the words alone. */
+function Outside({ to, children }: { to: string; children: ReactNode }) {
+  const address = webAddress(to);
+  if (address === null) return <>{children}</>;
+  return (
+    <a href={address} target="_blank" rel="noopener noreferrer" className="text-accent underline">
+      {children}
+    </a>
+  );
+}
+
+/** The one verb that is wanted most; the others are in the menu. */
+function QuickVerb({ session }: { session: SessionJson }) {
+  const back = (["restore", "wake", "unarchive"] as const).find((name) => verbs[name].applies(session));
+  const name: VerbName | null = back ?? (verbs.stop.applies(session) ? "stop" : null);
+  if (name === null) return null;
+  const Sign = name === "stop" ? Square : Play;
+  return (
+    <Button className="max-sm:hidden" onClick={() => startVerb(name, session)}>
+      <Sign size={14} aria-hidden /> {verbs[name].label}
+    </Button>
+  );
+}

@@ -1,0 +1,54 @@
+import { CircleAlert, CircleCheck, CircleX, Info } from "lucide-react";
+import type { FindingJson } from "../../protocol/wire.ts";
+import { Button } from "../ui/button.tsx";
+import { useAnswer } from "../ui/use-answer.ts";
+import { Answered, Section } from "./section.tsx";
+
+const everything = { query: { full: 1 } };
+const looks = {
+  fail: { Sign: CircleX, tone: "text-danger", word: "Wrong:" },
+  warn: { Sign: CircleAlert, tone: "text-alert", word: "Risk:" },
+  info: { Sign: Info, tone: "text-busy", word: "Note:" },
+  ok: { Sign: CircleCheck, tone: "text-good", word: "In order:" },
+} as const;
+const order: FindingJson["level"][] = ["fail", "warn", "info", "ok"];
+
+export function Doctor() {
+  const [findings, again] = useAnswer("doctor", everything);
+  return (
+    <Section
+      id="doctor"
+      title="Doctor"
+      note="What the daemon checks of itself and its surroundings."
+      action={
+        <Button size="small" onClick={again}>
+          Check again
+        </Button>
+      }
+    >
+      <Answered asked={findings} onAgain={again}>
+        {(list) => (
+          <ul className="flex flex-col gap-2">
+            {list
+              .toSorted((a, b) => order.indexOf(a.level) - order.indexOf(b.level))
+              .map((finding) => (
+                <Finding key={`${finding.check} ${finding.message}`} finding={finding} />
+              ))}
+          </ul>
+        )}
+      </Answered>
+    </Section>
+  );
+}
+
+function Finding({ finding: { level, message, fix } }: { finding: FindingJson }) {
+  const { Sign, tone, word } = looks[level];
+  return (
+    <li className="flex items-start gap-2">
+      <Sign size={16} aria-label={word} className={`mt-0.5 shrink-0 ${tone}`} />
+      <span className="min-w-0 break-words">
+        {message} {fix !== null && <span className="text-dim">{fix}</span>}
+      </span>
+    </li>
+  );
+}

@@ -1,0 +1,133 @@
+import { useState } from "react";
+import type { ProjectJson } from "../../protocol/wire.ts";
+import { call, sentenceOf } from "../state/api.ts";
+import { Button } from "../ui/button.tsx";
+import { Dialog } from "../ui/dialog.tsx";
+import { Field, TextInput } from "../ui/field.tsx";
+import { say } from "../ui/toast.tsx";
+import { Row, Section } from "./section.tsx";
+
+export function Projects({ projects, onChanged }: { projects: ProjectJson[]; onChanged: () => void }) {
+  const [leaving, setLeaving] = useState<ProjectJson | null>(null);
+  return (
+    <Section id="projects" title="Projects" note="Git repositories that sessions can be started in.">
+      {projects.length === 0 ? (
+        <p className="text-dim">None yet. Add a repository by its path on the daemon&apos;s machine.</p>
+      ) : (
+        <ul className="flex flex-col gap-2">
+          {projects.map((project) => (
+            <Row
+              key={project.id}
+              action={
+                <Button size="small" aria-label={`Remove ${project.id}`} onClick={() => setLeaving(project)}>
+                  Remove
+                </Button>
+              }
+            >
+              <p className="flex flex-wrap items-baseline gap-x-2">
+                <span className="font-medium">{project.id}</span>
+                <span className="text-xs text-dim">
+                  {project.agent}, {project.kind}, {project.sessions} {project.sessions === 1 ? "session" : "sessions"}
+                </span>
+              </p>
+              <p className="font-mono text-xs break-all text-dim">{project.path}</p>
+            </Row>
+          ))}
+        </ul>
+      )}
+      <AddProject onAdded={onChanged} />
+      {leaving !== null && <RemoveProject project={leaving} onClose={() => setLeaving(null)} onRemoved={onChanged} />}
+    </Section>
+  );
+}
+
+function AddProject({ onAdded }: { onAdded: () => void }) {
+  const [path, setPath] = useState("");
+  const [busy, setBusy] = useState(false);
+  const [fault, setFault] = useState<string | null>(null);
+  const add = async (): Promise<void> => {
+    setBusy(true);
+    setFault(null);
+    try {
+      const added = await call("projectAdd", { body: { path: path.trim() } });
+      say(added.length === 1 ? `Added ${added[0]!.id}.` : `Added ${added.map(({ id }) => id).join(", ")}.`);
+      setPath("");
+      onAdded();
+    } catch (error) {
+      setFault(sentenceOf(error));
+    }
+    setBusy(false);
+  };
+  return (
+    <form
+      className="flex items-start gap-2"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void add();
+      }}
+    >
+      <div className="flex-1">
+        <Field
+          label="Path of a repository"
+          fault={fault}
+          note="With a holdfast.yaml in it, the projects of that file; else the repository with defaults."
+        >
+          {(ids) => (
+            <TextInput
+              {...ids}
+              className="font-mono"
+              placeholder="/path/to/repository"
+              value={path}
+              onChange={(event) => setPath(event.target.value)}
+            />
+          )}
+        </Field>
+      </div>
+      <Button type="submit" className="mt-5" disabled={busy || path.trim() === ""}>
+        Add
+      </Button>
+    </form>
+  );
+}
+
+interface RemoveProps {
+  project: ProjectJson;
+  onClose: () => void;
+  onRemoved: () => void;
+}
+
+function RemoveProject({ project, onClose, onRemoved }: RemoveProps) {
+  const [fault, setFault] = useState<string | null>(null);
+  const remove = async (): Promise<void> => {
+    try {
+      await call("projectRemove", { params: { id: project.id } });
+      say(`${project.id} is forgotten. Nothing on disk was touched.`);
+      onRemoved();
+      onClose();
+    } catch (error) {
+      setFault(sentenceOf(error));
+    }
+  };
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title={`Remove ${project.id}?`}
+      description="Holdfast forgets the project. The repository, its worktrees and its branches stay as they are, and it can be added again."
+      actions={
+        <>
+          <Button onClick={onClose}>Keep it</Button>
+          <Button variant="danger" onClick={() => void remove()}>
+            Remove
+          </Button>
+        </>
+      }
+    >
+      {fault !== null && (
+        <p role="alert" className="text-danger">
+          {fault}
+        </p>
+      )}
+    </Dialog>
+  );
+}

@@ -1,0 +1,176 @@
+/** Worktrees that were put away by kill, cleanup and delete, to be put back or thrown away for good. */
+import { useEffect, useState } from "react";
+import type { TrashJson } from "../../protocol/wire.ts";
+import { startVerb } from "../session/verbs.tsx";
+import { call, sentenceOf } from "../state/api.ts";
+import { onEvents, useSession } from "../state/live.ts";
+import { Age } from "../ui/age.tsx";
+import { Button } from "../ui/button.tsx";
+import { Dialog } from "../ui/dialog.tsx";
+import { say } from "../ui/toast.tsx";
+import { useAnswer } from "../ui/use-answer.ts";
+import { Answered, Row, Section } from "./section.tsx";
+
+export default function TrashPage() {
+  const [trash, again] = useAnswer("trash");
+  // A session that is restored, killed or deleted, here or elsewhere, changes the list.
+  useEffect(
+    () => onEvents("*", (events) => void (events.some(({ type }) => type.startsWith("workspace.")) && again())),
+    [again],
+  );
+  /** What is to be thrown away: one entry, or all of them. */
+  const [asked, setAsked] = useState<TrashJson | "all" | null>(null);
+  const some = trash.is === "known" && trash.value.length > 0;
+  return (
+    <div className="mx-auto flex w-full max-w-3xl flex-col gap-4 p-4 pb-10">
+      <h1 className="text-base font-semibold">Trash</h1>
+      <Section
+        id="kept"
+        title="Kept worktrees"
+        note="Whole, with uncommitted and ignored files. Restoring a killed session puts its worktree back too."
+        action={
+          some && (
+            <Button size="small" variant="danger" onClick={() => setAsked("all")}>
+              Empty the trash
+            </Button>
+          )
+        }
+      >
+        <Answered asked={trash} onAgain={again}>
+          {(list) =>
+            list.length === 0 ? (
+              <p className="text-dim">The trash is empty.</p>
+            ) : (
+              <ul className="flex flex-col gap-2">
+                {list.map((entry) => (
+                  <Entry key={entry.id} entry={entry} onChanged={again} onThrow={() => setAsked(entry)} />
+                ))}
+              </ul>
+            )
+          }
+        </Answered>
+      </Section>
+      {asked !== null && (
+        <ThrowAway
+          what={asked}
+          count={trash.is === "known" ? trash.value.length : 0}
+          onClose={() => setAsked(null)}
+          onDone={again}
+        />
+      )}
+    </div>
+  );
+}
+
+function Entry({ entry, onChanged, onThrow }: { entry: TrashJson; onChanged: () => void; onThrow: () => void }) {
+  const [busy, setBusy] = useState(false);
+  const session = useSession(entry.session);
+  const owner = session?.trash === entry.id ? session : undefined;
+  const restore = async (): Promise<void> => {
+    setBusy(true);
+    try {
+      const { path } = await call("trashRestore", { params: { id: entry.id }, body: {} });
+      say(`The worktree of ${entry.session} is back at ${path}.`);
+      onChanged();
+    } catch (error) {
+      say(`${entry.session}: ${sentenceOf(error)}`, "fault");
+    }
+    setBusy(false);
+  };
+  return (
+    <Row
+      action={
+        <span className="flex gap-2">
+          {owner === undefined ? (
+            <Button
+              size="small"
+              disabled={busy}
+              aria-label={`Put back ${entry.session}`}
+              onClick={() => void restore()}
+            >
+              Put back
+            </Button>
+          ) : (
+            <Button size="small" aria-label={`Restore ${entry.session}`} onClick={() => startVerb("restore", owner)}>
+              Restore session
+            </Button>
+          )}
+          <Button size="small" variant="danger" aria-label={`Throw away ${entry.session}`} onClick={onThrow}>
+            Throw away
+          </Button>
+        </span>
+      }
+    >
+      <p className="flex flex-wrap items-baseline gap-x-2">
+        <span className="font-mono font-medium">{entry.session}</span>
+        <span className="font-mono text-xs text-dim">{entry.branch}</span>
+        <Age of={entry.trashedAt} className="text-xs text-dim" />
+      </p>
+      <p className="text-xs">{workWords(entry)}</p>
+      <p className="font-mono text-xs break-all text-dim">{entry.path}</p>
+    </Row>
+  );
+}
+
+function workWords({ uncommitted, unpushed }: TrashJson): string {
+  const parts = [
+    uncommitted === 0 ? "" : `${uncommitted} uncommitted ${uncommitted === 1 ? "file" : "files"}`,
+    unpushed.length === 0 ? "" : `${unpushed.length} unpushed ${unpushed.length === 1 ? "commit" : "commits"}`,
+  ].filter(Boolean);
+  return parts.length === 0 ? "No work that is only here." : `Only here: ${parts.join(", ")}.`;
+}
+
+interface ThrowAwayProps {
+  what: TrashJson | "all";
+  count: number;
+  onClose: () => void;
+  onDone: () => void;
+}
+
+function ThrowAway({ what, count, onClose, onDone }: ThrowAwayProps) {
+  const [busy, setBusy] = useState(false);
+  const [fault, setFault] = useState<string | null>(null);
+  const act = async (): Promise<void> => {
+    setBusy(true);
+    try {
+      const gone = await call("trashEmpty", { body: what === "all" ? {} : { id: what.id } });
+      say(gone.length === 1 ? "One worktree was thrown away." : `${gone.length} worktrees were thrown away.`);
+      onDone();
+      onClose();
+    } catch (error) {
+      setFault(sentenceOf(error));
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title={
+        what === "all"
+          ? `Throw away ${count} ${count === 1 ? "worktree" : "worktrees"}?`
+          : `Throw away the worktree of ${what.session}?`
+      }
+      description={
+        <>
+          {what !== "all" && <p>{workWords(what)}</p>}
+          <p>The files and the refs that pin their commits are removed for good. Nothing brings them back.</p>
+        </>
+      }
+      actions={
+        <>
+          <Button onClick={onClose}>Keep</Button>
+          <Button variant="danger" disabled={busy} onClick={() => void act()}>
+            Throw away for good
+          </Button>
+        </>
+      }
+    >
+      {fault !== null && (
+        <p role="alert" className="text-danger">
+          {fault}
+        </p>
+      )}
+    </Dialog>
+  );
+}

@@ -1,0 +1,41 @@
+/** What is worth calling a person back for: only what changed just now, and only what waits for them. */
+import type { Status } from "../../protocol/session.ts";
+import type { SessionJson } from "../../protocol/wire.ts";
+import { needOf } from "./need.ts";
+import type { SessionChange } from "./live.ts";
+
+export interface Call {
+  session: string;
+  title: string;
+  text: string;
+  /** The same in every tab, so that the browser shows it once. */
+  tag: string;
+}
+
+const busy: ReadonlySet<Status> = new Set<Status>(["starting", "working"]);
+
+export function callsFor(changes: readonly SessionChange[]): Call[] {
+  return changes.flatMap(({ before, after }) => {
+    const text = reasonToCall(before, after);
+    if (text === null) return [];
+    return [{ session: after.id, title: after.title, text, tag: `holdfast:${after.id}:${after.seq}` }];
+  });
+}
+
+function reasonToCall(before: SessionJson | undefined, after: SessionJson): string | null {
+  const asked = newQuestion(before, after);
+  if (asked !== null) return `Asks: ${asked}`;
+  if (before?.status === after.status) return null;
+  if (after.status === "needs_input") return after.reason ?? "Waits for your answer.";
+  if (after.status === "failed") return `Failed: ${after.reason ?? "it did not start."}`;
+  // A session that was just made and waits for its first prompt has finished nothing.
+  if (before === undefined || !busy.has(before.status) || before.status === "starting") return null;
+  const need = needOf(after);
+  if (after.status === "stuck") return "Has said nothing for a long time.";
+  return need === "idle" || need === "review" ? "Finished its turn." : null;
+}
+
+function newQuestion(before: SessionJson | undefined, after: SessionJson): string | null {
+  const known = new Set(before?.permissions.map(({ requestId }) => requestId));
+  return after.permissions.find(({ requestId }) => !known.has(requestId))?.title ?? null;
+}

@@ -1,0 +1,163 @@
+/**
+ * The line to a session's screen. It comes back by itself, with back-off, for as long as it is wanted; whoever attaches
+ * gets the whole screen painted anew. What is typed is sent only while the daemon says `attached`, and dropped otherwise:
+ * typing must never reach something else than what is seen.
+ */
+import { routes, streamProtocol, tokenProtocolPrefix } from "../../protocol/http.ts";
+import { pathOf } from "../../client/client.ts";
+import type { TerminalFrame, TerminalRequest } from "../../protocol/wire.ts";
+
+/** The part of a browser's WebSocket that is used. */
+export interface TerminalSocket {
+  binaryType: string;
+  addEventListener(type: "message", listener: (event: { data: unknown }) => void): void;
+  addEventListener(type: "close" | "error", listener: () => void): void;
+  send(data: string | Uint8Array<ArrayBuffer>): void;
+  close(): void;
+}
+
+export type LineState =
+  | { is: "connecting" }
+  | { is: "attached"; readonly: boolean }
+  /** The daemon let go of the screen and said why; the line stays wanted where the session still runs. */
+  | { is: "detached"; reason: string }
+  | { is: "waiting"; attempt: number };
+
+export interface TerminalOptions {
+  /** `ws://host:port`. */
+  origin: string;
+  session: string;
+  token: () => string | null;
+  socket: new (url: string, protocols: string[]) => TerminalSocket;
+  size: () => { cols: number; rows: number };
+  readonly: boolean;
+  onBytes: (bytes: Uint8Array) => void;
+  /** Before the first byte of a new screen. */
+  onAttached: () => void;
+  onState: (state: LineState) => void;
+  random?: () => number;
+}
+
+export interface TerminalLine {
+  /** False when it was dropped. */
+  type(bytes: Uint8Array<ArrayBuffer>): boolean;
+  resize(): void;
+  setReadonly(on: boolean): void;
+  /** Tries now instead of waiting on. */
+  wake(): void;
+  close(): void;
+}
+
+const firstDelayMs = 300;
+const longestDelayMs = 10_000;
+/** A session that is being started attaches late; one that has ended never does. Asked again at this pace. */
+const detachedDelayMs = 2_000;
+/** A line that has not attached by then is given up. */
+const attachMs = 15_000;
+
+export function connectTerminal(options: TerminalOptions): TerminalLine {
+  const random = options.random ?? Math.random;
+  let { readonly } = options;
+  let socket: TerminalSocket | null = null;
+  let attached = false;
+  let attempt = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let closed = false;
+  let detached: string | null = null;
+
+  const after = (delayMs: number, act: () => void): void => {
+    clearTimeout(timer);
+    timer = setTimeout(act, delayMs);
+  };
+
+  const connect = (): void => {
+    clearTimeout(timer);
+    detached = null;
+    options.onState({ is: "connecting" });
+    const { cols, rows } = options.size();
+    const query = { cols, rows, ...(readonly ? { readonly: 1 } : {}) };
+    const token = options.token();
+    const protocols = token === null ? [streamProtocol] : [streamProtocol, `${tokenProtocolPrefix}${token}`];
+    const path = pathOf(routes.terminal, { id: options.session }, query);
+    const opened = new options.socket(`${options.origin}${path}`, protocols);
+    opened.binaryType = "arraybuffer";
+    socket = opened;
+    after(attachMs, lost);
+    // A socket that was given up may still speak: only the current one is listened to.
+    opened.addEventListener("message", ({ data }) => {
+      if (socket === opened) take(data);
+    });
+    const end = (): void => {
+      if (socket === opened) lost();
+    };
+    opened.addEventListener("close", end);
+    opened.addEventListener("error", end);
+  };
+
+  const take = (data: unknown): void => {
+    if (typeof data !== "string") {
+      if (attached) options.onBytes(new Uint8Array(data as ArrayBuffer));
+      return;
+    }
+    const frame = JSON.parse(data) as TerminalFrame;
+    if (frame.type === "attached") {
+      clearTimeout(timer);
+      attempt = 0;
+      detached = null;
+      attached = true;
+      readonly = frame.readonly;
+      options.onAttached();
+      options.onState({ is: "attached", readonly });
+    } else {
+      attached = false;
+      detached = frame.reason;
+      options.onState({ is: "detached", reason: frame.reason });
+    }
+  };
+
+  const lost = (): void => {
+    drop();
+    if (closed) return;
+    attempt++;
+    const ceiling =
+      detached === null ? Math.min(firstDelayMs * 2 ** (attempt - 1), longestDelayMs) : detachedDelayMs * attempt;
+    // What the daemon said stays on screen while it is asked again.
+    if (detached === null) options.onState({ is: "waiting", attempt });
+    after(Math.min(ceiling, longestDelayMs) * (0.5 + random() / 2), connect);
+  };
+
+  const drop = (): void => {
+    clearTimeout(timer);
+    attached = false;
+    const old = socket;
+    socket = null;
+    old?.close();
+  };
+
+  const say = (request: TerminalRequest): void => {
+    if (attached) socket?.send(JSON.stringify(request));
+  };
+
+  connect();
+  return {
+    type: (bytes) => {
+      if (!attached || readonly || socket === null) return false;
+      socket.send(bytes);
+      return true;
+    },
+    resize: () => say({ type: "resize", ...options.size() }),
+    setReadonly: (on) => {
+      // At once here; the daemon's own word follows where it has one.
+      readonly = on;
+      say({ type: "readonly", on });
+      if (attached) options.onState({ is: "attached", readonly });
+    },
+    wake: () => {
+      if (!closed && socket === null) connect();
+    },
+    close: () => {
+      closed = true;
+      drop();
+    },
+  };
+}

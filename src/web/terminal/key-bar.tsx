@@ -1,0 +1,60 @@
+/** Keys for a thumb. They never take the focus: the phone's keyboard would close. */
+import {
+  ArrowDown,
+  ArrowLeft,
+  ArrowRight,
+  ArrowUp,
+  ClipboardPaste,
+  CornerDownLeft,
+  type LucideIcon,
+} from "lucide-react";
+import { classes } from "../ui/classes.ts";
+import type { KeyName } from "./keys.ts";
+
+const keys: { key: KeyName | "paste"; label: string; face: string | LucideIcon }[] = [
+  { key: "esc", label: "Escape", face: "Esc" },
+  { key: "tab", label: "Tab", face: "Tab" },
+  { key: "ctrl", label: "Hold Ctrl for the next key", face: "Ctrl" },
+  { key: "ctrl-c", label: "Ctrl-C", face: "^C" },
+  { key: "up", label: "Up", face: ArrowUp },
+  { key: "down", label: "Down", face: ArrowDown },
+  { key: "left", label: "Left", face: ArrowLeft },
+  { key: "right", label: "Right", face: ArrowRight },
+  { key: "paste", label: "Paste", face: ClipboardPaste },
+  { key: "enter", label: "Enter", face: CornerDownLeft },
+];
+
+export interface KeyBarProps {
+  disabled: boolean;
+  ctrl: boolean;
+  onKey: (key: KeyName | "paste") => void;
+}
+
+export function KeyBar({ disabled, ctrl, onKey }: KeyBarProps) {
+  return (
+    <div
+      role="toolbar"
+      aria-label="Keys"
+      className="hidden shrink-0 grid-cols-10 gap-1 border-t border-line bg-panel p-1 pointer-coarse:grid"
+    >
+      {keys.map(({ key, label, face: Face }) => (
+        <button
+          key={key}
+          type="button"
+          aria-label={label}
+          title={label}
+          disabled={disabled}
+          {...(key === "ctrl" ? { "aria-pressed": ctrl } : {})}
+          className={classes(
+            "flex h-10 min-w-0 items-center justify-center rounded-md border text-xs disabled:opacity-50",
+            key === "ctrl" && ctrl ? "border-accent bg-accent text-accent-ink" : "border-line bg-raised",
+          )}
+          onPointerDown={(event) => event.preventDefault()}
+          onClick={() => onKey(key)}
+        >
+          {typeof Face === "string" ? Face : <Face size={16} aria-hidden />}
+        </button>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,95 @@
+/**
+ * What went by on the screen, as plain text: scrolled by finger, selected, copied and searched like any page. It is
+ * a copy of the moment it was opened; the agent goes on meanwhile.
+ */
+import { useEffect, useRef, useState } from "react";
+import { ChevronDown, ChevronUp, X } from "lucide-react";
+import { call, sentenceOf } from "../state/api.ts";
+import { visibleText } from "../session/visible-text.ts";
+import { IconButton } from "../ui/button.tsx";
+import { TextInput } from "../ui/field.tsx";
+import { Spinner } from "../ui/spinner.tsx";
+import { findAll, markMatches } from "./find-text.ts";
+
+type History = { is: "loading" } | { is: "fault"; why: string } | { is: "there"; text: string };
+
+export function Scrollback({ session, onClose }: { session: string; onClose: () => void }) {
+  const [history, setHistory] = useState<History>({ is: "loading" });
+  const [words, setWords] = useState("");
+  const [at, setAt] = useState(0);
+  const pre = useRef<HTMLPreElement>(null);
+  const text = history.is === "there" ? history.text : "";
+  const matches = findAll(text, words);
+  const current = matches.length === 0 ? null : (matches.length - 1 - at + matches.length * 2) % matches.length;
+
+  useEffect(() => {
+    const abort = new AbortController();
+    call("scrollback", { params: { id: session }, signal: abort.signal }).then(
+      ({ lines }) => setHistory({ is: "there", text: visibleText(lines.join("\n")) }),
+      (error: unknown) => {
+        if (!abort.signal.aborted) setHistory({ is: "fault", why: sentenceOf(error) });
+      },
+    );
+    return () => abort.abort();
+  }, [session]);
+  // Read from its end, like a screen.
+  useEffect(() => pre.current?.scrollTo({ top: pre.current.scrollHeight }), [text]);
+  useEffect(() => {
+    if (pre.current !== null) markMatches(pre.current, findAll(text, words), words.length, current);
+  }, [text, words, current]);
+  useEffect(() => () => markMatches(null, [], 0, null), []);
+
+  const move = (by: number): void => {
+    if (matches.length > 0) setAt((at + by + matches.length) % matches.length);
+  };
+  return (
+    <section
+      aria-label="History of the screen"
+      className="absolute inset-0 z-10 flex flex-col bg-panel"
+      onKeyDown={(event) => {
+        if (event.key === "Escape") onClose();
+      }}
+    >
+      <div className="flex items-center gap-1 border-b border-line p-1">
+        <TextInput
+          type="search"
+          aria-label="Search the history"
+          placeholder="Search the history"
+          autoFocus
+          className="max-w-72"
+          value={words}
+          onChange={(event) => {
+            setWords(event.target.value);
+            setAt(0);
+          }}
+          onKeyDown={(event) => {
+            if (event.key === "Enter") move(event.shiftKey ? -1 : 1);
+          }}
+        />
+        <IconButton label="Match above" disabled={matches.length === 0} onClick={() => move(1)}>
+          <ChevronUp size={16} aria-hidden />
+        </IconButton>
+        <IconButton label="Match below" disabled={matches.length === 0} onClick={() => move(-1)}>
+          <ChevronDown size={16} aria-hidden />
+        </IconButton>
+        <p role="status" className="min-w-0 flex-1 truncate text-xs text-dim tabular-nums">
+          {words === "" ? "" : current === null ? "No match" : `${current + 1} of ${matches.length}`}
+        </p>
+        <IconButton label="Close the history" onClick={onClose}>
+          <X size={16} aria-hidden />
+        </IconButton>
+      </div>
+      {history.is === "loading" && <Spinner label="Reading the history" />}
+      {history.is === "fault" && (
+        <p role="alert" className="p-4 text-danger">
+          The history could not be read: {history.why}
+        </p>
+      )}
+      {history.is === "there" && (
+        <pre ref={pre} tabIndex={0} aria-label="Lines" className="min-h-0 flex-1 overflow-auto p-2 font-mono text-xs">
+          {text === "" ? "Nothing has been printed yet." : text}
+        </pre>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,141 @@
+/** Joins a screen and its line, and keeps both in step with the page: size, colours, visibility, the daemon's return. */
+import { token } from "../state/login.ts";
+import { live } from "../state/live.ts";
+import { toClipboard } from "../session/copy-text.tsx";
+import { preferences } from "../state/preferences.ts";
+import { connectTerminal, type LineState } from "./connection.ts";
+import { openScreen } from "./screen.ts";
+import { selectByMouse } from "./selection.ts";
+
+export interface TerminalParts {
+  parent: HTMLElement;
+  session: string;
+  onState: (state: LineState) => void;
+  onSelection: (some: boolean) => void;
+  /** Tab belongs to the agent, so there is another way out by keyboard. */
+  onLeave: () => void;
+  onSearch: () => void;
+}
+
+export interface RunningTerminal {
+  press(text: string): void;
+  paste(text: string): void;
+  selection(): string;
+  applicationKeys(): boolean;
+  setReadonly(on: boolean): void;
+  setMouse(on: boolean): void;
+  setReader(on: boolean): void;
+  setTyping(on: boolean): void;
+  /** Changes what is typed before it is sent. */
+  setFilter(filter: ((text: string) => string) | null): void;
+  wake(): void;
+  close(): void;
+}
+
+const phoneFontSize = 12;
+const fontSize = 13;
+
+export function startTerminal(parts: TerminalParts): RunningTerminal {
+  const { parent } = parts;
+  const small = matchMedia("(max-width: 640px)").matches;
+  const screen = openScreen(parent, { fontSize: small ? phoneFontSize : fontSize });
+  const { terminal } = screen;
+  let mouse = false;
+  let filter: ((text: string) => string) | null = null;
+  screen.fit();
+
+  const scheme = location.protocol === "https:" ? "wss" : "ws";
+  const line = connectTerminal({
+    origin: `${scheme}://${location.host}`,
+    session: parts.session,
+    token,
+    socket: WebSocket,
+    size: () => ({ cols: terminal.cols, rows: terminal.rows }),
+    readonly: false,
+    onBytes: (bytes) => terminal.write(bytes),
+    // tmux paints everything anew for who comes: nothing of the old screen may show through.
+    onAttached: () => terminal.reset(),
+    onState: parts.onState,
+  });
+
+  const send = (text: string): void => void line.type(new TextEncoder().encode(text));
+  terminal.onData((text) => send(filter === null ? text : filter(text)));
+  // Old mouse reports hold bytes that are no UTF-8.
+  terminal.onBinary((text) => void line.type(Uint8Array.from(text, (letter) => letter.charCodeAt(0))));
+  terminal.onSelectionChange(() => parts.onSelection(terminal.hasSelection()));
+  terminal.attachCustomKeyEventHandler((event) => {
+    if (event.type !== "keydown" || !event.ctrlKey || !event.shiftKey) return true;
+    const act = shortcuts[event.code];
+    if (act === undefined) return true;
+    event.preventDefault();
+    act();
+    return false;
+  });
+  const shortcuts: Record<string, () => void> = {
+    KeyC: () => {
+      if (terminal.hasSelection()) void toClipboard(terminal.getSelection());
+    },
+    KeyF: parts.onSearch,
+    KeyL: parts.onLeave,
+  };
+
+  const stops = [
+    selectByMouse(parent, () => !mouse),
+    watchSize(parent, () => {
+      screen.fit();
+      line.resize();
+    }),
+    preferences.subscribe(() => requestAnimationFrame(screen.retheme)),
+    watchScheme(screen.retheme),
+    // The daemon is back: no need to wait out the rest of a pause.
+    live.subscribe((now, before) => {
+      if (now.line.is === "open" && before.line.is !== "open") line.wake();
+    }),
+  ];
+
+  return {
+    press: (text) => terminal.input(text, true),
+    paste: (text) => terminal.paste(text),
+    selection: () => terminal.getSelection(),
+    applicationKeys: () => terminal.modes.applicationCursorKeysMode,
+    setReadonly: (on) => line.setReadonly(on),
+    setMouse: (on) => {
+      mouse = on;
+    },
+    setReader: (on) => {
+      terminal.options.screenReaderMode = on;
+    },
+    setTyping: (on) => {
+      terminal.options.disableStdin = !on;
+    },
+    setFilter: (next) => {
+      filter = next;
+    },
+    wake: () => line.wake(),
+    close: () => {
+      for (const stop of stops) stop();
+      line.close();
+      screen.dispose();
+    },
+  };
+}
+
+/** Once a frame at most: a window that is dragged changes its size all the time. */
+function watchSize(element: HTMLElement, act: () => void): () => void {
+  let frame = 0;
+  const observer = new ResizeObserver(() => {
+    cancelAnimationFrame(frame);
+    frame = requestAnimationFrame(act);
+  });
+  observer.observe(element);
+  return () => {
+    cancelAnimationFrame(frame);
+    observer.disconnect();
+  };
+}
+
+function watchScheme(act: () => void): () => void {
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  dark.addEventListener("change", act);
+  return () => dark.removeEventListener("change", act);
+}

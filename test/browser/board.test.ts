@@ -1,0 +1,178 @@
+import { expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { ChatHome } from "../harness/chat.ts";
+import { until } from "../harness/until.ts";
+import { expectAccessible, lineDown, openDashboard, useBrowser } from "./browser.ts";
+
+useBrowser();
+
+const column = (page: Page, name: string) => page.getByRole("region", { name: new RegExp(`^${name}`) });
+const card = (page: Page, id: string) => page.getByRole("article", { name: new RegExp(`^${id} `) });
+
+test("[WEB-3, WEB-8, WEB-26] the board: columns by need, live; a question is answered on its card; the list", async () => {
+  await using home = await ChatHome.open();
+  const asking = await home.chat("say: I looked around.\nask: run the tests?");
+  const working = await home.chat("gate: open");
+  const killed = await home.chat("say: done");
+  await home.status(asking, "needs_input");
+  await home.ended(killed);
+  await home.call("kill", killed, { body: {} });
+  await using tab = await openDashboard(home);
+  const { page } = tab;
+  await column(page, "Needs you").getByRole("article", { name: asking }).waitFor();
+  await column(page, "Working").getByRole("article", { name: working }).waitFor();
+  await column(page, "Ended").getByRole("article", { name: killed }).waitFor();
+  await until("the count in the title", async () => (await page.title()) === "(1) Holdfast");
+  await expectAccessible(page);
+  await page.emulateMedia({ colorScheme: "dark" });
+  await expectAccessible(page);
+
+  const question = page.getByRole("group", { name: `Question of ${asking}` });
+  await question.getByText("run the tests?").waitFor();
+  expect(await question.getByRole("button").allTextContents()).toEqual(["Allow", "Always allow", "Reject"]);
+  await question.getByRole("button", { name: "Allow", exact: true }).click();
+  await column(page, "Idle").getByRole("article", { name: asking }).waitFor();
+  expect(await home.said(asking)).toContain("allowed");
+  await until("the title without a count", async () => (await page.title()) === "Holdfast");
+
+  home.openGate("open");
+  await column(page, "Idle").getByRole("article", { name: working }).waitFor();
+
+  await page.getByRole("button", { name: "List" }).click();
+  await card(page, working).getByText("idle").waitFor();
+  await expectAccessible(page);
+  await page.reload();
+  await page.getByRole("button", { name: "List", pressed: true }).waitFor();
+  await card(page, killed).getByRole("link").first().click();
+  await page.waitForURL(`**/s/${killed}`);
+});
+
+test("[WEB-4, WEB-6, WEB-7] filter, search, order, keyboard and command palette", async () => {
+  await using home = await ChatHome.open();
+  const other = await home.repository("other-app");
+  await home.ok(["project", "add", other]);
+  const spawn = (project: string, name: string) =>
+    home.call("spawn", "-", { body: { project, name, agent: "demo", kind: "chat" } }).then(({ id }) => id);
+  const ids = [
+    await spawn("my-app", "Fix the login"),
+    await spawn("my-app", "Write the manual"),
+    await spawn("other-app", "Fix the roof"),
+  ];
+  await using tab = await openDashboard(home);
+  const { page } = tab;
+  await card(page, ids[2]!).waitFor();
+  const shown = async (): Promise<string[]> =>
+    (
+      await page
+        .getByRole("article")
+        .all()
+        .then((all) => Promise.all(all.map((one) => one.getAttribute("aria-label"))))
+    ).map((label) => label!.split(" ")[0]!);
+
+  await page.getByLabel("Order", { exact: true }).selectOption("Name");
+  await until("the order by name", async () => (await shown()).join() === [ids[0], ids[1], ids[2]].join());
+  await page.getByLabel("Order", { exact: true }).selectOption("Newest");
+  await until("the newest first", async () => (await shown()).join() === ids.toReversed().join());
+  await page.getByLabel("Order", { exact: true }).selectOption("Name");
+
+  await page.getByLabel("Project", { exact: true }).selectOption("other-app");
+  await until("one project", async () => (await shown()).join() === ids[2]);
+  await page.getByLabel("Project", { exact: true }).selectOption("All projects");
+
+  await page.locator("body").press("/");
+  await page.keyboard.type("fix LOGIN");
+  await until("what fits", async () => (await shown()).join() === ids[0]);
+  await page.keyboard.press("Escape");
+  await until("all again", async () => (await shown()).length === 3);
+  await page.keyboard.press("/");
+  await page.keyboard.type("nothing like it");
+  await page.getByRole("button", { name: "Show all sessions" }).click();
+  await card(page, ids[0]!).waitFor();
+
+  // The focus is the cursor.
+  const focused = () =>
+    page.evaluate(() => document.activeElement?.closest("article")?.getAttribute("aria-label") ?? "");
+  await page.keyboard.press("j");
+  expect(await focused()).toContain(ids[0]);
+  await page.keyboard.press("j");
+  expect(await focused()).toContain(ids[1]);
+  await page.keyboard.press("k");
+  expect(await focused()).toContain(ids[0]);
+  await page.keyboard.press("Enter");
+  await page.waitForURL(`**/s/${ids[0]}`);
+  await page.keyboard.press("g");
+  await page.keyboard.press("b");
+  await card(page, ids[0]!).waitFor();
+  await page.keyboard.press("?");
+  await page.getByRole("dialog", { name: "Keyboard" }).waitFor();
+  await expectAccessible(page);
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "hidden" });
+  await page.keyboard.press("n");
+  await page.getByRole("heading", { name: "New session" }).waitFor();
+  await page.getByLabel("Title").fill("n is a letter here");
+  expect(page.url()).toContain("/new");
+
+  await page.keyboard.press("Control+k");
+  await page.getByRole("dialog").waitFor();
+  await expectAccessible(page);
+  await page.keyboard.type("manual");
+  await page.getByRole("option", { name: /Write the manual/, selected: true }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.waitForURL(`**/s/${ids[1]}`);
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("stop a session");
+  await page.getByRole("option", { name: /^Stop a session/, selected: true }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("roof");
+  await page.getByRole("option", { name: /Fix the roof/, selected: true }).waitFor();
+  await page.keyboard.press("Enter");
+  await page
+    .getByRole("dialog", { name: `Stop ${ids[2]}` })
+    .getByRole("button", { name: "Stop" })
+    .click();
+  await home.status(ids[2]!, "stopped");
+});
+
+test("[WEB-16] two tabs: a question that is answered in one is gone in the other, and both show new sessions", async () => {
+  await using home = await ChatHome.open();
+  const id = await home.chat("ask: go on?");
+  await home.status(id, "needs_input");
+  await using tab = await openDashboard(home);
+  const other = await tab.context.newPage();
+  await other.goto(tab.page.url());
+  await other.getByRole("group", { name: `Question of ${id}` }).waitFor();
+  await tab.page
+    .getByRole("group", { name: `Question of ${id}` })
+    .getByRole("button", { name: "Reject" })
+    .click();
+  await other.getByRole("group", { name: `Question of ${id}` }).waitFor({ state: "hidden" });
+  await column(other, "Idle").getByRole("article", { name: id }).waitFor();
+  const next = await home.chat();
+  await card(other, next).waitFor();
+  await card(tab.page, next).waitFor();
+});
+
+test("[WEB-17] fifty sessions are drawn whole, searched and opened", async () => {
+  await using home = await ChatHome.open();
+  const count = 50;
+  const live = 12;
+  const ids = await Promise.all(
+    Array.from({ length: count }, async (_, at) => {
+      const body = { project: "my-app", agent: "demo", kind: "terminal", name: `Task ${at + 1}`, wait: false } as const;
+      const { id } = await home.call("spawn", "-", { body });
+      // Most are ended before they are whole: the board shows fifty all the same.
+      if (at >= live) await home.call("stop", id, { body: { wait: false } });
+      return id;
+    }),
+  );
+  await using tab = await openDashboard(home, { expected: lineDown });
+  const { page } = tab;
+  await until("all of them", async () => (await page.getByRole("article").count()) === count, 60_000);
+  expect(new Set(ids).size).toBe(count);
+  await page.getByLabel("Search sessions").fill("Task 50");
+  await until("the one", async () => (await page.getByRole("article").count()) === 1);
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Enter");
+  await page.waitForURL("**/s/ma-*");
+});

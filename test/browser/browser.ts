@@ -1,0 +1,129 @@
+/**
+ * A person at a browser: one chromium for a test file, contexts that watch for complaints, and the login by the printed
+ * link. A complaint (console error, uncaught error, violation of the content policy) fails the test that made it.
+ */
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from "playwright-core";
+import { afterAll, beforeAll, expect } from "vitest";
+import type { Home } from "../harness/home.ts";
+
+export const desktop = { width: 1440, height: 900 };
+export const phone = { width: 390, height: 844 };
+/** What a loaded two-core machine may need for one step. */
+const stepMs = 20_000;
+
+let browser: Browser;
+
+/** Call once, at the top of a test file. */
+export function useBrowser(): void {
+  beforeAll(async () => {
+    browser = await launchBrowser();
+  });
+  afterAll(() => browser.close());
+}
+
+export function launchBrowser(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: "/usr/bin/chromium",
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+    ],
+  });
+}
+
+export interface Tab extends AsyncDisposable {
+  page: Page;
+  context: BrowserContext;
+  /** What the browser complained about so far. */
+  complaints: string[];
+}
+
+export interface TabOptions extends BrowserContextOptions {
+  /** Complaints that the test provokes: a line that is down, say. */
+  expected?: RegExp;
+}
+
+/** A browser of its own, not logged in. When it is closed, what it complained about fails the test. */
+export async function openTab(options: TabOptions = {}): Promise<Tab> {
+  const { expected, ...rest } = options;
+  const touch = (rest.viewport?.width ?? desktop.width) < 600 ? { hasTouch: true, isMobile: true } : {};
+  const context = await browser.newContext({ viewport: desktop, ...touch, ...rest });
+  context.setDefaultTimeout(stepMs);
+  const complaints: string[] = [];
+  const page = await context.newPage();
+  watch(page, complaints);
+  context.on("page", (other) => watch(other, complaints));
+  return {
+    page,
+    context,
+    complaints,
+    async [Symbol.asyncDispose]() {
+      await context.close();
+      expect(complaints.filter((text) => expected?.test(text) !== true)).toEqual([]);
+    },
+  };
+}
+
+function watch(page: Page, complaints: string[]): void {
+  // Violations of the content policy are console errors too.
+  page.on("console", (message) => void (message.type() === "error" && complaints.push(message.text())));
+  page.on("pageerror", (error) => void complaints.push(error.message));
+}
+
+export async function loginLink(home: Home): Promise<string> {
+  return (await home.ok(["dashboard", "--no-open"])).trim().split("\n").at(-1)!;
+}
+
+/** Opens the printed link, and then the address that is wanted. */
+export async function logIn(page: Page, home: Home, path = "/"): Promise<void> {
+  await page.goto(await loginLink(home));
+  await page.getByRole("banner").waitFor();
+  if (path !== "/") await page.goto(new URL(path, page.url()).href);
+}
+
+/** A browser that is logged in. */
+export async function openDashboard(home: Home, options: TabOptions & { path?: string } = {}): Promise<Tab> {
+  const { path, ...rest } = options;
+  const tab = await openTab(rest);
+  await logIn(tab.page, home, path);
+  return tab;
+}
+
+/** The daemon was killed under the page: its requests fail, and the browser says so. */
+export const lineDown =
+  /ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_INTERNET_DISCONNECTED|WebSocket connection|ERR_EMPTY_RESPONSE|ERR_SOCKET_NOT_CONNECTED/;
+
+let axe: string | undefined;
+
+/** Finds what screen readers, keyboards and tired eyes would trip over. */
+export async function expectAccessible(page: Page): Promise<void> {
+  axe ??= readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+  // By the debugger's evaluate, which the content policy does not concern.
+  await page.evaluate(axe);
+  const found = await page.evaluate(async () => {
+    const { axe } = window as unknown as { axe: { run(options: object): Promise<{ violations: Violation[] }> } };
+    interface Violation {
+      id: string;
+      help: string;
+      nodes: { html: string; failureSummary?: string }[];
+    }
+    const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"];
+    const { violations } = await axe.run({ runOnly: { type: "tag", values: tags } });
+    return violations.map(
+      ({ id, help, nodes }) =>
+        `${id}: ${help}: ${nodes.map((node) => `${node.html} ${node.failureSummary}`).join(" | ")}`,
+    );
+  });
+  expect(found).toEqual([]);
+}
+
+/** Nothing may be wider than the screen. */
+export async function expectNoSideways(page: Page): Promise<void> {
+  const [wide, screen] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+  expect(wide).toBeLessThanOrEqual(screen);
+}

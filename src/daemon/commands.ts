@@ -39,7 +39,7 @@ const maxEvents = 10_000;
 const haltDeadlineMs = 15_000;
 /** A whole screen of a large terminal; more is scrollback, up to what tmux keeps. */
 const defaultScreenLines = 60;
-const maxScreenLines = 5_000;
+const maxScreenLines = 20_000;
 
 export interface CommandsOptions {
   info: () => InfoJson;

@@ -2,10 +2,11 @@
 import tailwindcss from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
+import { fewLanguages } from "./vite-languages.ts";
 
 export default defineConfig({
   root: import.meta.dirname,
   publicDir: "public",
-  plugins: [react(), tailwindcss()],
+  plugins: [fewLanguages(), react(), tailwindcss()],
   build: { target: "es2024", assetsInlineLimit: 0, modulePreload: { polyfill: false }, chunkSizeWarningLimit: 2_000 },
 });

@@ -44,7 +44,12 @@ export class Views {
     const panes = list.is === "known" ? list.panes : [];
     const pane = panes.find((each) => each.session === session.id && each.launch === launch && !each.dead);
     if (launch === null || pane === undefined) throw notShown(session, "its agent is not running");
-    const view = new View(await startClient(this.#tmux, pane.sessionTarget, request), launch, this.#tmux);
+    const view = new View(
+      await startClient(this.#tmux, pane.sessionTarget, request),
+      launch,
+      this.#tmux,
+      pane.paneTarget,
+    );
     this.#open.add(view);
     view.onGone(() => this.#open.delete(view));
     try {
@@ -97,17 +102,21 @@ class View implements TerminalView {
   readonly launch: LaunchId;
   readonly #pty: Pty;
   readonly #tmux: Tmux;
+  readonly #pane: string;
   readonly #client: Identity | null;
   readonly #gone: Promise<void>;
   #isGone = false;
   #name: string | null = null;
+  #scrolled = false;
+  #leaving: Promise<void> | null = null;
   #early: Buffer[] = [];
   #sink: { data(bytes: Buffer): void; end: ViewEnd } | null = null;
 
-  constructor(pty: Pty, launch: LaunchId, tmux: Tmux) {
+  constructor(pty: Pty, launch: LaunchId, tmux: Tmux, pane: string) {
     this.launch = launch;
     this.#pty = pty;
     this.#tmux = tmux;
+    this.#pane = pane;
     this.#client = identify(pty.pid);
     pty.onData((bytes) => {
       if (this.#sink === null) this.#early.push(bytes);
@@ -148,6 +157,23 @@ class View implements TerminalView {
   }
 
   write(bytes: Buffer): void {
+    const text = bytes.toString("latin1");
+    if (wheelUp.test(text)) this.#scrolled = true;
+    // Who scrolled back and then types means the agent; tmux would take the keys for its own.
+    else if (this.#scrolled && !notTyped.test(text)) {
+      this.#scrolled = false;
+      this.#leaving = this.#leaveHistory();
+    }
+    if (this.#leaving === null) this.#send(bytes);
+    else void this.#leaving.then(() => this.#send(bytes));
+  }
+
+  async #leaveHistory(): Promise<void> {
+    if (this.#name !== null) await this.#tmux.run({ commands: [["copy-mode", "-q", "-t", this.#pane]] });
+    this.#leaving = null;
+  }
+
+  #send(bytes: Buffer): void {
     if (!this.#isGone) this.#pty.write(withoutPrefix(bytes));
   }
 
@@ -200,6 +226,11 @@ class View implements TerminalView {
   }
 }
 
+/** A turn of the wheel, and all else that a terminal says without a key: mouse reports, the focus come or gone. */
+// oxlint-disable-next-line no-control-regex -- these are what terminals send
+const wheelUp = /^\x1b\[<64;/;
+// oxlint-disable-next-line no-control-regex -- these are what terminals send
+const notTyped = /^\x1b\[(?:<\d|M|I$|O$)/;
 /** What a client says before it ends is mixed with what sets a terminal up. */
 // oxlint-disable-next-line no-control-regex -- these are what terminals are told
 const settings = /\x1b\[[0-9;?]*[a-zA-Z]|[\x00-\x1f]+/g;

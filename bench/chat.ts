@@ -1,7 +1,8 @@
 /**
  * What a chat session costs: memory of its keeper, a start until the agent's first line is committed, the way of a line
- * to a WebSocket client, the whole chain into ten of them, and finding 500 living sessions again. Each beside its floor,
- * in turns. Linux. Some 80 s. `node bench/chat.ts [memory|start|latency|chain|adopt ...]` runs some of it.
+ * to a WebSocket client, the whole chain into ten of them, finding 500 living sessions again, and opening a long
+ * transcript. Each beside its floor, in turns. Linux. Some 90 s.
+ * `node bench/chat.ts [memory|start|latency|chain|adopt|transcript ...]` runs some of it.
  */
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -11,9 +12,12 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { bootId, identify, readStat } from "../src/base/pid.ts";
 import { requestLine } from "../src/protocol/acp.ts";
+import { builderOf, transcriptOf, type TranscriptPage } from "../src/protocol/transcript.ts";
+import type { EventJson } from "../src/protocol/wire.ts";
 import { floorProgram, runChain, type ChainResult } from "./lib/chain.ts";
 import { makeChatDirectory, newIds, openChatRuntime, openChatStore, sessionCreated } from "./lib/chat-home.ts";
 import { atMost, print, ratio, round, summarise } from "./lib/figure.ts";
+import { seedLongChat } from "./lib/long-chat.ts";
 import { follow, type BenchFollowers, type Received } from "./lib/followers.ts";
 import { makeHome, type BenchHome } from "./lib/home.ts";
 import { startKeeper } from "./lib/keeper-run.ts";
@@ -42,6 +46,12 @@ const followers = 10;
 const goalAdoptMs = 25;
 const adoptRounds = 7;
 const adopted = 500;
+const goalTranscriptTime = 1 / 50;
+const goalTranscriptBytes = 1 / 10;
+const transcriptRounds = 7;
+const transcriptEvents = 50_000;
+const transcriptTail = 200;
+const replayPage = 10_000;
 
 const asked = process.argv.slice(2);
 const wants = (what: string): boolean => asked.length === 0 || asked.includes(what);
@@ -49,6 +59,7 @@ if (wants("memory")) await measureMemory();
 if (wants("start")) await measureStarts();
 if (wants("latency") || wants("chain")) await withDaemon();
 if (wants("adopt")) await measureAdoption();
+if (wants("transcript")) await measureTranscript();
 
 /** The floor: three shells of the same kind that wait and hold nothing. */
 async function measureMemory(): Promise<void> {
@@ -388,4 +399,79 @@ async function seed(directory: string, pids: readonly number[]): Promise<void> {
     }),
   );
   store.close();
+}
+
+/**
+ * The floor: all events in the largest pages there are, then the client's own fold. Ours: one answer, and a fold that is
+ * ready to go on. Both as text over the socket, parsed; in turns, after one round that warms both up.
+ */
+async function measureTranscript(): Promise<void> {
+  const home = await makeHome(1);
+  try {
+    const session = await seedLongChat(home, transcriptEvents, transcriptTail);
+    await using _daemon = await startDaemon(home);
+    const [ours, floor, ourBytes, floorBytes]: number[][] = [[], [], [], []];
+    for (let count = 0; count <= transcriptRounds; count++) {
+      const replayed = await timed(() => replay(home, session));
+      const opened = await timed(() => openReady(home, session));
+      if (replayed.seq !== opened.seq) throw new Error(`${opened.seq} is not ${replayed.seq}`);
+      if (count === 0) continue;
+      floor!.push(replayed.ms);
+      ours!.push(opened.ms);
+      floorBytes!.push(replayed.bytes);
+      ourBytes!.push(opened.bytes);
+    }
+    const what = `a transcript of ${transcriptEvents} events from its ready snapshot and ${transcriptTail} events behind it`;
+    const figures = [
+      { what: `${what}, time`, ours: ours!, floor: floor!, goal: goalTranscriptTime, unit: "Ms" },
+      { what: `${what}, bytes`, ours: ourBytes!, floor: floorBytes!, goal: goalTranscriptBytes, unit: "Bytes" },
+    ];
+    for (const { what: name, ours: mine, floor: other, goal, unit } of figures) {
+      const parts = mine.map((value, index) => value / other[index]!).toSorted((a, b) => a - b);
+      const measured = round(parts[Math.floor(parts.length / 2)]!, 4);
+      print({
+        bench: "chat",
+        what: name,
+        measured,
+        unit: "of a replay",
+        ...atMost(measured, goal),
+        spread: [round(parts[0]!, 4), round(parts.at(-1)!, 4)],
+        [`ours${unit}`]: summarise(mine),
+        [`replay${unit}`]: summarise(other),
+        rounds: transcriptRounds,
+      });
+    }
+  } finally {
+    home.remove();
+  }
+}
+
+interface Read {
+  seq: number;
+  bytes: number;
+}
+
+async function timed(read: () => Promise<Read>): Promise<Read & { ms: number }> {
+  const begun = performance.now();
+  const done = await read();
+  return { ...done, ms: performance.now() - begun };
+}
+
+async function replay(home: BenchHome, session: string): Promise<Read> {
+  const events: EventJson[] = [];
+  let bytes = 0;
+  for (;;) {
+    const path = `/api/sessions/${session}/events?since=${events.at(-1)?.seq ?? 0}&limit=${replayPage}`;
+    const text = await ask(home.paths.socket, path);
+    bytes += Buffer.byteLength(text);
+    const page = JSON.parse(text) as EventJson[];
+    events.push(...page);
+    if (page.length < replayPage) return { seq: transcriptOf(events).seq, bytes };
+  }
+}
+
+async function openReady(home: BenchHome, session: string): Promise<Read> {
+  const text = await ask(home.paths.socket, `/api/sessions/${session}/transcript`);
+  const { seq } = builderOf(JSON.parse(text) as TranscriptPage).transcript();
+  return { seq, bytes: Buffer.byteLength(text) };
 }

@@ -9,7 +9,7 @@ import { chromium, type Browser, type CDPSession, type Page } from "playwright-c
 import type { SessionJson } from "../src/protocol/wire.ts";
 import { atMost, print, round, summarise } from "./lib/figure.ts";
 import { makeHome, root } from "./lib/home.ts";
-import { addLongChat } from "./lib/long-chat.ts";
+import { addLongChat } from "./lib/readable-chat.ts";
 import { ask, startDaemon } from "./lib/processes.ts";
 import { addProject, haltAll, makeRepository } from "./lib/project.ts";
 

@@ -1,80 +1,61 @@
-/** A chat session with a long past, written by the store itself; nothing of it runs. */
-import { join } from "node:path";
+/** A long conversation, written into a home whose daemon does not run: half words, the rest tool calls, thoughts, usage. */
+import { Transcripts } from "../../src/daemon/transcripts.ts";
 import type { SessionEvent } from "../../src/protocol/event.ts";
-import { asProjectId, asPromptId, asSessionId } from "../../src/protocol/ids.ts";
+import { asPromptId, asSessionId } from "../../src/protocol/ids.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { BenchHome } from "./home.ts";
 
-/** Of a home that has its project already. Gives the last words that were said. */
-export async function addLongChat(home: BenchHome, name: string, events: number): Promise<string> {
-  const { paths } = home;
-  const store = openStore({
-    path: paths.database,
-    backupsDirectory: paths.backups,
-    reservePath: paths.reserve,
-    now: Date.now,
-  });
-  const id = asSessionId(name);
-  const workspacePath = join(paths.worktrees, "app", "app-1");
-  const place = { branch: "app-1", branchCreated: false, base: "main" };
+/** Of each turn: 3 about its prompt, 50 words, 8 thoughts, 12 tool calls of 3 events, 2 of usage, its end. */
+export const eventsPerTurn = 100;
+
+/** `notFolded` events come behind the ready transcript. */
+export async function seedLongChat(home: BenchHome, events: number, notFolded: number): Promise<string> {
+  const { database, backups, reserve } = home.paths;
+  const store = openStore({ path: database, backupsDirectory: backups, reservePath: reserve, now: Date.now });
+  const id = asSessionId("app-1");
   try {
-    await store.create(
-      {
-        type: "session.created",
-        id,
-        project: asProjectId("app"),
-        kind: "chat",
-        role: "worker",
-        agent: "demo",
-        title: "A long chat",
-        issue: null,
-        workspacePath,
-        by: "person",
-        ...place,
-      },
-      [
-        { type: "workspace.ready", path: workspacePath, ...place },
-        { type: "session.intent", want: { want: "stopped" }, by: "person" },
-      ],
-    );
-    const turns = Math.ceil(events / perTurn);
-    for (let from = 0; from < turns; from += 100) {
-      const numbers = Array.from({ length: Math.min(100, turns - from) }, (_, n) => from + n);
-      // oxlint-disable-next-line no-await-in-loop -- in their order
-      await store.change(id, () => numbers.flatMap(turn));
-    }
-    return lastWords(turns - 1);
+    const turns = (first: number, count: number): SessionEvent[] =>
+      Array.from({ length: count }, (_, index) => turn(first + index)).flat();
+    const ready = (events - notFolded) / eventsPerTurn;
+    for (let first = 0; first < ready; first += 10)
+      await store.change(id, () => turns(first, Math.min(10, ready - first)));
+    await new Transcripts(store).advance(id);
+    await store.change(id, () => turns(ready, notFolded / eventsPerTurn));
   } finally {
     store.close();
   }
+  return id;
 }
-
-const perTurn = 10;
 
 function turn(number: number): SessionEvent[] {
-  const promptId = asPromptId(`p${number}`);
-  const toolCallId = `t${number}`;
+  const promptId = asPromptId(`bench-${number}`);
+  const words = (length: number): string => "the quick brown fox jumps over the lazy dog ".repeat(10).slice(0, length);
+  const text = (): SessionEvent => ({ type: "agent.text", text: words(200) });
+  const tool = (index: number): SessionEvent[] => {
+    const toolCallId = `call-${number}-${index}`;
+    return [
+      {
+        type: "tool.updated",
+        toolCallId,
+        title: words(40),
+        kind: "execute",
+        status: "pending",
+        rawInput: { command: words(80) },
+      },
+      { type: "tool.updated", toolCallId, status: "in_progress" },
+      { type: "tool.updated", toolCallId, status: "completed", rawOutput: { stdout: words(400) } },
+    ];
+  };
   return [
-    { type: "prompt.admitted", promptId, text: `Please do thing ${number}.`, by: "person" },
+    { type: "prompt.admitted", promptId, text: words(150), by: "person" },
     { type: "prompt.sent", promptId, seenBy: "in" },
     { type: "turn.started", promptId },
-    { type: "agent.thought", text: "What is asked, and what is there already? ".repeat(4) },
-    {
-      type: "tool.updated",
-      toolCallId,
-      title: "ls -l src",
-      kind: "execute",
-      status: "pending",
-      rawInput: { command: "ls" },
-    },
-    { type: "tool.updated", toolCallId, status: "completed", rawOutput: { exitCode: 0, output: "a.ts\nb.ts\n" } },
-    { type: "agent.text", text: `## Step ${number}\n\nSome **words** with \`code\` and a list:\n\n- one\n- two\n\n` },
-    { type: "agent.text", text: `\`\`\`ts\nconst answer = ${number};\n\`\`\`\n\n` },
-    { type: "agent.text", text: lastWords(number) },
+    ...Array.from({ length: 12 }, (_, index) => [text(), text(), text(), text(), ...tool(index)]).flat(),
+    text(),
+    text(),
+    ...Array.from({ length: 8 }, (): SessionEvent => ({ type: "agent.thought", text: words(200) })),
+    { type: "usage.updated", usage: { used: number, size: 200_000 } },
+    { type: "usage.updated", usage: { used: number + 1, size: 200_000 } },
     { type: "turn.ended", stopReason: "end_turn", promptId },
   ];
-}
-
-function lastWords(number: number): string {
-  return `That was thing ${number}.`;
 }

@@ -97,6 +97,8 @@ export function gemini({ trustsOurSettings }: { trustsOurSettings: boolean }): A
         ? [{ name: "gemini-defaults.json", text: `${JSON.stringify({ general }, null, 2)}\n` }]
         : [],
       notFound: [{ code: -32_603, message: /Invalid session identifier|No previous sessions found/ }],
+      // Its own command takes a number in a list that changes under our hands.
+      deleteHint: "Find it with `gemini --list-sessions`, then `gemini --delete-session <number>`.",
       replayEnds: "commands",
       noLoadInBirthMinute: true,
     },

@@ -49,6 +49,7 @@ export const opencode: AgentDefinition = {
     command: ["opencode", "acp"],
     env: {},
     notFound: [{ code: -32_603, message: /OpenCode service failure.*"service":"session"/, confirm: "list" }],
+    deleteCommand: ["opencode", "session", "delete", "{id}"],
   },
   handsOver: true,
 };

@@ -12,6 +12,16 @@ export function writeAtomically(path: string, text: string, mode = 0o600): void 
   replaceFile(path, text, mode, () => undefined);
 }
 
+/** As `writeAtomically`, where the file does not say this already: reading is cheaper than replacing. */
+export function keepWritten(path: string, text: string, mode = 0o600): void {
+  try {
+    if (readFileSync(path, "utf8") === text) return;
+  } catch {
+    // Not there, or not to be read: it is written.
+  }
+  writeAtomically(path, text, mode);
+}
+
 function replaceFile(path: string, text: string, mode: number, flush: (file: number) => void): void {
   // Two writers of one process, and one that has the pid of a writer that crashed, still get names of their own.
   const unique = `${process.pid}-${process.hrtime.bigint().toString(36)}`;

@@ -76,3 +76,16 @@ test("[PROC-2] the same pid with another start time is nobody to signal", async 
   expect(isAlive(root)).toBe(true);
   await endTree(target, { politeMs: 500, forceMs: 1000 });
 });
+
+test("[PROC-13] helpers that hold nothing and ignore every polite word are not waited for once they are all that is left", async () => {
+  const helper = `trap '' TERM HUP; echo "$$"; exec sleep 600`;
+  const { target, root } = await start(["/bin/sh", "-c", `sh -c '${helper.replaceAll("'", "'\\''")}' & wait`]);
+  const all = await until("the helper", async () => {
+    const found = await findTree(target);
+    return found.length === 2 && found.some(({ what }) => what === "sleep 600") ? found : null;
+  });
+  const helpers = all.filter(({ identity }) => identity.pid !== root.pid).map(({ identity }) => identity.pid);
+  // Longer than the test may take: whoever waits for the helper fails.
+  expect(await endTree(target, { politeMs: 600_000, forceMs: 0, helpers })).toEqual([]);
+  expect(await findTree(target)).toEqual([]);
+});

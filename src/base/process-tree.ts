@@ -26,6 +26,8 @@ export interface EndOptions {
   politeMs: number;
   /** How long stopping and killing what is left may take. */
   forceMs: number;
+  /** Helpers that hold nothing: once nothing else is left of the tree they are not waited for. */
+  helpers?: readonly number[];
 }
 
 /** Interactive shells ignore SIGTERM; they end, and tell their jobs, on SIGHUP. */
@@ -36,7 +38,7 @@ const killRoundMs = 500;
 
 /** Ends the tree in stages and returns what is still alive; empty means proven gone. */
 export async function endTree(target: TreeTarget, options: EndOptions): Promise<TreeMember[]> {
-  const left = await endPolitely(target, options.politeMs);
+  const left = await endPolitely(target, options.politeMs, options.helpers ?? []);
   if (left.length === 0) return [];
   return endByForce(target, options.forceMs);
 }
@@ -51,7 +53,7 @@ export async function findTree(target: TreeTarget): Promise<TreeMember[]> {
   }));
 }
 
-async function endPolitely(target: TreeTarget, politeMs: number): Promise<TreeMember[]> {
+async function endPolitely(target: TreeTarget, politeMs: number, helpers: readonly number[]): Promise<TreeMember[]> {
   const startedAt = performance.now();
   let known = await findTree(target);
   signalAll(known, "SIGTERM");
@@ -66,6 +68,8 @@ async function endPolitely(target: TreeTarget, politeMs: number): Promise<TreeMe
       // Started between the look and the signal.
       signalAll(known, "SIGTERM");
     }
+    // Stopped before they are killed, as all that is forced: what a helper forks in this very instant is found by its parent alone.
+    if (known.every(({ identity }) => helpers.includes(identity.pid))) return known;
     const elapsed = performance.now() - startedAt;
     if (elapsed >= politeMs) return known;
     if (!hungUp && elapsed >= hangupAfterMs) {

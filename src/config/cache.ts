@@ -1,14 +1,8 @@
 /** Configuration files as they are now, parsed only when they changed. */
 import { stat } from "node:fs/promises";
 import { interpret, type ConfigKind, type Loaded } from "./load.ts";
-import { readConfigFile, stampOf } from "./read-file.ts";
+import { isSettled, readConfigFile, stampOf } from "./read-file.ts";
 import type { HoldfastConfig } from "./schema.ts";
-
-/**
- * A file that changed this shortly before it was read may change once more without its times changing (a timestamp is
- * as coarse as 2 s on some file systems), so such a reading is not trusted the next time.
- */
-const settleMs = 2000;
 
 interface Entry {
   key: string;
@@ -32,7 +26,7 @@ export class ConfigCache {
     const loaded = await interpret(file, read, kind);
     const stamp = read.is === "absent" ? null : read.stamp;
     if (stamp === null) this.#entries.delete(file);
-    else this.#entries.set(file, { key: stamp.key, settled: startedAt - stamp.mtimeMs > settleMs, loaded });
+    else this.#entries.set(file, { key: stamp.key, settled: isSettled(stamp, startedAt), loaded });
     return loaded;
   }
 }

@@ -1,15 +1,59 @@
-/** Projects, with the schema and the YAML reader loaded when a file is first read: a starting daemon needs neither. */
-import { existsSync } from "node:fs";
+/**
+ * Projects, with the schema and the YAML reader loaded when a file is first read: a starting daemon needs neither, and
+ * they take a quarter of its start. What the files said of agents is kept by the files' stamps.
+ */
+import { statSync } from "node:fs";
+import type { AgentDefinition } from "../ports/agents.ts";
+import type { ProjectRow } from "../ports/store.ts";
 import type { ConfiguredProjects, OpenProjectsOptions } from "./projects.ts";
+import { isSettled, stampOf, type FileStamp } from "./read-file.ts";
 
-export function openLazyProjects(options: OpenProjectsOptions): ConfiguredProjects {
+export interface LazyProjectsOptions extends OpenProjectsOptions {
+  /** Where the agents of the files are kept between two starts. */
+  kept: { get(): string | null; put(text: string): Promise<void> };
+}
+
+/** Definitions change with the program that made them, so `build` is part of what must be the same. */
+interface Kept {
+  build: string;
+  stamps: Record<string, string>;
+  agents: AgentDefinition[];
+}
+
+export function openLazyProjects(options: LazyProjectsOptions, build: string): ConfiguredProjects {
   let opened: Promise<ConfiguredProjects> | undefined;
   const open = (): Promise<ConfiguredProjects> =>
     (opened ??= import("./projects.ts").then(({ openProjects }) => openProjects(options)));
   return {
     at: async (path, taken) => (await open()).at(path, taken),
     settings: async (row) => (await open()).settings(row),
-    agents: async (rows) =>
-      existsSync(options.userConfig) || rows.some((row) => row.configFile !== null) ? (await open()).agents(rows) : [],
+    agents: async (rows) => {
+      const now = (options.now ?? Date.now)();
+      const stamps = stampsOf(options.userConfig, rows);
+      if (stamps.size === 0) return [];
+      const keys = Object.fromEntries([...stamps].map(([file, stamp]) => [file, stamp.key]));
+      const kept = read(options.kept.get());
+      if (kept?.build === build && JSON.stringify(kept.stamps) === JSON.stringify(keys)) return kept.agents;
+      const agents = await (await open()).agents(rows);
+      // One that may still change within its own timestamp is read again the next time.
+      const settled = [...stamps.values()].every((stamp) => isSettled(stamp, now));
+      if (settled) await options.kept.put(JSON.stringify({ build, stamps: keys, agents } satisfies Kept));
+      return agents;
+    },
   };
+}
+
+/** Of the files that are there, in the order in which they are read. */
+function stampsOf(userConfig: string, rows: readonly ProjectRow[]): Map<string, FileStamp> {
+  const files = new Set([userConfig, ...rows.flatMap((row) => row.configFile ?? [])]);
+  return new Map(
+    [...files].flatMap((file) => {
+      const stat = statSync(file, { bigint: true, throwIfNoEntry: false });
+      return stat === undefined ? [] : [[file, stampOf(stat)] as const];
+    }),
+  );
+}
+
+function read(text: string | null): Kept | null {
+  return text === null ? null : (JSON.parse(text) as Kept);
 }

@@ -67,6 +67,16 @@ export function stampOf(stat: {
   };
 }
 
+/**
+ * A file that changed this shortly before it was read may change once more without its times changing (a timestamp is
+ * as coarse as 2 s on some file systems), so such a reading is not trusted the next time.
+ */
+const settleMs = 2000;
+
+export function isSettled(stamp: FileStamp, readAt: number): boolean {
+  return readAt - stamp.mtimeMs > settleMs;
+}
+
 function firstBadLine(bytes: Buffer): number {
   let line = 1;
   for (let start = 0; start < bytes.length; line++) {

@@ -51,6 +51,12 @@ export function restOf(session: SessionState, restoreLost: boolean): Rest | null
   }
 }
 
+/** Whether the next launch is the loop's own doing: nobody asked for it since the last one ended, so nobody waits for it. */
+export function isRelaunch(session: SessionState): boolean {
+  const { run } = session;
+  return run.run === "ended" && run.how !== "own-exit" && !askedSince(session, run.seq);
+}
+
 function askedSince({ intent }: SessionState, seq: number): boolean {
   return intent.seq > seq;
 }

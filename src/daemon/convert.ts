@@ -5,10 +5,11 @@ import { HoldfastError } from "../protocol/error.ts";
 import type { SessionState } from "../protocol/session.ts";
 import type { Answers } from "../protocol/wire.ts";
 import { change } from "./change.ts";
+import { forgetConversation } from "./forget-conversation.ts";
 import type { Loop } from "./loop.ts";
 import type { Parts } from "./parts.ts";
 import { settled } from "./spawn.ts";
-import { findSession } from "./verbs.ts";
+import { findSession, noticesSince } from "./verbs.ts";
 
 const stopWaitMs = 15_000;
 
@@ -21,7 +22,8 @@ export async function convert(parts: Parts, loop: Loop, ask: Ask): Promise<Answe
     return run !== "up" && run !== "launching" && !loop.isBusy(session.id);
   };
   // Only the living agent can delete its copy, and only a conversation that is discarded may be deleted.
-  if (fresh && session.kind === "chat") await parts.runtimes.chat.deleteConversation(session);
+  const discards = fresh && session.kind === "chat";
+  const asked = discards ? await parts.runtimes.chat.deleteConversation(session) : null;
   await change(parts, loop, session, { verb: "stop" }, ask.actor);
   loop.asked(session.id);
   if (!(await loop.waitFor(session.id, isDown, stopWaitMs))) {
@@ -29,6 +31,7 @@ export async function convert(parts: Parts, loop: Loop, ask: Ask): Promise<Answe
       hint: `It is being stopped: see holdfast session show ${session.id}, then try again.`,
     });
   }
+  if (asked !== null) await forgetConversation(parts, session, asked);
   const state = await parts.store.change(session.id, (now) => [
     { type: "session.converted", kind, by: ask.actor },
     ...(fresh
@@ -37,7 +40,8 @@ export async function convert(parts: Parts, loop: Loop, ask: Ask): Promise<Answe
     { type: "session.intent", want: { want: "running" }, by: ask.actor },
   ]);
   loop.asked(session.id);
-  return { session: await settled(parts, loop, state, ask.signal), remaining: [], done: true, notes: [] };
+  const json = await settled(parts, loop, state, ask.signal);
+  return { session: json, remaining: [], done: true, notes: discards ? noticesSince(parts, session) : [] };
 }
 
 function refuse(parts: Parts, session: SessionState, kind: SessionState["kind"], fresh: boolean): void {

@@ -270,11 +270,15 @@ export class Loop {
     const observation = this.#seen.get(session.id) ?? gone;
     const agent = this.#parts.agents.get(session.agent);
     const canResume = session.kind === "terminal" ? (agent?.terminal?.resume ?? null) !== null : true;
+    const { workspaces } = this.#parts;
     return {
       session,
       runtime: runtimeFacts(observation),
       absence: observation.cause,
-      workspace: workspaceFacts(this.#parts.workspaces.exists(session.workspacePath)),
+      // Asked for only by those who want to know: a hundred are looked at in every pass.
+      get workspace() {
+        return workspaceFacts(workspaces.exists(session.workspacePath));
+      },
       restoreLost: this.#parts.restore && (this.#parts.settings.last(session.project)?.restoreOnBoot ?? true),
       canResume,
       lookAgainAt: this.#lookAgainAt,

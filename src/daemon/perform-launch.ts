@@ -3,10 +3,12 @@ import { crypto } from "../base/crypto.ts";
 import { startedAt } from "../base/pid.ts";
 import { reach } from "../base/test-points.ts";
 import type { Action } from "../core/facts.ts";
+import { isRelaunch } from "../core/runs.ts";
 import type { LaunchRequest, LaunchResult, Observation } from "../ports/runtime.ts";
 import type { SessionEvent } from "../protocol/event.ts";
 import { asLaunchId, type LaunchId, type PromptId } from "../protocol/ids.ts";
 import type { SessionState } from "../protocol/session.ts";
+import { environmentFor } from "./environment.ts";
 import type { Parts } from "./parts.ts";
 import { ended } from "./perform-end.ts";
 import type { Outcome } from "./perform.ts";
@@ -76,6 +78,7 @@ export async function launch(
   }
   const back = prompt === null ? [] : [requeued(prompt.promptId, "the agent did not start")];
   const resumed = { ...result, conversationGone: result.conversationGone && action.how === "resume" };
+  if (result.died === true && isRelaunch(session)) return crashed(parts, begun, resumed, back);
   return launchFailed(parts, session, id, resumed, back);
 }
 
@@ -83,17 +86,6 @@ function firstPrompt(promptId: PromptId, taken: boolean): SessionEvent {
   return taken
     ? { type: "prompt.sent", promptId, seenBy: "argument" }
     : requeued(promptId, "to be typed once the agent is up");
-}
-
-async function environmentFor(parts: Parts, session: SessionState): Promise<Record<string, string>> {
-  return {
-    ...(await parts.settings.forSession(session.project)).env,
-    ...parts.agents.get(session.agent)?.env,
-    HOLDFAST_SESSION: session.id,
-    HOLDFAST_PROJECT: session.project,
-    HOLDFAST_ROLE: session.role,
-    HOLDFAST_HOME: parts.home,
-  };
 }
 
 /** The launch was made by an earlier daemon, or by this one before it could write so down. */
@@ -115,9 +107,25 @@ async function takeUpChat(parts: Parts, session: SessionState, launch: LaunchId)
   const how = session.run.run === "launching" ? session.run.how : "fresh";
   const env = await environmentFor(parts, session);
   const result = await parts.runtimes.chat.launch({ session, launch, how, prompt: null, env });
-  if (!result.launched) return launchFailed(parts, session, launch, result);
+  if (!result.launched) {
+    // The first of several attempts may have been asked for; the others were not.
+    const again = session.run.run === "launching" && session.run.attempt > 1;
+    return result.died === true && again
+      ? crashed(parts, session, result)
+      : launchFailed(parts, session, launch, result);
+  }
   const { agent, agentSessionId } = result;
   return record(parts, session, [...pinned(session, agentSessionId), { type: "launch.adopted", launch, agent }]);
+}
+
+/** Counted by the crash budget: one exit on the way back up is no reason to give a session up. */
+async function crashed(
+  parts: Parts,
+  launching: SessionState,
+  { exit, lastLines }: Extract<LaunchResult, { launched: false }>,
+  more: SessionEvent[] = [],
+): Promise<"done"> {
+  return record(parts, launching, [ended(parts, launching, "crash", exit, lastLines), ...more]);
 }
 
 async function launchFailed(

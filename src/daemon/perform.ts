@@ -7,6 +7,7 @@ import { reach } from "../base/test-points.ts";
 import type { Action } from "../core/facts.ts";
 import type { Observation } from "../ports/runtime.ts";
 import type { SessionState } from "../protocol/session.ts";
+import { forgetConversation } from "./forget-conversation.ts";
 import type { Parts } from "./parts.ts";
 import { recordEnd, stop } from "./perform-end.ts";
 import { adopt, launch } from "./perform-launch.ts";
@@ -57,7 +58,7 @@ export function createPerform(parts: Parts): Perform {
           { type: "context.reset", reason: action.why, previous: session.agentSessionId },
         ]);
       case "stop":
-        if (session.kind === "chat" && action.why === "deleted") await parts.runtimes.chat.deleteConversation(session);
+        if (session.kind === "chat" && action.why === "deleted") return stopAndForget(parts, session, action.force);
         if (session.kind === "chat" && action.why === "restart") parts.runtimes.chat.markRestarting(session);
         return stop(parts, session, action.force);
       case "wake":
@@ -69,6 +70,14 @@ export function createPerform(parts: Parts): Perform {
         return "done";
     }
   };
+}
+
+/** Only a living agent can be asked; its own command needs it gone. */
+async function stopAndForget(parts: Parts, session: SessionState, force: boolean): Promise<Outcome> {
+  const asked = await parts.runtimes.chat.deleteConversation(session);
+  const outcome = await stop(parts, session, force);
+  if (outcome === "done") await forgetConversation(parts, session, asked);
+  return outcome;
 }
 
 async function settleTurn(parts: Parts, session: SessionState, stopReason: string): Promise<"done"> {

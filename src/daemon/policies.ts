@@ -2,19 +2,21 @@
 import { isCleared } from "../core/runs.ts";
 import { messageOf } from "../protocol/error.ts";
 import type { ProjectId } from "../protocol/ids.ts";
+import type { SessionState } from "../protocol/session.ts";
 import { emptyEntry } from "./empty-trash.ts";
 import type { Loop } from "./loop.ts";
 import type { Parts } from "./parts.ts";
 import { currentStatus } from "./view.ts";
 
-const everyMs = 60_000;
+/** Also how often policies are looked at. A test of an idle minute does not wait that long. */
+const minuteMs = Number(process.env["HOLDFAST_TEST_MINUTE_MS"] ?? 60_000);
 /** Kept this long, then removed for good. */
 const trashDays = 14;
 
 export function startPolicies(parts: Parts, loop: Loop): () => void {
   const timer = setInterval(() => {
     run(parts, loop).catch((error: unknown) => parts.log.warn("a policy failed", { error: messageOf(error) }));
-  }, everyMs);
+  }, minuteMs);
   timer.unref();
   return () => clearInterval(timer);
 }
@@ -42,15 +44,20 @@ async function purgeDeleted(parts: Parts): Promise<void> {
   }
 }
 
+function isNeeded({ queue, turn, permissions }: SessionState): boolean {
+  return queue.length > 0 || turn.turn === "open" || permissions.length > 0;
+}
+
 async function stopIdle(parts: Parts, loop: Loop, project: ProjectId): Promise<void> {
   const { idleStopMinutes } = await parts.settings.forSession(project);
   if (idleStopMinutes <= 0) return;
-  const before = parts.clock.now() - idleStopMinutes * 60_000;
+  const before = parts.clock.now() - idleStopMinutes * minuteMs;
   for (const session of parts.store.sessions()) {
     if (session.project !== project || session.role !== "worker" || session.lastActivityAt > before) continue;
     if (currentStatus(parts, loop.observation(session), session).status !== "idle") continue;
     await parts.store.change(session.id, (state) =>
-      state.intent.want === "running" && state.lastActivityAt <= before
+      // Judged again when it is written: a prompt may have come, and one that waits must not be left lying.
+      state.intent.want === "running" && state.lastActivityAt <= before && !isNeeded(state)
         ? [{ type: "session.intent", want: { want: "stopped" }, by: "idle-stop" }]
         : [],
     );

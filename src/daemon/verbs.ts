@@ -1,5 +1,6 @@
 /** A person's verbs: the intent is on disk first, then the loop makes it so, then the answer says how it looks. */
 import type { Verb } from "../core/lifecycle.ts";
+import { isLive } from "../core/runs.ts";
 import type { Ask } from "../ports/commands.ts";
 import type { SnoozeRequest, VerbRequest } from "../protocol/command.ts";
 import { HoldfastError } from "../protocol/error.ts";
@@ -8,6 +9,7 @@ import type { SessionState } from "../protocol/session.ts";
 import type { VerbAnswer } from "../protocol/wire.ts";
 import { change } from "./change.ts";
 import { runtimeFacts } from "./facts.ts";
+import { forgetConversation } from "./forget-conversation.ts";
 import type { Loop } from "./loop.ts";
 import type { Parts } from "./parts.ts";
 import { settled } from "./spawn.ts";
@@ -25,6 +27,10 @@ export async function perform(parts: Parts, loop: Loop, name: PlainVerb, ask: As
   const verb: Verb =
     name === "snooze" ? { verb: "snooze", until: parts.clock.now() + (request.forMs ?? 0) } : { verb: name };
   const state = await change(parts, loop, session, verb, ask.actor);
+  // Nothing of it runs, so the loop has no agent to ask.
+  if (name === "delete" && session.kind === "chat" && !isLive(session.run)) {
+    await forgetConversation(parts, session, "not-running");
+  }
   loop.asked(session.id);
   const wait = request.wait !== false;
   if (bringsUp.has(name)) {
@@ -40,7 +46,10 @@ export async function perform(parts: Parts, loop: Loop, name: PlainVerb, ask: As
     session: json,
     remaining: [],
     done: true,
-    notes: name === "kill" || name === "delete" ? keptWork(parts, session, name) : [],
+    notes: [
+      ...(name === "kill" || name === "delete" ? keptWork(parts, session, name) : []),
+      ...(name === "delete" ? noticesSince(parts, session) : []),
+    ],
   };
 }
 
@@ -102,7 +111,7 @@ function keptWork(parts: Parts, before: SessionState, verb: PlainVerb): string[]
   ];
 }
 
-function noticesSince(parts: Parts, before: SessionState): string[] {
+export function noticesSince(parts: Parts, before: SessionState): string[] {
   return parts.store
     .events(before.id, before.seq, 1_000)
     .flatMap((event) =>

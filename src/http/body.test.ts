@@ -144,7 +144,10 @@ test("[HTTP-9] a body that is not UTF-8 is refused", async () => {
 });
 
 const invalid: [unknown, string][] = [
-  [{ promptId: "a", text: "b", txet: 1 }, 'the body: unknown key "txet" (known: promptId, text, waitMs, waitForTurn)'],
+  [
+    { promptId: "a", text: "b", txet: 1 },
+    'the body: unknown key "txet" (known: promptId, text, attachments, waitMs, waitForTurn)',
+  ],
   [{ promptId: "a" }, "text: expected string, got nothing"],
   [{ promptId: "a", text: "" }, "text: expected at least 1 character"],
   [{ promptId: "a b", text: "c" }, "promptId: expected text like /^[A-Za-z0-9_.:-]{1,128}$/"],

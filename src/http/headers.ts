@@ -6,7 +6,7 @@ const contentSecurityPolicy = [
   "script-src 'self'",
   "style-src 'self' 'unsafe-inline'",
   "connect-src 'self'",
-  // An image of a prompt is fetched with the token, then shown from memory.
+  // Images of a prompt are shown from memory: before they are sent, and fetched with the token.
   "img-src 'self' data: blob:",
   "font-src 'self'",
   "worker-src 'self'",

@@ -22,6 +22,7 @@ import { createRouter } from "./router.ts";
 import { claimSocketPath } from "./socket-path.ts";
 import { createTerminalSockets } from "./terminals.ts";
 import { createUpgrade } from "./upgrade.ts";
+import { listenOn } from "./listen.ts";
 
 /** Running requests get this long to finish when the daemon stops; then their connections are cut. */
 const graceMs = 400;
@@ -105,7 +106,7 @@ export function createApi(options: ApiOptions): Api {
         return door;
       });
       server.maxConnections = maxConnections;
-      await untilListening(server, () => server.listen({ host, port }), `${host}:${port}`);
+      await untilListening(server, () => listenOn(server, host, port), `${host}:${port}`);
       const actual = (server.address() as AddressInfo).port;
       const hosts = createHosts(host, actual);
       door = { via: "tcp", hosts };
@@ -158,7 +159,11 @@ function untilListening(server: Server, listen: () => void, where: string): Prom
       server.off("error", onError);
       resolve();
     });
-    listen();
+    try {
+      listen();
+    } catch (error) {
+      onError(error as NodeJS.ErrnoException);
+    }
   });
 }
 

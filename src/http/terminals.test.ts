@@ -15,7 +15,7 @@ afterEach(async () => {
 });
 
 /** Looks again every other millisecond: a test must not wait for its own clock. */
-const often = { interval: 2, timeout: 4000 };
+const often = { interval: 2, timeout: 20_000 };
 
 /** A screen that notes what it is told, and opens when the test says so. */
 class Screen implements TerminalView {
@@ -70,7 +70,7 @@ function watch(query = "", options: ClientOptions = {}): Watched {
 
 async function attach(query = "", readOnly = false): Promise<Watched & { screen: Screen; screens: Screens }> {
   const screens = new Screens();
-  it = await openTestApi({ terminals: screens, readOnly, heartbeatMs: 20 });
+  it = await openTestApi({ terminals: screens, readOnly });
   const watched = watch(query);
   await expect.poll(() => screens.asked.length, often).toBe(1);
   const screen = new Screen();
@@ -100,6 +100,7 @@ describe("a terminal", () => {
     it = await openTestApi({ terminals: screens });
     const { socket, texts } = watch();
     await expect.poll(() => screens.asked.length, often).toBe(1);
+    await expect.poll(() => socket.readyState, often).toBe(WebSocket.OPEN);
     socket.send(Buffer.from("too early"));
     socket.send(JSON.stringify({ type: "resize", cols: 999, rows: 1 }));
     // Answered behind both messages.
@@ -157,6 +158,18 @@ describe("a terminal", () => {
     await expect.poll(() => late.did, often).toEqual(["close"]);
   });
 
+  test("[VIEW-5] a viewer that has gone without a word is given up", async () => {
+    const screens = new Screens();
+    it = await openTestApi({ terminals: screens, heartbeatMs: 20 });
+    const { socket, texts } = watch();
+    await expect.poll(() => screens.asked.length, often).toBe(1);
+    const screen = new Screen();
+    screens.asked[0]!.open(screen);
+    await expect.poll(() => texts.length, often).toBe(1);
+    socket.pause();
+    await expect.poll(() => screen.did, often).toEqual(["close"]);
+  });
+
   test("[VIEW-6] a viewer that takes no bytes has its screen held back, and gets the rest later", async () => {
     const { screen, socket, bytes } = await attach();
     socket.pause();
@@ -212,12 +225,18 @@ describe("a terminal", () => {
     expect(await refused("?rows=501", {})).toBe(400);
     expect(await refused("?readonly=maybe", {})).toBe(400);
     expect(await refused("?colour=red", {})).toBe(400);
+    const unix = new WebSocket(`ws+unix:${it.socket}:/api/sessions/ma-1/terminal`, {
+      headers: { "holdfast-actor": "session:ma-2" },
+    });
+    opened.push(unix);
+    const said = await new Promise<string>((resolve) => unix.on("error", (error) => resolve(error.message)));
+    expect(said).toBe("Unexpected server response: 403");
     expect(screens.asked).toEqual([]);
     const protocols = [streamProtocol, tokenProtocolPrefix + it.token];
     const socket = new WebSocket(`ws://127.0.0.1:${it.port}/api/sessions/ma-1/terminal`, protocols);
     opened.push(socket);
     await expect.poll(() => screens.asked.length, often).toBe(1);
-    expect(socket.protocol).toBe(streamProtocol);
+    await expect.poll(() => socket.protocol, often).toBe(streamProtocol);
     expect((await it.tcp("GET", "/api/sessions/ma-1/terminal")).json.error?.message).toContain("WebSocket");
   });
 

@@ -118,6 +118,7 @@ function serve(
   let over = false;
   let paused = false;
   let silentBeats = 0;
+  let unsentAtLastBeat = 0;
   let { cols, rows, readonly } = ask;
   readonly ||= readOnly;
 
@@ -195,7 +196,9 @@ function serve(
   return {
     bearer: ask.bearer,
     beat: () => {
-      silentBeats += 1;
+      // A slow line answers a ping only after what is queued before it: taking bytes is a sign of life as well.
+      silentBeats = socket.bufferedAmount < unsentAtLastBeat ? 0 : silentBeats + 1;
+      unsentAtLastBeat = socket.bufferedAmount;
       if (silentBeats > maxSilentBeats) socket.terminate();
       else socket.ping();
     },

@@ -7,7 +7,7 @@ import { streamProtocol } from "../protocol/http.ts";
 import type { Access } from "./access.ts";
 import { refuseUpgrade } from "./answer.ts";
 import type { Followers } from "./followers.ts";
-import { checkAddress, checkToken, type Door } from "./gate.ts";
+import { actorOf, checkAddress, checkToken, type Door } from "./gate.ts";
 import { HoldfastError } from "../protocol/error.ts";
 import { readCursor, splitUrl } from "./request-parts.ts";
 import { readQuery, type FindRoute } from "./router.ts";
@@ -64,6 +64,8 @@ export function createUpgrade({ access, followers, terminals, findRoute, log }: 
       const query = readQuery(route, search);
       const parts = { request, socket, head };
       if (name === "terminal") {
+        // An agent messages others by prompts, which are on record; keys are a person's.
+        if (actorOf(request, door) !== "person") throw new Refusal("forbidden", "A terminal is for a person to use.");
         const ask = readTerminalAsk(params["id"] ?? "", query, bearer);
         return await accept(parts, maxTypedBytes, (webSocket) => terminals.add(webSocket, ask));
       }

@@ -80,6 +80,10 @@ export interface ChatAgent {
   replayEnds?: "answer" | "commands";
   /** The agent destroys a conversation that is loaded in the minute of its birth. */
   noLoadInBirthMinute?: boolean;
+  /** argv of its own command that deletes the conversation `{id}`; for agents without `session/delete`. */
+  deleteCommand?: string[];
+  /** How a person deletes what the agent keeps, where we cannot. */
+  deleteHint?: string;
   /** How to get the command, where that is another package than the agent itself. */
   install?: string;
   /** Files written for each launch below `{hooks}`. */

@@ -55,6 +55,9 @@ export type CancelResult =
 
 export type DeleteOutcome = "deleted" | "unsupported" | "failed" | "too-late" | "not-running";
 
+/** `none`: the agent has no command for it, or it is not installed. */
+export type OwnDeleteOutcome = "deleted" | "failed" | "none";
+
 /** Kinds of content that an agent says it takes beside text and links. */
 export interface PromptCapabilities {
   image: boolean;
@@ -74,6 +77,8 @@ export interface Chat {
   configure(session: SessionState, pick: ChatPick, by: Actor): Promise<Told>;
   /** Asks the living agent to delete its own copy of the conversation. Only for a permanent removal. */
   deleteConversation(session: SessionState): Promise<DeleteOutcome>;
+  /** Runs the agent's own command that deletes a conversation; only once nothing of the session runs. */
+  deleteByCommand(session: SessionState, env: Record<string, string>): Promise<OwnDeleteOutcome>;
   /** Marks a pending restart, which abandoned keepers wait for. */
   markRestarting(session: SessionState): void;
   /** Removes what is kept of a session that is deleted for good and of which nothing runs. */

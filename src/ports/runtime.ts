@@ -47,7 +47,15 @@ export interface LaunchRequest {
 
 export type LaunchResult =
   | { launched: true; agent: ProcessIdentity; agentSessionId: string | null; promptTaken: boolean }
-  | { launched: false; reason: string; exit: ExitStatus | null; lastLines: string[]; conversationGone: boolean };
+  | {
+      launched: false;
+      reason: string;
+      exit: ExitStatus | null;
+      lastLines: string[];
+      conversationGone: boolean;
+      /** It was started and ended by itself before its conversation was open: a crash like any other, if nobody waits for it. */
+      died?: boolean;
+    };
 
 export interface PromptToSend {
   promptId: PromptId;

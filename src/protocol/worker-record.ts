@@ -23,6 +23,14 @@ export interface WorkerRecord {
   build: string;
   agentSessionId: string | null;
   restarting: boolean;
+  /** `out` is being cut at this byte, which was read; written before the cut and taken back with the new offset. */
+  truncating?: Truncation | null;
+}
+
+export interface Truncation {
+  at: number;
+  /** Of the last bytes before `at`: whether they still stand there tells a file that was not cut yet from one that grew again. */
+  crc: number;
 }
 
 export const recordFile = "record.json";

@@ -83,7 +83,7 @@ test("[LOOK-1] a merge conflict, an unborn branch and a base that the agent took
   const path = await worktree();
   commit(path, { "file.txt": "mine\n" });
   const later = commit(world.repository, { "file.txt": "theirs\n", "theirs.txt": "t\n" });
-  expect(() => sh(path, "merge", "main")).toThrow();
+  expect(() => sh(path, "merge", "main")).toThrow("Command failed");
   const conflicted = await world.workspaces.changes(path, onMain);
   expect(conflicted.files.find((file) => file.path === "file.txt")).toMatchObject({ status: "conflicted" });
   expect((await world.workspaces.patch(path, onMain, "file.txt")).patch).toContain("+<<<<<<< HEAD\n");

@@ -4,6 +4,7 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SocketTransport } from "../../src/cli/socket-transport.ts";
 import { createClient, type Client } from "../../src/client/client.ts";
+import type { ConfigureRequest, PromptRequest } from "../../src/protocol/command.ts";
 import type { Answers, EventJson, SessionJson } from "../../src/protocol/wire.ts";
 import { isRunning, markedProcesses, type Marked } from "../harness/marked.ts";
 import { ProjectHome } from "../harness/project.ts";
@@ -31,8 +32,9 @@ export class ChatLane implements AsyncDisposable {
     this.#client = createClient({ transport: new SocketTransport(home.paths.socket) });
   }
 
-  static async open(agent: RealAgent): Promise<ChatLane> {
-    const model = await startModelServer();
+  /** `prepare` is called while no daemon runs, before the home is used. */
+  static async open(agent: RealAgent, prepare: (home: ProjectHome) => void = () => undefined): Promise<ChatLane> {
+    const model = await startModelServer({ logBodies: true });
     const home = await ProjectHome.make();
     const folders = [home.repo, join(home.paths.worktrees, "my-app", "ma-1")];
     const agentHome = join(home.directory, "agent");
@@ -44,6 +46,7 @@ export class ChatLane implements AsyncDisposable {
     // The daemon looks for the agent's command where the lane installed it.
     home.env["PATH"] = env["PATH"]!;
     await home.ok(["stop"]);
+    prepare(home);
     await home.ok(["start", "--port", "0"]);
     await home.ok(["project", "add", home.repo]);
     return new ChatLane(agent, model, home, prepared);
@@ -56,9 +59,9 @@ export class ChatLane implements AsyncDisposable {
   }
 
   /** Sends a prompt and does not wait for its turn. */
-  async send(text: string): Promise<string> {
+  async send(text: string, attachments: NonNullable<PromptRequest["attachments"]> = []): Promise<string> {
     const promptId = randomUUID();
-    const body = { promptId, text, waitMs: patienceMs };
+    const body = { promptId, text, attachments, waitMs: patienceMs };
     const receipt = await this.#client.call("prompt", { params: { id: this.id }, body });
     if (receipt.disposition !== "delivered") throw new Error(`${receipt.disposition}: ${receipt.reason}`);
     return promptId;
@@ -72,6 +75,28 @@ export class ChatLane implements AsyncDisposable {
   answer(requestId?: string): Promise<Answers["answer"]> {
     const body = { answer: "allow" as const, ...(requestId === undefined ? {} : { requestId }) };
     return this.#client.call("answer", { params: { id: this.id }, body });
+  }
+
+  configure(body: ConfigureRequest): Promise<SessionJson> {
+    return this.#client.call("configure", { params: { id: this.id }, body });
+  }
+
+  restartAgent(): Promise<Answers["acpRestart"]> {
+    return this.#client.call("acpRestart", { params: { id: this.id }, body: {} });
+  }
+
+  delete(): Promise<Answers["delete"]> {
+    return this.#client.call("delete", { params: { id: this.id }, body: {} });
+  }
+
+  /** One of the agent's own commands, as its person would run it. */
+  async own(...command: string[]): Promise<string> {
+    const { stdout } = await this.home.run(command[0]!, command.slice(1), {
+      cwd: this.home.repo,
+      env: this.#prepared.env,
+      timeoutMs: patienceMs,
+    });
+    return stdout;
   }
 
   show(): Promise<SessionJson> {
@@ -133,20 +158,36 @@ export class ChatLane implements AsyncDisposable {
 
   /** What the agent itself has kept on disk, where that is text. */
   async transcriptSays(pattern: RegExp): Promise<void> {
+    await until(
+      `the transcript to hold ${pattern}`,
+      () => this.transcripts().some((text) => pattern.test(text)),
+      patienceMs,
+    );
+  }
+
+  transcripts(): string[] {
     const folders = this.#prepared.conversations.map((name) => join(this.home.directory, "agent", name));
-    const read = (folder: string): string[] =>
+    return folders.flatMap((folder) =>
       readdirSync(folder, { recursive: true, withFileTypes: true })
         .filter((entry) => entry.isFile())
-        .map((entry) => readFileSync(join(entry.parentPath, entry.name), "utf8"));
-    const says = (): boolean => folders.flatMap(read).some((text) => pattern.test(text));
-    await until(`the transcript to hold ${pattern}`, says, patienceMs);
+        .map((entry) => readFileSync(join(entry.parentPath, entry.name), "utf8")),
+    );
   }
 
   /** What the agent has written, read past the daemon. */
   out(): string {
+    return this.#file("out");
+  }
+
+  /** What was written for the agent. */
+  input(): string {
+    return this.#file("in");
+  }
+
+  #file(name: "in" | "out"): string {
     const directory = join(this.home.paths.workers, this.id);
     const launches = readdirSync(directory, { withFileTypes: true }).filter((entry) => entry.isDirectory());
-    return launches.map(({ name }) => readFileSync(join(directory, name, "out"), "utf8")).join("");
+    return launches.map((launch) => readFileSync(join(directory, launch.name, name), "utf8")).join("");
   }
 
   async outSays(pattern: RegExp): Promise<void> {

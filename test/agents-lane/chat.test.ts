@@ -3,7 +3,7 @@
  * agents begin before any of them is resumed, and Gemini begins first and is resumed last, because it must not be resumed
  * in the minute in which its conversation began: our runtime would wait that out.
  */
-import { existsSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { isRunning } from "../harness/marked.ts";
@@ -17,6 +17,10 @@ const lanes = new Map<RealAgent, Promise<ChatLane>>();
 /** What each conversation was told, in order: what `history?` must prove. */
 const told = new Map<RealAgent, string[]>(order.map((name) => [name, []]));
 
+/** A valid PNG of 8 by 8 pixels: some agents look into it. */
+const squarePng =
+  "iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAMklEQVR4nG3CMREAIAADsSpBCUqYXwRKUIKIn1GEgeaSYD+wzsQ6C+tsrHOwzsU6" +
+  "D+sPn7VlQaooJPwAAAAASUVORK5CYII=";
 const first = "say: first words";
 const twoGates = "say: begun\ngate: one\nsay: middle\ngate: two\nsay: finished";
 const whileAway = "say: leaving\ngate: away\nsay: done alone";
@@ -144,6 +148,25 @@ test("[ACP-R8] codex: so it does after the death of keeper and feeder, which are
   for (const what of ["keeper", "feeder"] as const) process.kill(lane.pid(session, what), "SIGKILL");
   expect(await lane.turn("history?")).toMatchObject({ text: expect.stringContaining(history("codex")) });
   expect(lane.pid(await lane.show())).not.toBe(lane.pid(session));
+});
+
+describe.each(order)("%s is given more than text", (name) => {
+  test("[ACP-R14] an image, a file's words and a file's path arrive at the model", async () => {
+    const lane = await open(name);
+    writeFileSync(join(lane.workspace, "notes.md"), "the words of a file\n");
+    // On its own: gemini leaves an image out of a prompt that also refers to files.
+    const image = await lane.send("say: seen", [{ type: "image", mimeType: "image/png", data: squarePng }]);
+    expect(await lane.ended(image)).toMatchObject({ text: said("seen"), stopReason: "end_turn" });
+    const files = await lane.send("say: read", [
+      { type: "file", path: "notes.md", text: "only these words" },
+      { type: "file", path: "notes.md" },
+    ]);
+    expect(await lane.ended(files)).toMatchObject({ text: expect.stringMatching(/^read/), stopReason: "end_turn" });
+    const sent = lane.model.log.map(({ body }) => JSON.stringify(body ?? "")).join("\n");
+    // Opencode knows that the scripted model takes no images, and tells it so.
+    const proof = name === "opencode" ? "this model does not support image input" : squarePng;
+    for (const words of [proof, "only these words", "notes.md"]) expect(sent.includes(words), words).toBe(true);
+  });
 });
 
 function open(name: RealAgent): Promise<ChatLane> {

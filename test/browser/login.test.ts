@@ -61,7 +61,7 @@ test("[WEB-2] a passphrase logs in; a wrong one is told", async () => {
   await home.ok(["start", "--port", "0", "--auth", "passphrase", "--passphrase-file", file]);
   await using tab = await openTab({ expected: refused });
   const { page } = tab;
-  await page.goto(home.daemon().url!);
+  await page.goto(home.daemon().url);
   await page.getByText("not logged in").waitFor();
   await page.getByLabel("Passphrase").fill("open barley");
   await page.getByRole("button", { name: "Log in" }).click();
@@ -69,4 +69,5 @@ test("[WEB-2] a passphrase logs in; a wrong one is told", async () => {
   await page.getByLabel("Passphrase").fill("open sesame, said the forty");
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "No sessions yet" }).waitFor();
+  expect(await page.evaluate(() => localStorage.getItem("holdfast:token"))).not.toBeNull();
 });

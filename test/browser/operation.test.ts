@@ -102,6 +102,7 @@ test("[WEB-14, WEB-27] a daemon of another build is told, and a view whose file 
   await page.unroute(/\/assets\/settings-.*\.js/);
   await page.getByRole("button", { name: "Reload" }).click();
   await page.getByRole("heading", { name: "No sessions yet" }).waitFor();
+  expect(await page.getByRole("alert").count()).toBe(0);
 });
 
 test("[WEB-18, WEB-28, WEB-26] settings: projects, agents, doctor, chat agents, about; and the trash", async () => {
@@ -212,6 +213,7 @@ test("[WEB-24] while nobody looks the browser notifies once over two tabs, and a
   const icon = () => page.evaluate(() => document.querySelector<HTMLLinkElement>("link[rel=icon]")!.href);
   expect(await icon()).toContain("data:image/svg+xml");
   expect(await titles()).toEqual([]);
+  expect(await page.locator("[aria-live=polite]").allTextContents()).toContain(`${seen}: Asks: while you look`);
 
   for (const one of pages) await one.evaluate(() => (window as unknown as Played).look("hidden"));
   const unseen = await home.chat("ask: while you are away");

@@ -1,4 +1,5 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ChatHome } from "../harness/chat.ts";
 import { until } from "../harness/until.ts";
@@ -88,6 +89,31 @@ test("[CHAT-23] an agent that ends at once fails with its last words and is not 
   expect((await home.call("acpLogs", "ma-1")).lines).toEqual(["cannot start: no key is set"]);
 });
 
+test("[CHAT-71] an agent that ends on its way back up is a crash among others: once is no failure, three within a minute are", async () => {
+  await using home = await ChatHome.open();
+  const counter = (name: string): string => join(home.directory, name);
+  home.configure({
+    once: { program: "exits-at-once", env: { EXITS_LEFT: counter("once") } },
+    ever: { program: "exits-at-once", env: { EXITS_LEFT: counter("ever") } },
+  });
+  const [once, ever] = [await home.chat(undefined, "once"), await home.chat(undefined, "ever")];
+  writeFileSync(counter("once"), "1");
+  writeFileSync(counter("ever"), "9");
+  const before = await home.agent(once);
+  for (const id of [once, ever]) process.kill(await home.pidOf(id, "agent"), "SIGKILL");
+  const failed = await home.status(ever, "failed");
+  expect(failed.reason).toBe("crashed 3 times within 60 s, last exit code 1");
+  expect(failed.end).toMatchObject({ how: "crash", exitCode: 1, lastLines: ["cannot start: no key is set"] });
+  expect(await home.ofType(ever, "launch.started")).toHaveLength(3);
+  await until("the other to be back", async () => (await home.agent(once)).pid !== before.pid);
+  await home.status(once, "idle");
+  expect((await home.ofType(once, "run.ended")).map((event) => event["how"])).toEqual(["crash", "crash"]);
+  expect(await home.ofType(once, "launch.failed")).toEqual([]);
+  // Whoever asks for it is told of the first failure.
+  await expect(home.call("restore", ever, { body: {} })).rejects.toThrow("cannot start: no key is set");
+  expect(await home.ofType(ever, "launch.started")).toHaveLength(4);
+});
+
 test("[CHAT-24] an agent that is not signed in fails with a sentence that says so, and nothing hangs", async () => {
   await using home = await ChatHome.open({ locked: { program: "auth-required" } });
   await expect(home.chat("hello", "locked")).rejects.toThrow("The agent is not signed in");
@@ -148,6 +174,14 @@ test("[CHAT-27] a conversation that the agent no longer has is reset in plain si
   expect(primer).toMatchObject({ turns: 1, omitted: 0 });
   expect(primer.markdown).toContain("before the reset");
   expect(primer.markdown).not.toContain("history?");
+  // Offered to everybody until somebody puts it away, for good.
+  const offered = async () => !(await home.call("transcript", id, { query: { tail: 1 } })).primerUsed;
+  expect(await offered()).toBe(true);
+  await home.call("primerDismiss", id, { body: {} });
+  expect(await offered()).toBe(false);
+  await home.crash();
+  await home.ok(["start"]);
+  expect(await offered()).toBe(false);
 });
 
 test("[CHAT-27] so is one of an agent that forgets its sessions with its process", async () => {

@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ChatHome } from "../harness/chat.ts";
 import { isRunning } from "../harness/marked.ts";
@@ -90,4 +92,53 @@ test("[CHAT-14] snoozed, archived and stopped chats are back in their conversati
   await home.call("unarchive", id, { body: {} });
   expect((await home.turn(id, "history?")).text).toContain(`turns=${turns} `);
   expect(await home.ofType(id, "context.reset")).toEqual([]);
+});
+
+test("[CHAT-72] idleStopMinutes stops what is idle, not what works or asks, and the next prompt brings it back", async () => {
+  await using home = await ChatHome.open({}, { HOLDFAST_TEST_MINUTE_MS: "300" });
+  const working = await home.chat("say: one\ngate: a\nsay: two");
+  const asking = await home.chat("ask: may I?");
+  const idle = await home.chat("say: hello");
+  await home.says(working, "one\n");
+  await home.status(asking, "needs_input");
+  const file = join(home.repo, "holdfast.yaml");
+  const config = JSON.parse(readFileSync(file, "utf8")) as object;
+  writeFileSync(file, JSON.stringify({ ...config, defaults: { idleStopMinutes: 1 } }));
+  const stopped = await home.status(idle, "stopped");
+  expect(stopped.intent).toMatchObject({ want: "stopped", by: "idle-stop" });
+  await until("nothing of it to be left", () => home.tree(idle).length === 0);
+  expect((await home.show(working)).status).toBe("working");
+  expect((await home.show(asking)).status).toBe("needs_input");
+  home.openGate("a");
+  await home.status(working, "stopped");
+  expect(await home.turns(working)).toMatchObject([{ text: "one\ntwo\n", stopReason: "end_turn" }]);
+  expect((await home.turn(idle, "history?")).text).toContain("turns=1 ");
+});
+
+test("[CHAT-74] where the agent keeps its copy of a deleted or discarded conversation, the answer and a notice say so", async () => {
+  await using home = await ChatHome.open({ keeping: { program: "answers-twice" } });
+  const copy = /^keeping keeps its own copy of this conversation \(s-\d+\)\.$/;
+  const [running, down, fresh] = [
+    await home.chat("hello", "keeping"),
+    await home.chat("hello", "keeping"),
+    await home.chat(undefined, "keeping"),
+  ];
+  await home.ended(running);
+  await home.ended(down);
+  await home.call("stop", down, { body: {} });
+  for (const id of [running, down]) {
+    const { done, notes } = await home.call("delete", id, { body: {} });
+    expect({ done, notes }).toEqual({ done: true, notes: [expect.stringMatching(copy)] });
+  }
+  expect((await home.call("delete", fresh, { body: {} })).notes).toEqual([]);
+  // The demo agent deletes its copy while it lives, and cannot be asked when it does not.
+  const demo = [await home.chat("say: a secret"), await home.chat("say: another")];
+  for (const id of demo) await home.ended(id);
+  await home.call("stop", demo[1]!, { body: {} });
+  expect((await home.call("delete", demo[0]!, { body: {} })).notes).toEqual([]);
+  expect((await home.call("convert", demo[1]!, { body: { kind: "terminal", fresh: true } })).notes).toEqual([
+    expect.stringContaining("keeps its own copy of this conversation"),
+    expect.stringContaining("asked for with --fresh"),
+  ]);
+  expect(await home.ofType(demo[1]!, "notice")).toHaveLength(1);
 });

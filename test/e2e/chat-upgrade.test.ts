@@ -1,22 +1,9 @@
-import { appendFileSync, cpSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { anotherBuild } from "../harness/another-build.ts";
 import { ChatHome } from "../harness/chat.ts";
 import { until } from "../harness/until.ts";
-
-/** A copy of the program under another build's name; gives its command. */
-function anotherBuild(home: ChatHome, name: string): string {
-  const other = join(home.directory, name);
-  const { build } = home.daemon();
-  for (const part of ["bin", "dist"])
-    cpSync(join(import.meta.dirname, "../..", part), join(other, part), { recursive: true, preserveTimestamps: true });
-  for (const file of readdirSync(join(other, "dist"), { recursive: true, encoding: "utf8" })) {
-    const path = join(other, "dist", file);
-    const text = /\.(cjs|json)$/.test(file) ? readFileSync(path, "utf8") : "";
-    if (text.includes(build)) writeFileSync(path, text.replaceAll(build, `9.9.9+${name}`));
-  }
-  return join(other, "bin/holdfast");
-}
 
 test("[CHAT-45] a daemon of another build takes over in mid-turn, and replaces no agent that would be launched the same", async () => {
   await using home = await ChatHome.open();

@@ -36,12 +36,17 @@ export class ChatHome extends ProjectHome {
 
   static async open(agents: Record<string, TestAgent> = {}, env: Record<string, string> = {}): Promise<ChatHome> {
     const home = new ChatHome(env);
-    mkdirSync(home.gates);
-    await home.ok(["start", "--port", "0"]);
-    home.repo = await home.repository("my-app");
-    home.configure(agents);
-    await home.ok(["project", "add", home.repo]);
+    await home.begin(agents);
     return home;
+  }
+
+  /** Starts the daemon with a project; apart from `open` for a home that has to be prepared first. */
+  async begin(agents: Record<string, TestAgent> = {}): Promise<void> {
+    mkdirSync(this.gates);
+    await this.ok(["start", "--port", "0"]);
+    this.repo = await this.repository("my-app");
+    this.configure(agents);
+    await this.ok(["project", "add", this.repo]);
   }
 
   /** JSON is YAML. */

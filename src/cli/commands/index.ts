@@ -7,6 +7,7 @@ import { command as sessionLs } from "./session/ls.ts";
 const session: readonly IndexEntry[] = [
   { name: "ls", summary: "list sessions", load: () => Promise.resolve({ command: sessionLs }) },
   { name: "show", summary: "everything about one session", load: () => import("./session/show.ts") },
+  { name: "screen", summary: "what a session's terminal shows", load: () => import("./session/screen.ts") },
   { name: "kill", summary: "end a session; its worktree goes to the trash", load: () => import("./session/kill.ts") },
   { name: "stop", summary: "end its processes, keep its worktree", load: () => import("./session/stop.ts") },
   {
@@ -21,6 +22,11 @@ const session: readonly IndexEntry[] = [
   { name: "wake", summary: "end a snooze now", load: () => import("./session/wake.ts") },
   { name: "delete", summary: "remove a session for good", load: () => import("./session/delete.ts") },
   { name: "rename", summary: "change a session's title", load: () => import("./session/rename.ts") },
+  {
+    name: "claim-pr",
+    summary: "say that a pull request belongs to a session",
+    load: () => import("./session/claim-pr.ts"),
+  },
   {
     name: "convert",
     summary: "hand the conversation over to the other kind",
@@ -97,6 +103,7 @@ export const index: readonly IndexEntry[] = [
     summary: "try it: a scratch project and an agent without an account",
     load: () => import("./demo.ts"),
   },
+  { name: "mcp", summary: "serve sessions as tools to an agent (MCP, on stdio)", load: () => import("./mcp.ts") },
   { name: "update", summary: "update Holdfast; sessions keep running", load: () => import("./update.ts") },
   { name: "doctor", summary: "check this machine and this installation", load: () => import("./doctor.ts") },
   { name: "service", summary: "run the daemon as a service", group: service },

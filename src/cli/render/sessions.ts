@@ -2,7 +2,7 @@
 import { isTerminated } from "../../protocol/session.ts";
 import type { SessionJson } from "../../protocol/wire.ts";
 import type { Paint } from "./paint.ts";
-import { ageOf, clean, compareNaturally, count } from "./text.ts";
+import { ageOf, clean, compareNaturally, count, sortedNaturally } from "./text.ts";
 
 export interface ListOptions {
   /** Also orchestrators; each line then ends with the role. */
@@ -19,9 +19,9 @@ export function chooseSessions<S extends Listed>(
   sessions: readonly S[],
   { all, includeTerminated }: ListOptions,
 ): { shown: S[]; hidden: number } {
-  const candidates = sessions
-    .filter(({ role }) => all || role !== "orchestrator")
-    .toSorted((a, b) => compareNaturally(a.project, b.project) || compareNaturally(a.id, b.id));
+  const listed = sessions.filter(({ role }) => all || role !== "orchestrator");
+  const byId = sortedNaturally(listed, ({ id }) => id);
+  const candidates = byId.sort((a, b) => compareNaturally(a.project, b.project));
   const shown = candidates.filter(({ status }) => includeTerminated || !isTerminated(status));
   return { shown, hidden: candidates.length - shown.length };
 }

@@ -24,7 +24,7 @@ export function writeFiles(chat: ChatAgent, directory: string): void {
   }
 }
 
-function findCommand(command: string, path = ""): string | null {
+export function findCommand(command: string, path = ""): string | null {
   const candidates = isAbsolute(command) ? [command] : path.split(delimiter).map((folder) => join(folder, command));
   for (const candidate of candidates) {
     try {

@@ -33,6 +33,8 @@ const retryMs = 1_000;
 export interface InboxParts {
   ingest: Ingest;
   bounds: Bounds;
+  /** Finishes a cut of the file that is on record; nothing may be read before. */
+  settleCut(worker: Worker): Promise<void>;
   /** Called after each commit. */
   ingested(worker: Worker, result: Ingested): void;
   /** Called once when an agent's process is seen to be gone: nothing else tells of a death before the next full look. */
@@ -88,6 +90,21 @@ export class Inbox {
     }
   }
 
+  /** Nothing is read of the file meanwhile. */
+  async alone<T>(worker: Worker, work: () => Promise<T>): Promise<T> {
+    while (worker.pumping !== null) await worker.pumping;
+    const running = work();
+    worker.pumping = running
+      .then(
+        () => undefined,
+        () => undefined,
+      )
+      .finally(() => {
+        worker.pumping = null;
+      });
+    return running;
+  }
+
   /** The last read, once nothing can write any more: a line without an end is one that was cut off. */
   async finish(worker: Worker): Promise<void> {
     worker.notBefore = 0;
@@ -124,12 +141,14 @@ export class Inbox {
       if (everyone) this.#lookForEnd(worker);
       if (!isHot && !everyone) continue;
       const size = fileSize(outOf(worker));
-      if (size === null || worker.pumping !== null || worker.notBefore > now) continue;
-      if (size !== worker.fed) {
+      if (size === null) continue;
+      const mayRead = worker.pumping === null && worker.notBefore <= now;
+      if (mayRead && (size !== worker.fed || isBeingCut(worker))) {
         found = true;
         worker.hotUntil = now + hotMs;
         void this.#pump(worker);
       }
+      // Also while nothing can be stored: what is full for us will be full for the agent when its reserve is used up.
       this.#parts.bounds.look(worker, size, isHot || found);
     }
     this.#pause = found ? streamingMs : Math.min(this.#pause * slowing, quietTurnMs);
@@ -162,6 +181,7 @@ export class Inbox {
   }
 
   async #readAndCommit(worker: Worker): Promise<void> {
+    if (isBeingCut(worker)) await this.#parts.settleCut(worker);
     const batch = this.#read(worker);
     if (batch.items.length === 0 && batch.to === worker.read) return;
     await this.#commit(worker, batch.items, batch.to);
@@ -216,6 +236,10 @@ export class Inbox {
     worker.fed = to;
     worker.splitter = null;
   }
+}
+
+export function isBeingCut({ record }: Worker): boolean {
+  return (record.truncating ?? null) !== null;
 }
 
 export function outOf(worker: Worker): string {

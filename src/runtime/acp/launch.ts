@@ -6,16 +6,17 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { identify, isAlive, type Identity } from "../../base/pid.ts";
+import { identify, type Identity } from "../../base/pid.ts";
 import { findTree } from "../../base/process-tree.ts";
 import { reach } from "../../base/test-points.ts";
 import type { ChatAgent } from "../../ports/agents.ts";
 import type { LaunchRequest, LaunchResult } from "../../ports/runtime.ts";
 import { launchMarker, type RecordedProcess, type WorkerRecord } from "../../protocol/worker-record.ts";
 import { commandOf, environmentOf, writeFiles } from "./agent-program.ts";
-import { writeRequest } from "./client.ts";
+import { isGone, writeRequest } from "./client.ts";
 import type { AcpContext } from "./context.ts";
 import { initializeRequest, openConversation } from "./handshake.ts";
+import { awaitExit } from "./await-exit.ts";
 import { stop } from "./stop.ts";
 import { carriesMarker, placeOf } from "./workers.ts";
 import { identityOf, newWorker, type Worker } from "./worker.ts";
@@ -180,16 +181,9 @@ async function giveUp(
 ): Promise<LaunchResult> {
   // When the agent has ended by itself, its keeper is about to write how: that must not be cut short.
   await awaitExit(worker);
+  const died = isGone(worker);
   const { exit, lastLines } = await stop(context, request.session, { force: false, deadlineMs: giveUpMs });
-  return { launched: false, reason: withLastWords(reason, lastLines), exit, lastLines, conversationGone };
-}
-
-async function awaitExit(worker: Worker): Promise<void> {
-  const { agent, keeper } = worker.record;
-  if (agent !== null && isAlive(identityOf(worker.record, agent))) return;
-  const until = performance.now() + 500;
-  const keeperLives = (): boolean => keeper === null || isAlive(identityOf(worker.record, keeper));
-  while (readExit(worker.directory) === null && keeperLives() && performance.now() < until) await delay(pollMs);
+  return { launched: false, reason: withLastWords(reason, lastLines), exit, lastLines, conversationGone, died };
 }
 
 function notStarted(worker: Worker): string {

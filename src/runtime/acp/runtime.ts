@@ -11,11 +11,13 @@ import { Changes } from "./changes.ts";
 import { promptCapabilities } from "./content.ts";
 import { flush } from "./client.ts";
 import { defaultDeadlines, type AcpContext, type Deadlines } from "./context.ts";
+import { deleteByCommand, deleteConversation } from "./delete.ts";
 import { Inbox } from "./inbox.ts";
 import { launch, learn } from "./launch.ts";
 import { observeAll } from "./observe.ts";
 import { stop } from "./stop.ts";
-import { answerPermission, cancelTurn, configure, deleteConversation, endTurn, sendPrompt } from "./turns.ts";
+import { answerPermission, cancelTurn, configure, endTurn, sendPrompt } from "./turns.ts";
+import { settleCut, truncateRead } from "./truncate.ts";
 import type { Worker } from "./worker.ts";
 import { WorkerFiles } from "./worker-files.ts";
 
@@ -36,6 +38,8 @@ export interface AcpRuntimeOptions {
   log?: Logger;
   deadlines?: Partial<Deadlines>;
   limits?: Partial<Limits>;
+  /** The program that reserves and gives back; a name is looked for on our PATH. */
+  fallocate?: string;
   now?: () => number;
 }
 
@@ -49,11 +53,17 @@ export function openAcpRuntime(options: AcpRuntimeOptions): ChatRuntime {
   const listeners: ((session: SessionId | null) => void)[] = [];
   const hint = (session: SessionId): void => listeners.forEach((listener) => listener(session));
   const changes = new Changes();
-  const bounds = new Bounds({ ...defaultLimits, ...options.limits }, log);
+  const bounds = new Bounds({
+    log,
+    limits: { ...defaultLimits, ...options.limits },
+    fallocate: options.fallocate ?? "fallocate",
+    truncate: (worker) => truncateRead(context, worker),
+  });
   const inbox = new Inbox({
     ingest: options.ingest,
     bounds,
     log,
+    settleCut: (worker) => settleCut(context, worker),
     ended: (worker) => hint(worker.session),
     ingested(worker, result) {
       if (result.replies) void flush(context, worker);
@@ -128,6 +138,7 @@ export function openAcpRuntime(options: AcpRuntimeOptions): ChatRuntime {
       const worker = await workerOf(session);
       return worker === null ? "not-running" : deleteConversation(context, worker);
     },
+    deleteByCommand: (session, env) => deleteByCommand(context, session, env),
     markRestarting(session) {
       const worker = inbox.get(session.id);
       if (worker !== undefined) void learn(context, worker, { restarting: true });

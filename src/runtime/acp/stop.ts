@@ -13,9 +13,9 @@ import { launchMarker } from "../../protocol/worker-record.ts";
 import type { AcpContext } from "./context.ts";
 import { ring } from "./outbox.ts";
 import { cancelTurn } from "./turns.ts";
-import { findWorker } from "./workers.ts";
+import { findWorker, placeOf } from "./workers.ts";
 import { hears, identityOf, newWorker, recordedIdentities, type Worker } from "./worker.ts";
-import { readExit } from "./worker-files.ts";
+import { readExit, readPids } from "./worker-files.ts";
 
 /** Real agents answer a cancel within 350 ms; one that hangs must not hold the stop up. */
 const cancelMs = 2_000;
@@ -53,7 +53,7 @@ export async function stop(
   const forceMs = Math.max(until - performance.now() - polite, leastForceMs);
   const left = await endTree(
     { roots, marker: { name: launchMarker, values: [...launches] } },
-    { politeMs: polite, forceMs },
+    { politeMs: polite, forceMs, helpers: helpersOf(worker) },
   );
   const remaining = left.map(({ identity, what }) => ({ pid: identity.pid, what }));
   const exit = worker === null ? null : readExit(worker.directory);
@@ -64,6 +64,16 @@ export async function stop(
   }
   if (except === null) finishSession(context, session);
   return { remaining, exit, lastLines };
+}
+
+/**
+ * Watcher and feeder. With a keeper they go at its word, and it is waited for because it writes down the exit status; the
+ * watcher of a keeper that was killed would look again only at its next tick.
+ */
+function helpersOf(worker: Worker | null): number[] {
+  if (worker === null) return [];
+  const { watcher, feeder } = readPids(worker.directory);
+  return [watcher, feeder].filter((pid) => pid !== null);
 }
 
 /** Reads what a launch of which nothing lives has left, and removes it. */
@@ -92,7 +102,8 @@ async function clearLaunch(
 
 function leftover(context: AcpContext, session: SessionState, launch: LaunchId): Worker | null {
   const place = context.store.launchPlace(launch);
-  const record = context.files.readRecord(session.id);
+  // The store's word first, as everywhere: the file may be of another launch, and knows of no cut.
+  const record = placeOf(context, launch)?.record ?? context.files.readRecord(session.id);
   if (place === null || record === null) return null;
   return newWorker({ ...record, launch }, context.files.directory(session.id, launch), place.outRead);
 }

@@ -1,14 +1,12 @@
 /** What is said to a living agent on a person's behalf: prompts, answers, cancels, options. Each is a row before it is sent. */
-import { setTimeout as delay } from "node:timers/promises";
 import type { ContentBlock } from "@agentclientprotocol/sdk";
 import { crypto } from "../../base/crypto.ts";
-import type { Answered, CancelResult, DeleteOutcome, Told } from "../../ports/chat.ts";
+import type { Answered, CancelResult, Told } from "../../ports/chat.ts";
 import type { PromptToSend, SendResult } from "../../ports/runtime.ts";
 import type { ChatStep, LaunchPlace } from "../../ports/store.ts";
 import {
   agentRequestOf,
   answerKey,
-  methodNotFound,
   notificationLine,
   pickKey,
   promptKey,
@@ -24,9 +22,6 @@ import type { AcpContext } from "./context.ts";
 import { pickRequest } from "./picks.ts";
 import { hears, type Worker } from "./worker.ts";
 
-/** Claude writes its transcript late: a delete within 10 ms of a turn's end leaves the conversation behind. */
-const settleMs = 500;
-const deleteMs = 2_000;
 const damagedInput = "the agent's input is not as it was left; nothing was written";
 const notFed = "nobody feeds the agent any more; it is replaced";
 
@@ -211,41 +206,6 @@ export async function configure(context: AcpContext, worker: Worker, pick: ChatP
   if (answer.is === "result") return { told: true };
   if (answer.is === "error") return { told: false, why: answer.message };
   return { told: false, why: answer.is === "late" ? "the agent did not answer in time" : "the agent has ended" };
-}
-
-/** Cancel, settle, delete: in that order, or the agent writes the conversation again. */
-export async function deleteConversation(context: AcpContext, worker: Worker): Promise<DeleteOutcome> {
-  const until = performance.now() + deleteMs;
-  const cancelled = await cancelTurn(context, worker, { by: "delete", waitMs: deleteMs / 2 });
-  const state = context.store.session(worker.session);
-  const sessionId = state?.agentSessionId ?? null;
-  if (sessionId === null || state === null) return "not-running";
-  const endedAt = state.turn.turn === "ended" ? state.turn.at : 0;
-  if (cancelled.cancelled !== "no-turn" || context.now() - endedAt < settleMs) await delay(settleMs);
-  const deadlineMs = Math.max(until - performance.now(), settleMs);
-  const answer = await ask(context, worker, {
-    key: "delete",
-    method: "session/delete",
-    params: { sessionId },
-    deadlineMs,
-  });
-  const fields = {
-    part: "acp.protocol",
-    session: worker.session,
-    adapter: worker.record.command[0],
-    method: "session/delete",
-  };
-  if (answer.is === "result") {
-    context.log.debug("the agent deleted its conversation", fields);
-    return "deleted";
-  }
-  if (answer.is === "error" && answer.code === methodNotFound) {
-    context.log.debug("the agent keeps its own copy of the conversation", { ...fields, code: answer.code });
-    return "unsupported";
-  }
-  const why = answer.is === "error" ? { code: answer.code, message: answer.message } : { outcome: answer.is };
-  context.log.warn("the agent did not delete its conversation", { ...fields, ...why });
-  return answer.is === "late" ? "too-late" : "failed";
 }
 
 function isCurrent(state: SessionState, launch: LaunchId): boolean {

@@ -37,6 +37,11 @@ export class WorkerFiles {
     makePrivateDirectory(workers);
   }
 
+  /** Of no session: it stays when any of them goes. */
+  get directoryOfAll(): string {
+    return this.#workers;
+  }
+
   sessionDirectory(session: SessionId): string {
     return join(this.#workers, session);
   }

@@ -34,7 +34,13 @@ export interface Worker {
   endTold: boolean;
   bounds: {
     reservedTo: number;
+    /** How much was asked for the last time; when a quarter of that is left it is renewed. */
+    reserved: number;
     punchedTo: number;
+    /** The file system makes no holes. */
+    cannotPunch: boolean;
+    /** A cut that did not work out is tried again after this. */
+    cutNotBefore: number;
     busy: boolean;
     paused: boolean;
     renewedAt: number;
@@ -60,7 +66,17 @@ export function newWorker(record: WorkerRecord, directory: string, read: number)
     appendedTo: 0,
     feederGone: false,
     endTold: false,
-    bounds: { reservedTo: 0, punchedTo: 0, busy: false, paused: false, renewedAt: 0, errorsAt: 0 },
+    bounds: {
+      reservedTo: 0,
+      reserved: 0,
+      punchedTo: 0,
+      cannotPunch: false,
+      cutNotBefore: 0,
+      busy: false,
+      paused: false,
+      renewedAt: -Infinity,
+      errorsAt: 0,
+    },
   };
 }
 

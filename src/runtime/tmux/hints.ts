@@ -11,18 +11,29 @@ import type { SessionId } from "../../protocol/ids.ts";
 import { hintChannel } from "./config.ts";
 import type { Tmux } from "./tmux.ts";
 
+/** The first look of a starting daemon finds many at once, and its first answer must not wait for their watches. */
+const soonMs = 100;
+
 /** A death that tmux missed is noticed within this; asking costs some 10 µs an agent. */
 const pulseMs = 3000;
 
 type Listener = (session: SessionId | null) => void;
 
+interface Followed {
+  agent: Identity;
+  /** Where its hooks write. */
+  directory: string;
+}
+
 export class Hints {
   readonly #tmux: Tmux;
   readonly #closing = new AbortController();
   readonly #listeners: Listener[] = [];
-  readonly #followed = new Map<SessionId, { directory: string; agent: Identity; watcher: FSWatcher | null }>();
+  readonly #followed = new Map<SessionId, Followed & { watcher: FSWatcher | null }>();
   readonly #pulse: NodeJS.Timeout;
   #waiting: Promise<void> | null = null;
+  readonly #soon = new Map<SessionId, Followed>();
+  #soonTimer: NodeJS.Timeout | undefined;
 
   constructor(tmux: Tmux) {
     this.#tmux = tmux;
@@ -45,7 +56,25 @@ export class Hints {
     if (this.#closing.signal.aborted) return;
     // Without a server there is nothing to wait for; the next launch or look listens again.
     if (reply.is === "ok") this.listen();
-    this.#tell(null);
+    this.tell(null);
+  }
+
+  /**
+   * Follows and listens a moment later, many in one go. What happens until then is heard by nobody, so one look at all
+   * of them comes right after.
+   */
+  soon(found: (Followed & { session: SessionId }) | null): void {
+    if (this.#closing.signal.aborted) return;
+    const isKnown = found === null || this.#followed.get(found.session)?.directory === found.directory;
+    if (isKnown && this.#waiting !== null) return;
+    if (found !== null && !isKnown) this.#soon.set(found.session, found);
+    this.#soonTimer ??= setTimeout(() => {
+      this.#soonTimer = undefined;
+      for (const [session, { agent, directory }] of this.#soon) this.follow(session, agent, directory);
+      this.#soon.clear();
+      this.listen();
+      this.tell(null);
+    }, soonMs).unref();
   }
 
   /** Follows an agent and the directory that its hooks write into. */
@@ -56,6 +85,7 @@ export class Hints {
   }
 
   unfollow(session: SessionId): void {
+    this.#soon.delete(session);
     this.#followed.get(session)?.watcher?.close();
     this.#followed.delete(session);
   }
@@ -63,6 +93,7 @@ export class Hints {
   async close(): Promise<void> {
     this.#closing.abort();
     clearInterval(this.#pulse);
+    clearTimeout(this.#soonTimer);
     for (const session of this.#followed.keys()) this.unfollow(session);
     await this.#waiting;
   }
@@ -71,14 +102,14 @@ export class Hints {
     for (const [session, { agent }] of this.#followed) {
       if (isAlive(agent)) continue;
       this.unfollow(session);
-      this.#tell(session);
+      this.tell(session);
     }
   }
 
   /** Null where the limit of watches is used up: the timer's look finds what hooks say. */
   #watch(session: SessionId, directory: string): FSWatcher | null {
     try {
-      const watcher = watch(directory, { persistent: false }, () => this.#tell(session));
+      const watcher = watch(directory, { persistent: false }, () => this.tell(session));
       watcher.on("error", () => watcher.close());
       return watcher;
     } catch {
@@ -86,7 +117,7 @@ export class Hints {
     }
   }
 
-  #tell(session: SessionId | null): void {
+  tell(session: SessionId | null): void {
     for (const listener of this.#listeners) listener(session);
   }
 }

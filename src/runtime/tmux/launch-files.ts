@@ -31,6 +31,11 @@ export class LaunchFiles {
     mkdirSync(root, { recursive: true, mode: 0o700 });
   }
 
+  /** No launch has left anything, so no tmux server can have anything of ours. */
+  isEmpty(): boolean {
+    return readdirSync(this.#root).length === 0;
+  }
+
   directory(session: SessionId, launch: LaunchId): string {
     return join(this.#root, safeName(session), safeName(launch));
   }

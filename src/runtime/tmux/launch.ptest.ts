@@ -186,3 +186,15 @@ test("[TMUX-15] the server's own config: no user config, no status line, panes o
   const environment = world.tmux("show-environment", "-g");
   expect(environment).not.toMatch(/^(TMUX|HOLDFAST)/m);
 });
+
+test("[TMUX-21] a resumed agent is looked at as soon as its launch is over: what it said before is not said again", async () => {
+  await using world = new TmuxWorld();
+  const runtime = world.open();
+  const hook = 'echo ready; echo "{}" >>"$1/hooks"; exec sleep 600';
+  const agent = { start: ["cat"], resume: ["/bin/sh", "-c", hook, "sh", "{hooks}"] };
+  const planned = world.sessionOf(agent, { agentSessionId: "abc" });
+  const told: unknown[] = [];
+  runtime.onHint((session) => told.push(session));
+  await world.up(runtime, planned, { how: "resume" });
+  expect(told).toContain(planned.id);
+});

@@ -39,8 +39,10 @@ const lookAgainTimes = 3;
 export async function observeAll(
   context: ObserveContext,
   sessions: readonly SessionState[],
+  /** A list that was asked for already. */
+  early: Promise<PaneList> | null = null,
 ): Promise<Map<SessionId, Observation>> {
-  const { list, agents } = await settledList(context, sessions);
+  const { list, agents } = await settledList(context, sessions, early);
   const panes = Map.groupBy(list.is === "known" ? list.panes : [], (pane) => pane.session);
   const result = new Map<SessionId, Observation>();
   const found: Found[] = [];
@@ -81,10 +83,11 @@ export function expectedLaunch(session: SessionState): LaunchId | null {
 async function settledList(
   context: ObserveContext,
   sessions: readonly SessionState[],
+  early: Promise<PaneList> | null,
 ): Promise<{ list: PaneList; agents: Map<number, Identity> }> {
   const wanted = new Set(sessions.map((session) => session.id));
   for (let round = 0; ; round += 1) {
-    const list = await listPanes(context.tmux);
+    const list = await (round === 0 && early !== null ? early : listPanes(context.tmux));
     const panes = list.is === "known" ? list.panes.filter((pane) => wanted.has(pane.session)) : [];
     // Asked once a look: with 500 sessions each question to the kernel counts.
     const agents = new Map(panes.flatMap((pane) => (pane.dead ? [] : entryOf(pane.pid))));

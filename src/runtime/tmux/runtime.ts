@@ -1,6 +1,6 @@
 /** The tmux runtime: agents with a screen of their own, in a tmux server of ours. */
 import { join } from "node:path";
-import { writeAtomically } from "../../base/durable-file.ts";
+import { keepWritten } from "../../base/durable-file.ts";
 import type { Agents } from "../../ports/agents.ts";
 import type { Logger } from "../../ports/commands.ts";
 import type { SendResult, TerminalRuntime } from "../../ports/runtime.ts";
@@ -13,6 +13,7 @@ import type { LaunchContext } from "./launch.ts";
 import { tmuxName } from "./names.ts";
 import { expectedLaunch, observeAll } from "./observe.ts";
 import { listPanes, paneFor } from "./panes.ts";
+import type { PaneList } from "./panes.ts";
 import { captureScreens, lastLines } from "./screen.ts";
 import { defaultSendTimes, send } from "./send.ts";
 import type { SendTimes } from "./send.ts";
@@ -48,11 +49,13 @@ export function openTmuxRuntime(options: TmuxRuntimeOptions): TerminalRuntime {
   const tmux = new Tmux(options);
   const files = new LaunchFiles(options.launchesDirectory);
   const watches = new Watches(agents, files);
+  // Asked before anybody wants to know: tmux answers while a starting daemon reads its records.
+  let early: EarlyList | null = files.isEmpty() ? null : { list: listPanes(tmux), askedAt: performance.now() };
   const hints = new Hints(tmux);
   const views = new Views(tmux);
   const starterPath = join(options.configDirectory, "starter.sh");
   // Written out once, so that nothing depends on where we are installed while agents start.
-  writeAtomically(starterPath, starterText, 0o700);
+  keepWritten(starterPath, starterText, 0o700);
   const context: LaunchContext = {
     tmux,
     socketName,
@@ -71,12 +74,12 @@ export function openTmuxRuntime(options: TmuxRuntimeOptions): TerminalRuntime {
   return {
     preflight: () => tmux.preflight(),
     async observe(sessions) {
-      const observed = await observeAll(context, sessions);
+      const observed = await observeAll(context, sessions, fresh(early));
+      early = null;
       for (const [id, { seen }] of observed) {
         if (seen.is !== "known") continue;
         const { agent, launch } = seen.value;
-        if (agent.alive) hints.follow(id, agent.identity, files.directory(id, launch));
-        hints.listen();
+        hints.soon(agent.alive ? { session: id, agent: agent.identity, directory: files.directory(id, launch) } : null);
       }
       return observed;
     },
@@ -85,6 +88,8 @@ export function openTmuxRuntime(options: TmuxRuntimeOptions): TerminalRuntime {
       const result = await launch(context, request);
       if (!result.launched) return result;
       hints.follow(request.session.id, result.agent, files.directory(request.session.id, request.launch));
+      // A resumed agent was waited for until it said something: nothing may come after that for a while.
+      if (request.how === "resume") hints.tell(request.session.id);
       hints.listen();
       return result;
     },
@@ -111,6 +116,18 @@ export function openTmuxRuntime(options: TmuxRuntimeOptions): TerminalRuntime {
       await tmux.tidy();
     },
   };
+}
+
+interface EarlyList {
+  list: Promise<PaneList>;
+  askedAt: number;
+}
+
+/** A first look that comes much later than the start wants to know how it is now. */
+const earlyMs = 500;
+
+function fresh(early: EarlyList | null): Promise<PaneList> | null {
+  return early !== null && performance.now() - early.askedAt < earlyMs ? early.list : null;
 }
 
 async function afterwards(before: Promise<unknown> | undefined, send: () => Promise<SendResult>): Promise<SendResult> {

@@ -6,7 +6,7 @@ import { spawn } from "node:child_process";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { makePrivateDirectory, writeAtomically } from "../../base/durable-file.ts";
+import { makePrivateDirectory, keepWritten } from "../../base/durable-file.ts";
 import { tmuxConfig } from "./config.ts";
 
 export type TmuxReply =
@@ -62,7 +62,7 @@ export class Tmux {
     this.#env = serverEnvironment(options.env);
     this.#serverPrefix = options.serverPrefix ?? [];
     this.#deadlineMs = options.callDeadlineMs ?? defaultDeadlineMs;
-    writeAtomically(this.#config, tmuxConfig(options.socketName));
+    keepWritten(this.#config, tmuxConfig(options.socketName));
   }
 
   async run(call: TmuxCall): Promise<TmuxReply> {
@@ -174,7 +174,8 @@ function execute(
   return new Promise((resolve) => {
     const [file, ...args] = argv;
     // The directory of the first call becomes the server's own: it must not keep a worktree or a mount busy.
-    const child = spawn(file!, args, { env, cwd: "/", stdio: ["pipe", "pipe", "pipe"] });
+    const input = stdin === undefined ? "ignore" : "pipe";
+    const child = spawn(file!, args, { env, cwd: "/", stdio: [input, "pipe", "pipe"] });
     const out: Buffer[] = [];
     const err: Buffer[] = [];
     let bytes = 0;
@@ -196,15 +197,15 @@ function execute(
       resolve(reply);
     };
     child.on("error", (error) => settle({ is: "unknown", why: `tmux could not be run: ${error.message}` }));
-    child.stdout.on("data", (chunk: Buffer) => {
+    child.stdout!.on("data", (chunk: Buffer) => {
       bytes += chunk.length;
       if (bytes > maxOutputBytes) giveUp("tmux printed too much");
       else out.push(chunk);
     });
-    child.stderr.on("data", (chunk: Buffer) => err.push(chunk));
+    child.stderr!.on("data", (chunk: Buffer) => err.push(chunk));
     // tmux may be gone before it has read everything.
-    child.stdin.on("error", () => {});
-    child.stdin.end(stdin ?? "");
+    child.stdin?.on("error", () => {});
+    child.stdin?.end(stdin);
     child.on("close", (code, killedBy) => {
       if (code === 0) settle({ is: "ok", stdout: Buffer.concat(out).toString("utf8") });
       else settle(classify(Buffer.concat(err).toString("utf8").trim(), code, killedBy));

@@ -3,6 +3,8 @@
  * the whole screen for each one who comes. What is typed goes to that client, and so to no other session than the one that
  * tmux itself says the client is attached to.
  */
+import type * as NodePty from "@lydell/node-pty";
+import type { IPty } from "@lydell/node-pty";
 import { setTimeout as delay } from "node:timers/promises";
 import { identify, signalIdentity } from "../../base/pid.ts";
 import type { Identity } from "../../base/pid.ts";
@@ -21,7 +23,7 @@ const attachPollMs = 10;
 const leaveMs = 1_000;
 
 /** Without an encoding it takes and gives bytes; its types know only text. */
-interface Pty extends Omit<import("@lydell/node-pty").IPty, "write" | "onData"> {
+interface Pty extends Omit<IPty, "write" | "onData"> {
   onData(listener: (bytes: Buffer) => void): void;
   write(bytes: Buffer): void;
   on(event: "error", listener: (error: Error) => void): void;
@@ -42,7 +44,12 @@ export class Views {
     const panes = list.is === "known" ? list.panes : [];
     const pane = panes.find((each) => each.session === session.id && each.launch === launch && !each.dead);
     if (launch === null || pane === undefined) throw notShown(session, "its agent is not running");
-    const view = new View(await startClient(this.#tmux, pane.sessionTarget, request), launch, this.#tmux);
+    const view = new View(
+      await startClient(this.#tmux, pane.sessionTarget, request),
+      launch,
+      this.#tmux,
+      pane.paneTarget,
+    );
     this.#open.add(view);
     view.onGone(() => this.#open.delete(view));
     try {
@@ -66,13 +73,24 @@ function notShown(session: SessionState, why: string): HoldfastError {
 }
 
 async function startClient(tmux: Tmux, target: string, { cols, rows, readonly }: ViewRequest): Promise<Pty> {
-  // Only whoever looks at a terminal needs it.
-  const { spawn } = await import("@lydell/node-pty");
+  const { spawn } = await loadPty();
   const { file, args, env } = tmux.clientCommand(["attach-session", ...sizeFlags(readonly), "-t", target]);
   const pty = spawn(file, args, { cols, rows, env, cwd: "/", encoding: null }) as unknown as Pty;
   // Without a listener it would throw what goes wrong with a write, and end the daemon; the client's end says enough.
   pty.on("error", () => undefined);
   return pty;
+}
+
+/** Only whoever looks at a terminal needs it; it comes with the package where there is a build of it for the machine. */
+async function loadPty(): Promise<typeof NodePty> {
+  try {
+    return await import("@lydell/node-pty");
+  } catch (cause) {
+    throw new HoldfastError("conflict", "Screens cannot be shown here: the package @lydell/node-pty is missing.", {
+      hint: "Install Holdfast again without --omit=optional, or use `holdfast attach`.",
+      cause,
+    });
+  }
 }
 
 /** One who only watches takes the window as it is; among those who type, the last to do so gives it its size. */
@@ -84,17 +102,21 @@ class View implements TerminalView {
   readonly launch: LaunchId;
   readonly #pty: Pty;
   readonly #tmux: Tmux;
+  readonly #pane: string;
   readonly #client: Identity | null;
   readonly #gone: Promise<void>;
   #isGone = false;
   #name: string | null = null;
+  #scrolled = false;
+  #leaving: Promise<void> | null = null;
   #early: Buffer[] = [];
   #sink: { data(bytes: Buffer): void; end: ViewEnd } | null = null;
 
-  constructor(pty: Pty, launch: LaunchId, tmux: Tmux) {
+  constructor(pty: Pty, launch: LaunchId, tmux: Tmux, pane: string) {
     this.launch = launch;
     this.#pty = pty;
     this.#tmux = tmux;
+    this.#pane = pane;
     this.#client = identify(pty.pid);
     pty.onData((bytes) => {
       if (this.#sink === null) this.#early.push(bytes);
@@ -135,6 +157,23 @@ class View implements TerminalView {
   }
 
   write(bytes: Buffer): void {
+    const text = bytes.toString("latin1");
+    if (wheelUp.test(text)) this.#scrolled = true;
+    // Who scrolled back and then types means the agent; tmux would take the keys for its own.
+    else if (this.#scrolled && !notTyped.test(text)) {
+      this.#scrolled = false;
+      this.#leaving = this.#leaveHistory();
+    }
+    if (this.#leaving === null) this.#send(bytes);
+    else void this.#leaving.then(() => this.#send(bytes));
+  }
+
+  async #leaveHistory(): Promise<void> {
+    if (this.#name !== null) await this.#tmux.run({ commands: [["copy-mode", "-q", "-t", this.#pane]] });
+    this.#leaving = null;
+  }
+
+  #send(bytes: Buffer): void {
     if (!this.#isGone) this.#pty.write(withoutPrefix(bytes));
   }
 
@@ -183,14 +222,18 @@ class View implements TerminalView {
   }
 
   #said(): string {
-    // oxlint-disable-next-line no-control-regex -- what a client says before it ends is mixed with what sets a terminal up
-    return Buffer.concat(this.#early)
-      .toString()
-      .replaceAll(/\x1b\[[0-9;?]*[a-zA-Z]|[\x00-\x1f]+/g, " ")
-      .trim()
-      .slice(-200);
+    return Buffer.concat(this.#early).toString().replaceAll(settings, " ").trim().slice(-200);
   }
 }
+
+/** A turn of the wheel, and all else that a terminal says without a key: mouse reports, the focus come or gone. */
+// oxlint-disable-next-line no-control-regex -- these are what terminals send
+const wheelUp = /^\x1b\[<64;/;
+// oxlint-disable-next-line no-control-regex -- these are what terminals send
+const notTyped = /^\x1b\[(?:<\d|M|I$|O$)/;
+/** What a client says before it ends is mixed with what sets a terminal up. */
+// oxlint-disable-next-line no-control-regex -- these are what terminals are told
+const settings = /\x1b\[[0-9;?]*[a-zA-Z]|[\x00-\x1f]+/g;
 
 /** Keys that come quickly count as pasted and tmux then reads no prefix, or every other one. A server may be older than us. */
 const everyKey = ["set-option", "-g", "assume-paste-time", "0"];

@@ -30,7 +30,7 @@ export const shortcuts: { keys: string; does: string }[] = [
 export function useShortcuts(): void {
   const [, navigate] = useLocation();
   useEffect(() => {
-    let goingSince = 0;
+    let goingSince = -Infinity;
     const onKey = (event: KeyboardEvent): void => {
       if (event.defaultPrevented) return;
       if ((event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey && event.key === "k") {
@@ -41,7 +41,7 @@ export function useShortcuts(): void {
       }
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event) || isCovered()) return;
       const going = event.timeStamp - goingSince < sequenceMs;
-      goingSince = event.key === "g" && !going ? event.timeStamp : 0;
+      goingSince = event.key === "g" && !going ? event.timeStamp : -Infinity;
       const act = going ? places[event.key] : keys[event.key];
       if (act === undefined) return;
       event.preventDefault();
@@ -76,11 +76,15 @@ const keys: Record<string, Act> = {
 
 /** Goes to the board where the search is, if need be. */
 export function searchFrom(navigate: (path: string) => void): void {
-  if (location.pathname !== "/") navigate("/");
-  requestAnimationFrame(() => {
+  const focus = (): void => {
     const input = document.getElementById(searchInputId);
+    input?.focus();
     if (input instanceof HTMLInputElement) input.select();
-  });
+  };
+  // At once where it can be: the first letters behind the `/` belong to the search.
+  if (location.pathname === "/") return focus();
+  navigate("/");
+  requestAnimationFrame(focus);
 }
 
 function cards(within: ParentNode = document): HTMLElement[] {

@@ -1,5 +1,237 @@
-import type { SessionJson } from "../../protocol/wire.ts";
+/** What the worktree has that its base has not, file by file, with comments on lines that become a prompt. */
+import { useEffect, useMemo, useRef, useState } from "react";
+import { Columns2, ListTree, RefreshCw, Rows2 } from "lucide-react";
+import type { ChangedFileJson, SessionJson } from "../../protocol/wire.ts";
+import { usePreference } from "../state/preferences.ts";
+import { Button } from "../ui/button.tsx";
+import { classes } from "../ui/classes.ts";
+import { Select, TextInput } from "../ui/field.tsx";
+import { Spinner } from "../ui/spinner.tsx";
+import { DiffPane, type DiffHandle } from "./diff-pane.tsx";
+import { FileList } from "./file-list.tsx";
+import { LineDialog } from "./line-dialog.tsx";
+import { readPatch } from "./patch-files.ts";
+import {
+  addComment,
+  editComment,
+  recallReview,
+  removeComments,
+  useReview,
+  type Comment,
+  type Place,
+} from "./review.ts";
+import { ReviewBar } from "./review-bar.tsx";
+import { useChanges, type Loaded } from "./use-changes.ts";
+import { useNarrow } from "./use-narrow.ts";
+
+const areas = ["committed", "staged", "unstaged", "untracked"] as const;
 
 export default function ChangesView({ session }: { session: SessionJson }) {
-  return <p className="p-6">{session.title}</p>;
+  const { loaded, fault, busy, refresh } = useChanges(session.id);
+  useEffect(() => recallReview(session.id), [session.id]);
+  if (loaded === null) {
+    return fault === null ? (
+      <Spinner label="Looking for changes" />
+    ) : (
+      <div className="flex flex-col items-start gap-3 p-4">
+        <p role="alert" className="text-danger">
+          The changes could not be had: {fault}
+        </p>
+        <Button onClick={refresh}>Try again</Button>
+      </div>
+    );
+  }
+  return <Review session={session} loaded={loaded} fault={fault} busy={busy} refresh={refresh} />;
+}
+
+interface ReviewProps {
+  session: SessionJson;
+  loaded: Loaded;
+  fault: string | null;
+  busy: boolean;
+  refresh: () => void;
+}
+
+function Review({ session, loaded, fault, busy, refresh }: ReviewProps) {
+  const { changes, patch } = loaded;
+  const [words, setWords] = useState("");
+  const [area, setArea] = useState("");
+  const [open, setOpen] = useState<Place | null>(null);
+  const [lineOf, setLineOf] = useState<string | null>(null);
+  const [showFiles, setShowFiles] = useState(false);
+  const [diffAs, setDiffAs] = usePreference("diffAs");
+  const narrow = useNarrow();
+  const comments = useReview(session.id);
+  const handle = useRef<DiffHandle>(null);
+  const diffs = useMemo(() => readPatch(patch.patch), [patch.patch]);
+  const files = useMemo(() => filtered(changes.files, words, area), [changes.files, words, area]);
+  const counts = useMemo(() => countByFile(comments), [comments]);
+  const split = diffAs === "split" && !narrow;
+
+  const pick = (path: string): void => {
+    setShowFiles(false);
+    handle.current?.scrollTo({ type: "item", id: path, align: "start" });
+  };
+  const pickComment = ({ path, line, side }: Comment): void =>
+    handle.current?.scrollTo({ type: "line", id: path, lineNumber: line, side, align: "center" });
+  const dialogDiff = lineOf === null ? undefined : diffs.get(lineOf);
+
+  if (changes.files.length === 0) {
+    return (
+      <div className="flex flex-col items-start gap-3 p-4">
+        <p role="status">
+          No file differs from <span className="font-mono">{changes.base}</span>. What the agent changes shows up here.
+        </p>
+        <Button onClick={refresh} disabled={busy}>
+          <RefreshCw size={14} aria-hidden /> Look again
+        </Button>
+      </div>
+    );
+  }
+  const list = <FileList files={files} comments={counts} onPick={pick} />;
+  return (
+    <div className="absolute inset-0 flex flex-col">
+      <div className="flex shrink-0 flex-wrap items-center gap-1 border-b border-line bg-panel px-2 py-1">
+        <p role="status" className="mr-auto px-1 text-xs text-dim">
+          {summary(changes.files, changes.base)}
+        </p>
+        <TextInput
+          type="search"
+          aria-label="Filter files"
+          placeholder="Filter files"
+          className="w-36! py-1!"
+          value={words}
+          onChange={(event) => setWords(event.target.value)}
+        />
+        <Select
+          aria-label="Kind of change"
+          className="w-auto! py-1!"
+          value={area}
+          onChange={(e) => setArea(e.target.value)}
+        >
+          <option value="">All changes</option>
+          {areas.map((name) => (
+            <option key={name}>{name}</option>
+          ))}
+        </Select>
+        <Button
+          size="small"
+          variant="quiet"
+          className="lg:hidden"
+          aria-expanded={showFiles}
+          onClick={() => setShowFiles(!showFiles)}
+        >
+          <ListTree size={14} aria-hidden /> Files
+        </Button>
+        {!narrow && (
+          <Button
+            size="small"
+            variant="quiet"
+            aria-pressed={split}
+            onClick={() => setDiffAs(diffAs === "split" ? "unified" : "split")}
+          >
+            {split ? <Columns2 size={14} aria-hidden /> : <Rows2 size={14} aria-hidden />} Split
+          </Button>
+        )}
+        <Button size="small" variant="quiet" disabled={busy} onClick={refresh}>
+          <RefreshCw size={14} aria-hidden className={classes(busy && "animate-spin")} /> Refresh
+        </Button>
+      </div>
+      <Warnings loaded={loaded} diffs={diffs} fault={fault} />
+      {showFiles && (
+        <div className="max-h-[50vh] shrink-0 overflow-y-auto border-b border-line bg-panel p-1 lg:hidden">{list}</div>
+      )}
+      <div className="flex min-h-0 flex-1">
+        <nav
+          aria-label="Files"
+          className="hidden w-72 shrink-0 overflow-y-auto border-r border-line bg-panel p-1 lg:block"
+        >
+          {list}
+        </nav>
+        <div className="relative min-w-0 flex-1">
+          {files.length === 0 ? (
+            <p className="p-4 text-dim">No changed file fits the filter.</p>
+          ) : (
+            <DiffPane
+              ref={handle}
+              files={files}
+              diffs={diffs}
+              split={split}
+              comments={comments}
+              open={open}
+              onOpen={setOpen}
+              onAdd={(place, text) => {
+                addComment(session.id, place, text);
+                setOpen(null);
+              }}
+              onEdit={(id, text) => editComment(session.id, id, text)}
+              onRemove={(id) => removeComments(session.id, new Set([id]))}
+              onCommentFile={setLineOf}
+            />
+          )}
+        </div>
+      </div>
+      <ReviewBar session={session} comments={comments} onPick={pickComment} />
+      {lineOf !== null && dialogDiff !== undefined && (
+        <LineDialog
+          path={lineOf}
+          diff={dialogDiff}
+          onAdd={(place, text) => addComment(session.id, place, text)}
+          onClose={() => setLineOf(null)}
+        />
+      )}
+    </div>
+  );
+}
+
+function Warnings({
+  loaded,
+  diffs,
+  fault,
+}: {
+  loaded: Loaded;
+  diffs: ReadonlyMap<string, unknown>;
+  fault: string | null;
+}) {
+  const missing = loaded.changes.files.filter(({ path, binary }) => !binary && !diffs.has(path));
+  const lines = [
+    ...(fault === null ? [] : [`This may be old: ${fault}`]),
+    ...(loaded.changes.truncated ? ["There are more changed files than are listed here."] : []),
+    ...(loaded.patch.truncated ? ["The changes are larger than a page can show: some are cut off."] : []),
+    ...(loaded.patch.truncated && missing.length > 0
+      ? [
+          `Not shown: ${missing
+            .slice(0, 5)
+            .map(({ path }) => path)
+            .join(", ")}${missing.length > 5 ? " and more" : ""}.`,
+        ]
+      : []),
+  ];
+  if (lines.length === 0) return null;
+  return (
+    <p role="status" className="shrink-0 border-b border-line bg-alert-soft px-3 py-1 text-alert">
+      {lines.join(" ")}
+    </p>
+  );
+}
+
+function filtered(files: readonly ChangedFileJson[], words: string, area: string): ChangedFileJson[] {
+  const needle = words.toLowerCase();
+  return files.filter(
+    (file) =>
+      file.path.toLowerCase().includes(needle) && (area === "" || file.areas.some((own: string) => own === area)),
+  );
+}
+
+function countByFile(comments: readonly Comment[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { path } of comments) counts.set(path, (counts.get(path) ?? 0) + 1);
+  return counts;
+}
+
+function summary(files: readonly ChangedFileJson[], base: string): string {
+  const added = files.reduce((sum, file) => sum + file.additions, 0);
+  const removed = files.reduce((sum, file) => sum + file.deletions, 0);
+  const count = files.length === 1 ? "1 file" : `${files.length} files`;
+  return `${count} against ${base}, +${added} -${removed}`;
 }

@@ -69,7 +69,8 @@ function known(event: EventJson): string | null {
   }
 }
 
-function bare({ seq: _seq, at: _at, type: _type, ...data }: EventJson): string {
+/** Events that came live also name their session, which stands above already. */
+function bare({ seq: _seq, at: _at, type: _type, session: _session, ...data }: EventJson): string {
   return Object.entries(data)
     .map(([name, value]) => `${name} ${typeof value === "string" ? value : JSON.stringify(value)}`)
     .join(", ");

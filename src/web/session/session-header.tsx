@@ -80,7 +80,9 @@ function Facts({ session, open }: { session: SessionJson; open: boolean }) {
         </Fact>
       )}
       <Fact name="Base">
-        <span className="font-mono">{base}</span>
+        <span className="font-mono" title={base}>
+          {/^[0-9a-f]{40,}$/.test(base) ? base.slice(0, 10) : base}
+        </span>
       </Fact>
       {pullRequest !== null && (
         <Fact name="Pull request">

@@ -3,7 +3,7 @@ import { useEffect, useState } from "react";
 import type { TrashJson } from "../../protocol/wire.ts";
 import { startVerb } from "../session/verbs.tsx";
 import { call, sentenceOf } from "../state/api.ts";
-import { useLive, useSession } from "../state/live.ts";
+import { onEvents, useSession } from "../state/live.ts";
 import { Age } from "../ui/age.tsx";
 import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
@@ -13,9 +13,11 @@ import { Answered, Row, Section } from "./section.tsx";
 
 export default function TrashPage() {
   const [trash, again] = useAnswer("trash");
-  const inTrash = useLive((state) => trashedOf(state.sessions.values()));
-  // A session that was restored or killed, here or elsewhere, changes the list.
-  useEffect(() => again(), [inTrash, again]);
+  // A session that is restored, killed or deleted, here or elsewhere, changes the list.
+  useEffect(
+    () => onEvents("*", (events) => void (events.some(({ type }) => type.startsWith("workspace.")) && again())),
+    [again],
+  );
   /** What is to be thrown away: one entry, or all of them. */
   const [asked, setAsked] = useState<TrashJson | "all" | null>(null);
   const some = trash.is === "known" && trash.value.length > 0;
@@ -108,12 +110,6 @@ function Entry({ entry, onChanged, onThrow }: { entry: TrashJson; onChanged: () 
       <p className="font-mono text-xs break-all text-dim">{entry.path}</p>
     </Row>
   );
-}
-
-function trashedOf(sessions: Iterable<{ trash: string | null }>): string {
-  const ids: string[] = [];
-  for (const { trash } of sessions) if (trash !== null) ids.push(trash);
-  return ids.join(" ");
 }
 
 function workWords({ uncommitted, unpushed }: TrashJson): string {

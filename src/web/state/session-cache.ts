@@ -58,6 +58,11 @@ export function outboxKey(id: string): string {
   return `holdfast:outbox:${id}`;
 }
 
+/** Where comments on a session's changes wait to be sent. */
+export function reviewKey(id: string): string {
+  return `holdfast:review:${id}`;
+}
+
 /** Drops what is too old or belongs to a session that is not there any more. */
 export function sweepSessions(existing: ReadonlySet<string>): void {
   for (const key of Object.keys(localStorage)) {

@@ -1,6 +1,11 @@
 /** Finds words in a long text and marks them without changing the page's nodes: 20,000 lines stay one text node. */
 const allName = "holdfast-match";
 const currentName = "holdfast-match-current";
+/** Here, because the style sheet's compiler does not know the selector yet. */
+export const matchLook = `
+  ::highlight(${allName}) { background-color: var(--color-alert-soft); color: var(--color-alert); }
+  ::highlight(${currentName}) { background-color: var(--color-alert); color: var(--color-panel); }
+`;
 /** More marks than this say nothing and cost much. */
 const most = 2_000;
 
@@ -14,7 +19,7 @@ export function findAll(text: string, words: string): number[] {
     found.push(at);
     at = at === 0 ? -1 : haystack.lastIndexOf(needle, at - 1);
   }
-  return found.reverse();
+  return found.toReversed();
 }
 
 /** @param holder null to take all marks away. */
@@ -39,9 +44,10 @@ export function markMatches(
   const chosen = range(found[current]!);
   CSS.highlights.set(allName, new Highlight(...found.map(range)));
   CSS.highlights.set(currentName, new Highlight(chosen));
+  const scroller = holder!.parentElement!;
   const box = chosen.getBoundingClientRect();
-  const frame = holder!.getBoundingClientRect();
+  const frame = scroller.getBoundingClientRect();
   if (box.top < frame.top || box.bottom > frame.bottom) {
-    holder!.scrollBy({ top: box.top - frame.top - frame.height / 2 });
+    scroller.scrollBy({ top: box.top - frame.top - frame.height / 2 });
   }
 }

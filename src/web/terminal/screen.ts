@@ -18,9 +18,9 @@ const minimumContrast = 4.5;
 export interface Screen {
   terminal: Terminal;
   /** As many rows and columns as there is room for. */
-  fit(): void;
-  retheme(): void;
-  dispose(): void;
+  fit: () => void;
+  retheme: () => void;
+  dispose: () => void;
 }
 
 export function openScreen(parent: HTMLElement, { fontSize }: { fontSize: number }): Screen {

@@ -9,7 +9,10 @@ import { visibleText } from "../session/visible-text.ts";
 import { IconButton } from "../ui/button.tsx";
 import { TextInput } from "../ui/field.tsx";
 import { Spinner } from "../ui/spinner.tsx";
-import { findAll, markMatches } from "./find-text.ts";
+import { findAll, markMatches, matchLook } from "./find-text.ts";
+
+/** As many as tmux keeps. */
+const mostLines = 20_000;
 
 type History = { is: "loading" } | { is: "fault"; why: string } | { is: "there"; text: string };
 
@@ -24,7 +27,7 @@ export function Scrollback({ session, onClose }: { session: string; onClose: () 
 
   useEffect(() => {
     const abort = new AbortController();
-    call("scrollback", { params: { id: session }, signal: abort.signal }).then(
+    call("screen", { params: { id: session }, query: { lines: mostLines }, signal: abort.signal }).then(
       ({ lines }) => setHistory({ is: "there", text: visibleText(lines.join("\n")) }),
       (error: unknown) => {
         if (!abort.signal.aborted) setHistory({ is: "fault", why: sentenceOf(error) });
@@ -32,8 +35,6 @@ export function Scrollback({ session, onClose }: { session: string; onClose: () 
     );
     return () => abort.abort();
   }, [session]);
-  // Read from its end, like a screen.
-  useEffect(() => pre.current?.scrollTo({ top: pre.current.scrollHeight }), [text]);
   useEffect(() => {
     if (pre.current !== null) markMatches(pre.current, findAll(text, words), words.length, current);
   }, [text, words, current]);
@@ -50,6 +51,7 @@ export function Scrollback({ session, onClose }: { session: string; onClose: () 
         if (event.key === "Escape") onClose();
       }}
     >
+      <style>{matchLook}</style>
       <div className="flex items-center gap-1 border-b border-line p-1">
         <TextInput
           type="search"
@@ -86,10 +88,17 @@ export function Scrollback({ session, onClose }: { session: string; onClose: () 
         </p>
       )}
       {history.is === "there" && (
-        <pre ref={pre} tabIndex={0} aria-label="Lines" className="min-h-0 flex-1 overflow-auto p-2 font-mono text-xs">
-          {text === "" ? "Nothing has been printed yet." : text}
-        </pre>
+        <div ref={toEnd} role="region" aria-label="Lines" tabIndex={0} className="min-h-0 flex-1 overflow-auto p-2">
+          <pre ref={pre} className="font-mono text-xs">
+            {text === "" ? "Nothing has been printed yet." : text}
+          </pre>
+        </div>
       )}
     </section>
   );
+}
+
+/** Read from its end, like a screen. */
+function toEnd(scroller: HTMLElement | null): void {
+  scroller?.scrollTo({ top: scroller.scrollHeight });
 }

@@ -8,6 +8,7 @@ const listeners = new Set<() => void>();
 
 function subscribe(listener: () => void): () => void {
   listeners.add(listener);
+  if (timer === undefined) now = Date.now();
   timer ??= setInterval(() => {
     now = Date.now();
     for (const each of listeners) each();
@@ -21,12 +22,12 @@ function subscribe(listener: () => void): () => void {
 }
 
 export function Age({ of, className }: { of: string | null; className?: string }) {
-  useSyncExternalStore(subscribe, () => now);
+  const shown = useSyncExternalStore(subscribe, () => now);
   if (of === null) return null;
   const at = new Date(of);
   return (
     <time dateTime={of} title={at.toLocaleString()} className={className}>
-      {ageWords(Math.max(now, Date.now()) - at.getTime())}
+      {ageWords(shown - at.getTime())}
     </time>
   );
 }

@@ -1,0 +1,38 @@
+import { createInterface } from "node:readline";
+import { version } from "../../base/build.ts";
+import { type CommandEntry } from "../entry-types.ts";
+import { createMcpServer } from "../mcp/server.ts";
+import { createTools } from "../mcp/tools.ts";
+
+const instructions =
+  "Holdfast supervises coding agents, each a session in its own git worktree. List sessions before you act; spawn one " +
+  "session for one task; read what it said once it is idle; needs_input means that a person must answer it. Inside a " +
+  "session these tools reach that session's own project and nothing else.";
+
+/** A script that pipes its questions in gets its answers; nobody waits for a turn of an hour. */
+const graceMs = 5_000;
+
+export const command: CommandEntry = {
+  options: [{ long: "project", short: "p", value: "id", description: "list and spawn here", completes: "project" }],
+  examples: [
+    ["for Claude Code", "claude mcp add holdfast -- holdfast mcp"],
+    ["for any client that starts a server by its command", "holdfast mcp --project my-app"],
+  ],
+  notes:
+    "Speaks the Model Context Protocol on stdin and stdout until stdin ends. Tools: list_sessions, get_session, " +
+    "read_session, spawn_session, send_message. An agent of a session reaches its own project's sessions only.",
+  daemon: "starts",
+  async run(context, input) {
+    const project = input.text("project") ?? null;
+    const tools = createTools(context, project);
+    const server = createMcpServer({
+      name: "holdfast",
+      version,
+      instructions,
+      tools,
+      write: (line) => context.write(`${line}\n`),
+    });
+    for await (const line of createInterface({ input: process.stdin, crlfDelay: Infinity })) server.take(line);
+    await server.close(graceMs);
+  },
+};

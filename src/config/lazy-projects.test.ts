@@ -1,0 +1,57 @@
+import { mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { asProjectId } from "../protocol/ids.ts";
+import type { ProjectRow } from "../ports/store.ts";
+import { openLazyProjects } from "./lazy-projects.ts";
+
+let root: string;
+let rows: ProjectRow[];
+let kept: string | null;
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), "holdfast-lazy-"));
+  const configFile = join(root, "holdfast.yaml");
+  rows = [{ id: asProjectId("app"), path: root, prefix: "a", configFile, addedAt: 0 }];
+  kept = null;
+  write("one");
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+test("[CONF-19] what the files say of agents is kept until a file, or the program, is another", async () => {
+  expect(await ids("build 1")).toEqual(["one"]);
+  // Nothing but what was kept can say this: the file is not read again.
+  kept = kept!.replaceAll('"one"', '"kept"');
+  expect(await ids("build 1")).toEqual(["kept"]);
+  expect(await ids("build 2")).toEqual(["one"]);
+  write("two");
+  expect(await ids("build 2")).toEqual(["two"]);
+});
+
+test("[CONF-19] a file that may still change within its timestamp is not kept", async () => {
+  expect(await ids("build 1", Date.now())).toEqual(["one"]);
+  expect(kept).toBeNull();
+});
+
+function write(agent: string): void {
+  writeFileSync(rows[0]!.configFile!, `agents: {${agent}: {terminal: {command: [sh]}}}\n`);
+  utimesSync(rows[0]!.configFile!, 1_000, Date.now() / 1000);
+}
+
+/** As a daemon that starts does it. */
+async function ids(build: string, now = Date.now() + 60_000): Promise<string[]> {
+  const projects = openLazyProjects(
+    {
+      userConfig: join(root, "none.yaml"),
+      now: () => now,
+      kept: {
+        get: () => kept,
+        put: async (text) => {
+          kept = text;
+        },
+      },
+    },
+    build,
+  );
+  return (await projects.agents(rows)).map(({ id }) => id);
+}

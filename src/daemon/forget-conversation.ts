@@ -1,0 +1,20 @@
+/** A conversation that is removed for good: the agent's own copy goes too where that can be done, else the person is told. */
+import type { DeleteOutcome } from "../ports/chat.ts";
+import type { SessionState } from "../protocol/session.ts";
+import { environmentFor } from "./environment.ts";
+import type { Parts } from "./parts.ts";
+
+/** `asked`: what the living agent said to `session/delete`. Only once nothing of the session runs any more. */
+export async function forgetConversation(parts: Parts, session: SessionState, asked: DeleteOutcome): Promise<void> {
+  // One that never got a prompt was never kept by any agent.
+  if (asked === "deleted" || session.agentSessionId === null || !session.prompted) return;
+  const env = await environmentFor(parts, session).catch(() => null);
+  const own = env === null ? "none" : await parts.runtimes.chat.deleteByCommand(session, env);
+  if (own === "deleted") return;
+  const agent = parts.agents.get(session.agent);
+  const hint = agent?.chat?.deleteHint;
+  const text = `${agent?.label ?? session.agent} keeps its own copy of this conversation (${session.agentSessionId}).`;
+  await parts.store.change(session.id, () => [
+    { type: "notice", level: "warn", text: hint === undefined ? text : `${text} ${hint}` },
+  ]);
+}

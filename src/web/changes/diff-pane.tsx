@@ -1,0 +1,165 @@
+/** All diffs in one scroll, drawn only where they are seen. A press on a line's number opens a comment there. */
+import { useMemo, type Ref } from "react";
+import type { CodeViewDiffItem, DiffLineAnnotation, FileDiffMetadata } from "@pierre/diffs";
+import { CodeView, type CodeViewHandle } from "@pierre/diffs/react";
+import { MessageSquarePlus } from "lucide-react";
+import type { ChangedFileJson } from "../../protocol/wire.ts";
+import { visibleText } from "../session/visible-text.ts";
+import { Button } from "../ui/button.tsx";
+import { CommentCard, CommentForm } from "./comment-card.tsx";
+import { diffLook, themeName } from "./diff-theme.ts";
+import { Counts, StatusLetter } from "./file-list.tsx";
+import { lineText } from "./patch-files.ts";
+import type { Comment, Place } from "./review.ts";
+
+/** A file with more letters is drawn without colours: to colour it would hold the page up. */
+const colouredMost = 60_000;
+
+/** What stands below a line: a comment, or the form for one. */
+export type Note = { note: "comment"; comment: Comment } | { note: "form"; place: Place };
+export type DiffHandle = CodeViewHandle<Note, undefined>;
+
+export interface DiffPaneProps {
+  files: readonly ChangedFileJson[];
+  diffs: ReadonlyMap<string, FileDiffMetadata>;
+  split: boolean;
+  comments: readonly Comment[];
+  /** Where a comment is being written. */
+  open: Place | null;
+  onOpen: (place: Place | null) => void;
+  onAdd: (place: Place, text: string) => void;
+  onEdit: (id: string, text: string) => void;
+  onRemove: (id: string) => void;
+  onCommentFile: (path: string) => void;
+  ref: Ref<DiffHandle>;
+}
+
+export function DiffPane({ ref, ...props }: DiffPaneProps) {
+  const { files, diffs, split, comments, open, onOpen } = props;
+  const byPath = useMemo(() => new Map(files.map((file) => [file.path, file])), [files]);
+  const items = useMemo(
+    () =>
+      files.flatMap((file): CodeViewDiffItem<Note>[] => {
+        const fileDiff = diffs.get(file.path);
+        if (fileDiff === undefined) return [];
+        const annotations = notesOf(file.path, fileDiff, comments, open);
+        return [
+          { id: file.path, type: "diff", fileDiff, annotations, version: versionOf(file, fileDiff, annotations) },
+        ];
+      }),
+    [files, diffs, comments, open],
+  );
+
+  const openAt = (path: string, side: Place["side"], line: number): void => {
+    const diff = diffs.get(path);
+    const quote = diff === undefined ? null : lineText(diff, side, line);
+    if (quote !== null) onOpen({ path, side, line, quote });
+  };
+  return (
+    <CodeView<Note>
+      ref={ref}
+      className="absolute inset-0 overflow-auto bg-panel"
+      style={diffLook}
+      items={items}
+      disableWorkerPool
+      options={{
+        theme: themeName,
+        preferredHighlighter: "shiki-js",
+        diffStyle: split ? "split" : "unified",
+        overflow: "scroll",
+        tokenizeMaxLength: colouredMost,
+        lineDiffType: "word",
+        hunkSeparators: "line-info",
+        stickyHeaders: true,
+        // As high as the header below is, so that what is not yet drawn takes its true room.
+        itemMetrics: { diffHeaderHeight: 44, lineHeight: 18 },
+        layout: { paddingTop: 0, paddingBottom: 16, gap: 8 },
+        enableGutterUtility: true,
+        onGutterUtilityClick: (range, context) => openAt(context.item.id, range.side ?? "additions", range.start),
+        onLineNumberClick: (line, context) => {
+          if (line.type === "diff-line") openAt(context.item.id, line.annotationSide, line.lineNumber);
+        },
+      }}
+      renderCustomHeader={(item) => {
+        const file = byPath.get(item.id);
+        return file === undefined ? null : <Header file={file} onComment={() => props.onCommentFile(file.path)} />;
+      }}
+      renderAnnotation={(...[annotation]) => <NoteBelow note={annotation.metadata} {...props} />}
+    />
+  );
+}
+
+const serials = new WeakMap<FileDiffMetadata, number>();
+let lastSerial = 0;
+
+/** Another number whenever something of it is to be drawn anew. */
+function versionOf(file: ChangedFileJson, diff: FileDiffMetadata, notes: readonly unknown[]): number {
+  const serial = serials.get(diff) ?? ++lastSerial;
+  serials.set(diff, serial);
+  let hash = serial;
+  for (const letter of JSON.stringify([file, notes])) hash = (Math.imul(hash, 31) + letter.codePointAt(0)!) | 0;
+  return hash;
+}
+
+function notesOf(
+  path: string,
+  diff: FileDiffMetadata,
+  comments: readonly Comment[],
+  open: Place | null,
+): DiffLineAnnotation<Note>[] {
+  const own = comments.filter(
+    (comment) => comment.path === path && lineText(diff, comment.side, comment.line) !== null,
+  );
+  const notes: DiffLineAnnotation<Note>[] = own.map((comment) => ({
+    side: comment.side,
+    lineNumber: comment.line,
+    metadata: { note: "comment", comment },
+  }));
+  if (open?.path === path)
+    notes.push({ side: open.side, lineNumber: open.line, metadata: { note: "form", place: open } });
+  return notes;
+}
+
+function NoteBelow({
+  note,
+  ...props
+}: { note: Note } & Pick<DiffPaneProps, "onOpen" | "onAdd" | "onEdit" | "onRemove">) {
+  if (note.note === "comment") {
+    const { comment } = note;
+    return (
+      <CommentCard
+        comment={comment}
+        onEdit={(text) => props.onEdit(comment.id, text)}
+        onRemove={() => props.onRemove(comment.id)}
+      />
+    );
+  }
+  return (
+    <CommentForm
+      label={`Comment on ${note.place.path}:${note.place.line}`}
+      onCancel={() => props.onOpen(null)}
+      onKeep={(text) => props.onAdd(note.place, text)}
+    />
+  );
+}
+
+function Header({ file, onComment }: { file: ChangedFileJson; onComment: () => void }) {
+  return (
+    <div className="flex h-11 w-full min-w-0 items-center gap-2 border-y border-line bg-sunken px-3 font-sans text-sm">
+      <StatusLetter status={file.status} />
+      <h2 className="min-w-0 flex-1 truncate font-mono text-xs" title={file.path}>
+        {file.oldPath !== null && file.oldPath !== file.path && (
+          <span className="text-dim">{visibleText(file.oldPath)} → </span>
+        )}
+        {visibleText(file.path)}
+      </h2>
+      <span className="hidden shrink-0 text-xs text-dim sm:inline">{file.areas.join(", ")}</span>
+      <Counts file={file} />
+      {!file.binary && (
+        <Button size="small" variant="quiet" aria-label={`Comment on ${file.path}`} onClick={onComment}>
+          <MessageSquarePlus size={14} aria-hidden />
+        </Button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,87 @@
+/** The comments so far, and the button that makes one prompt of them. */
+import { useRef, useState } from "react";
+import { ChevronUp, Send } from "lucide-react";
+import type { SessionJson } from "../../protocol/wire.ts";
+import { call, sentenceOf } from "../state/api.ts";
+import { visibleText } from "../session/visible-text.ts";
+import { Button } from "../ui/button.tsx";
+import { classes } from "../ui/classes.ts";
+import { say } from "../ui/toast.tsx";
+import { CommentCard } from "./comment-card.tsx";
+import { composePrompt, editComment, mintId, removeComments, type Comment } from "./review.ts";
+
+export interface ReviewBarProps {
+  session: SessionJson;
+  comments: readonly Comment[];
+  onPick: (comment: Comment) => void;
+}
+
+export function ReviewBar({ session, comments, onPick }: ReviewBarProps) {
+  const [open, setOpen] = useState(false);
+  const [busy, setBusy] = useState(false);
+  const [fault, setFault] = useState<string | null>(null);
+  /** A send that failed half-way is repeated under its own id: the daemon takes it once. */
+  const tried = useRef<{ text: string; promptId: string } | null>(null);
+  if (comments.length === 0) return null;
+  const killed = session.intent.want === "killed";
+
+  const send = async (): Promise<void> => {
+    const text = composePrompt(comments);
+    if (tried.current?.text !== text) tried.current = { text, promptId: mintId() };
+    setBusy(true);
+    setFault(null);
+    try {
+      const body = { promptId: tried.current.promptId, text };
+      const receipt = await call("prompt", { params: { id: session.id }, body });
+      if (receipt.disposition === "refused") setFault(`Not sent: ${receipt.reason ?? "the session refused it."}`);
+      else {
+        removeComments(session.id, new Set(comments.map(({ id }) => id)));
+        say(receipt.disposition === "delivered" ? "Sent to the agent." : `Queued: ${receipt.reason ?? "it waits."}`);
+      }
+    } catch (error) {
+      setFault(`Not sent: ${sentenceOf(error)}`);
+    }
+    setBusy(false);
+  };
+
+  return (
+    <section aria-label="Comments" className="shrink-0 border-t border-line bg-raised">
+      {open && (
+        <ol className="max-h-[40vh] overflow-y-auto px-2 pt-2">
+          {comments.map((comment) => (
+            <li key={comment.id} className="pb-1">
+              <button
+                type="button"
+                className="w-full truncate px-2 text-left font-mono text-xs text-accent underline pointer-coarse:min-h-10"
+                onClick={() => onPick(comment)}
+              >
+                {visibleText(comment.path)}:{comment.line}
+              </button>
+              <p className="truncate px-2 font-mono text-xs text-dim">&gt; {comment.quote}</p>
+              <CommentCard
+                comment={comment}
+                onEdit={(text) => editComment(session.id, comment.id, text)}
+                onRemove={() => removeComments(session.id, new Set([comment.id]))}
+              />
+            </li>
+          ))}
+        </ol>
+      )}
+      {(fault !== null || killed) && (
+        <p role="alert" className="px-3 pt-2 text-danger">
+          {fault ?? "The session was killed: restore it before sending comments."}
+        </p>
+      )}
+      <div className="flex items-center gap-2 p-2">
+        <Button variant="quiet" aria-expanded={open} onClick={() => setOpen(!open)}>
+          <ChevronUp size={14} aria-hidden className={classes(open && "rotate-180")} />
+          {comments.length === 1 ? "1 comment" : `${comments.length} comments`}
+        </Button>
+        <span className="flex-1" />
+        <Button variant="primary" disabled={busy || killed} onClick={() => void send()}>
+          <Send size={14} aria-hidden /> Send to agent
+        </Button>
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,89 @@
+/**
+ * Comments on lines, collected until they are sent as one prompt. They are a draft of this browser: they survive a
+ * reload, and go when they are sent or the session is deleted.
+ */
+import { createStore, useStore } from "zustand";
+import { reviewKey } from "../state/session-cache.ts";
+
+export interface Comment {
+  id: string;
+  path: string;
+  side: "additions" | "deletions";
+  line: number;
+  /** The line as it was when it was commented on. */
+  quote: string;
+  text: string;
+}
+
+export type Place = Pick<Comment, "path" | "side" | "line" | "quote">;
+
+const reviews = createStore<{ bySession: ReadonlyMap<string, readonly Comment[]> }>(() => ({ bySession: new Map() }));
+const none: readonly Comment[] = [];
+
+export function useReview(session: string): readonly Comment[] {
+  return useStore(reviews, (state) => state.bySession.get(session)) ?? none;
+}
+
+/** Takes up what an earlier page left. */
+export function recallReview(session: string): void {
+  if (reviews.getState().bySession.has(session)) return;
+  try {
+    const kept: unknown = JSON.parse(localStorage.getItem(reviewKey(session)) ?? "[]");
+    if (Array.isArray(kept)) put(session, kept.filter(isComment));
+  } catch {
+    // Not ours, or not readable: a draft is no reason to fail.
+  }
+}
+
+export function addComment(session: string, place: Place, text: string): void {
+  change(session, (now) => [...now, { ...place, id: mintId(), text }]);
+}
+
+export function editComment(session: string, id: string, text: string): void {
+  change(session, (now) => now.map((comment) => (comment.id === id ? { ...comment, text } : comment)));
+}
+
+export function removeComments(session: string, ids: ReadonlySet<string>): void {
+  change(session, (now) => now.filter(({ id }) => !ids.has(id)));
+}
+
+/** Not `randomUUID`: browsers have it for secure addresses only, and a daemon in a home network has none. */
+export function mintId(): string {
+  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** One prompt of all comments, in the order of the files and lines, each with the line it is about. */
+export function composePrompt(comments: readonly Comment[]): string {
+  const sorted = comments.toSorted(
+    (a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0) || a.line - b.line || (a.side < b.side ? -1 : 1),
+  );
+  const parts = sorted.map(({ path, line, side, quote, text }, index) => {
+    const where = `${path}:${line}${side === "deletions" ? " (a line that was removed)" : ""}`;
+    return `${index + 1}. ${where}\n> ${quote.trimEnd()}\n${text.trim()}`;
+  });
+  const opening = sorted.length === 1 ? "A comment on your changes:" : `${sorted.length} comments on your changes:`;
+  return [opening, ...parts].join("\n\n");
+}
+
+function change(session: string, next: (now: readonly Comment[]) => readonly Comment[]): void {
+  put(session, next(reviews.getState().bySession.get(session) ?? none));
+}
+
+function put(session: string, comments: readonly Comment[]): void {
+  reviews.setState(({ bySession }) => ({ bySession: new Map(bySession).set(session, comments) }));
+  try {
+    if (comments.length === 0) localStorage.removeItem(reviewKey(session));
+    else localStorage.setItem(reviewKey(session), JSON.stringify(comments));
+  } catch {
+    // Full or forbidden: they hold until the page is closed.
+  }
+}
+
+function isComment(value: unknown): value is Comment {
+  const { id, path, side, line, quote, text } = (value ?? {}) as Partial<Record<keyof Comment, unknown>>;
+  return (
+    [id, path, quote, text].every((part) => typeof part === "string") &&
+    typeof line === "number" &&
+    (side === "additions" || side === "deletions")
+  );
+}

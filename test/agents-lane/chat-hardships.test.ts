@@ -1,0 +1,129 @@
+/** What real chat agents have to bear beyond a daemon that goes: one session of each agent, and its tests follow on each other. */
+import { fileURLToPath } from "node:url";
+import { afterAll, describe, expect, test } from "vitest";
+import type { ConfigureRequest } from "../../src/protocol/command.ts";
+import { anotherBuild } from "../harness/another-build.ts";
+import { canMount, runOnSmallDisk } from "../harness/small-disk.ts";
+import { until } from "../harness/until.ts";
+import { ChatLane, patienceMs } from "./chat-lane.ts";
+import { realAgents, type RealAgent } from "./prepare.ts";
+
+const lanes = new Map<RealAgent, Promise<ChatLane>>();
+const fixture = fileURLToPath(new URL("full-disk.fixture.ts", import.meta.url));
+
+/** What can be picked in each of them. */
+const picks: Record<RealAgent, { pick: ConfigureRequest; method: string; value: string }> = {
+  claude: { pick: { mode: "plan" }, method: "session/set_mode", value: "plan" },
+  codex: {
+    pick: { option: { id: "reasoning_effort", value: "high" } },
+    method: "session/set_config_option",
+    value: "high",
+  },
+  gemini: { pick: { model: "gemini-2.5-flash" }, method: "session/set_model", value: "gemini-2.5-flash" },
+  opencode: { pick: { mode: "plan" }, method: "session/set_mode", value: "plan" },
+};
+
+/** Whether the agent itself still has a conversation. */
+const keeps: Record<RealAgent, (lane: ChatLane, conversation: string) => Promise<boolean>> = {
+  claude: async (lane, conversation) => lane.transcripts().some((text) => text.includes(conversation)),
+  codex: async (lane, conversation) => lane.transcripts().some((text) => text.includes(conversation)),
+  gemini: async (lane) => lane.transcripts().some((text) => text.includes("a secret word")),
+  opencode: async (lane, conversation) => (await lane.own("opencode", "session", "list")).includes(conversation),
+};
+
+afterAll(async () => {
+  for (const lane of lanes.values()) await (await lane)[Symbol.asyncDispose]();
+});
+
+describe.each(realAgents)("%s", (name) => {
+  test("[ACP-R10] agent, keeper and feeder are stopped and continued in mid-turn, and nothing is lost", async () => {
+    const lane = await open(name);
+    await lane.spawn("say: a secret word");
+    await lane.ended("ma-1-first");
+    const session = await lane.show();
+    for (const part of ["agent", "keeper", "feeder"] as const) {
+      const pid = lane.pid(session, part);
+      const promptId = await lane.send(`say: before ${part}\ngate: ${part}\nsay: after ${part}`);
+      await lane.said(promptId, `before ${part}`);
+      process.kill(pid, "SIGSTOP");
+      lane.model.openGate(part);
+      // Across a daemon too: the next one finds it stopped.
+      if (part === "agent") await lane.home.crash().then(() => lane.home.ok(["start"]));
+      process.kill(pid, "SIGCONT");
+      const text = `before ${part}\nafter ${part}\n`;
+      expect(await lane.ended(promptId)).toEqual({ text, stopReason: "end_turn", ends: 1 });
+    }
+    const now = await lane.show();
+    expect(now.processes.map(({ pid }) => pid)).toEqual(session.processes.map(({ pid }) => pid));
+  });
+
+  test("[ACP-R11] a daemon of another build takes over in mid-turn", async () => {
+    const lane = await open(name);
+    const pid = lane.pid(await lane.show());
+    const promptId = await lane.send("say: old\ngate: upgrade\nsay: new");
+    await lane.said(promptId, "old");
+    const restarted = await lane.home.run(anotherBuild(lane.home, "upgraded"), ["restart"]);
+    expect(restarted).toMatchObject({ code: 0 });
+    expect(lane.home.daemon().build).toBe("9.9.9+upgraded");
+    expect((await lane.seen(promptId)).stopReason).toBeNull();
+    lane.model.openGate("upgrade");
+    expect(await lane.ended(promptId)).toEqual({ text: "old\nnew\n", stopReason: "end_turn", ends: 1 });
+    expect(lane.pid(await lane.show())).toBe(pid);
+  });
+
+  test("[ACP-R12] what was picked is in force again after the agent was replaced", async () => {
+    const lane = await open(name);
+    const { pick, method, value } = picks[name];
+    await lane.configure(pick);
+    const pid = lane.pid(await lane.show());
+    await lane.restartAgent();
+    await lane.replaced(pid);
+    const asked = lines(lane.input()).find((line) => line["method"] === method);
+    expect(asked).toMatchObject({ params: { sessionId: (await lane.show()).agentSessionId } });
+    expect(JSON.stringify(asked)).toContain(`"${value}"`);
+    const answer = lines(lane.out()).find((line) => line["id"] === asked!["id"]);
+    expect(answer).toHaveProperty("result");
+    expect(await lane.types()).not.toContain("context.reset");
+  });
+
+  test("[ACP-R13] a deleted conversation is gone or told as kept, and a new session knows nothing of it", async () => {
+    const lane = await open(name);
+    const { agentSessionId } = await lane.show();
+    expect(await keeps[name](lane, agentSessionId!)).toBe(true);
+    const { notes } = await lane.delete();
+    // Gemini deletes by a number in a list only: that is left to the person.
+    const kept = name === "gemini";
+    expect(notes.filter((note) => note.includes("keeps its own copy of this conversation"))).toHaveLength(kept ? 1 : 0);
+    await until("its copy to be as told", async () => (await keeps[name](lane, agentSessionId!)) === kept, patienceMs);
+    await until("nothing of it to run", () => lane.tree().length === 0, patienceMs);
+    await lane.spawn("history?");
+    expect((await lane.ended(`${lane.id}-first`)).text).toContain("history: turns=0 ");
+    expect((await lane.show()).agentSessionId).not.toBe(agentSessionId);
+  });
+
+  test.runIf(canMount())(
+    "[ACP-R9] a disk that is full in mid-turn and then is not takes nothing from the turn",
+    async () => {
+      expect(await runOnSmallDisk(fixture, name)).toEqual({
+        whileFull: { freeBytes: 0, stopReason: null },
+        turn: { text: "one\ntwo\nthree\n", stopReason: "end_turn", ends: 1 },
+        samePid: true,
+        turns: "1",
+        damaged: false,
+      });
+    },
+  );
+});
+
+function open(name: RealAgent): Promise<ChatLane> {
+  const lane = lanes.get(name) ?? ChatLane.open(name);
+  lanes.set(name, lane);
+  return lane;
+}
+
+function lines(text: string): Record<string, unknown>[] {
+  return text
+    .split("\n")
+    .filter((line) => line.startsWith("{"))
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+}

@@ -1,0 +1,208 @@
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { ChatHome } from "../harness/chat.ts";
+import { until } from "../harness/until.ts";
+import { desktop, expectAccessible, expectNoSideways, openDashboard, phone, useBrowser } from "./browser.ts";
+
+useBrowser();
+
+/** Opens the menu, chooses the verb, and gives the dialog that says what it does. */
+async function choose(page: Page, id: string, verb: string) {
+  // A message may cover the corner on a phone.
+  for (const close of await page.getByRole("button", { name: "Dismiss" }).all()) await close.click().catch(() => {});
+  await page.getByRole("button", { name: `What to do with ${id}` }).click();
+  await page.getByRole("menuitem", { name: verb, exact: true }).click();
+  return page.getByRole("dialog", { name: `${verb} ${id}` });
+}
+
+async function act(page: Page, id: string, verb: string, effect: RegExp): Promise<void> {
+  const dialog = await choose(page, id, verb);
+  await dialog.getByText(effect).waitFor();
+  await dialog.getByRole("button", { name: verb, exact: true }).click();
+  await dialog.waitFor({ state: "hidden" });
+}
+
+test.each([
+  ["a desktop", desktop],
+  ["a phone", phone],
+])(
+  "[WEB-71] every verb of the session page says what it does, then does it, on %s",
+  async (_, viewport) => {
+    await using home = await ChatHome.open();
+    const id = await home.chat("say: hello");
+    await home.ended(id);
+    const { workspacePath } = await home.show(id);
+    await using tab = await openDashboard(home, { path: `/s/${id}`, viewport });
+    const { page } = tab;
+    await page.getByRole("heading", { level: 1 }).waitFor();
+
+    await act(page, id, "Stop", /Ends the processes politely. Worktree, branch and conversation are kept/);
+    await home.status(id, "stopped");
+    await page.getByText("Stopped by you").waitFor();
+    await act(page, id, "Restore", /Starts the agent again, in its own conversation/);
+    await home.status(id, "idle");
+
+    const snooze = await choose(page, id, "Snooze");
+    await snooze.getByLabel("Until").selectOption("in three hours");
+    await snooze.getByRole("button", { name: "Snooze", exact: true }).click();
+    const { intent } = await home.status(id, "snoozed");
+    expect(Date.parse(intent.until!) - Date.parse(intent.at!)).toBeGreaterThan(2.9 * 3_600_000);
+    await page.getByText("Snoozed until").waitFor();
+    await act(page, id, "Wake", /Ends the snooze/);
+    await home.status(id, "idle");
+
+    await act(page, id, "Archive", /puts the session away among the ended/);
+    await home.status(id, "archived");
+    await act(page, id, "Unarchive", /Takes it out of the archive/);
+    await home.status(id, "idle");
+
+    const agent = await home.pidOf(id, "agent");
+    await act(page, id, "Restart agent", /starts a new one in the same conversation/);
+    await until("another agent", async () => (await home.pidOf(id, "agent")) !== agent);
+
+    const rename = await choose(page, id, "Rename");
+    await rename.getByLabel("Title").fill("A better title");
+    await rename.getByRole("button", { name: "Rename", exact: true }).click();
+    await page.getByRole("heading", { level: 1, name: "A better title" }).waitFor();
+
+    writeFileSync(join(workspacePath, "only-here.txt"), "work\n");
+    const kill = await choose(page, id, "Kill");
+    await kill.getByText("There is work that exists only here: 1 uncommitted file").waitFor();
+    await kill.getByText(/trash/).first().waitFor();
+    await expectAccessible(page);
+    await page.screenshot({ path: `/tmp/ws-kill-${viewport.width}.png` });
+    await kill.getByRole("button", { name: "Cancel" }).click();
+    expect((await home.show(id)).intent.want).toBe("running");
+    await (await choose(page, id, "Kill")).getByRole("button", { name: /^Kill and keep the work/ }).click();
+    await page
+      .getByRole("dialog", { name: `${id} is killed` })
+      .getByText(/1 uncommitted file kept in the trash/)
+      .waitFor();
+    await page.getByRole("dialog").getByRole("button", { name: "Close" }).last().click();
+    expect((await home.show(id)).workspace).toBe("trashed");
+
+    await page.getByRole("link", { name: "Events", exact: true }).click();
+    await page.getByRole("region", { name: "Files in the trash" }).getByText(workspacePath).waitFor();
+    await page.getByRole("region", { name: "Files in the trash" }).getByRole("button", { name: "Restore" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Restore" }).click();
+    await home.status(id, "idle");
+    expect(existsSync(join(workspacePath, "only-here.txt"))).toBe(true);
+
+    const convert = await choose(page, id, "Convert to terminal");
+    await convert.getByRole("checkbox", { name: /Begin a new conversation/ }).check();
+    await convert.getByRole("button", { name: "Convert to terminal" }).click();
+    const converted = page.getByRole("dialog", { name: `${id} has changed its kind` });
+    await converted.getByText("Conversation context reset").waitFor();
+    await converted.getByRole("button", { name: "Close" }).last().click();
+    await page.getByRole("link", { name: "Terminal", exact: true }).click();
+    await page.getByText("Attached: what you type").waitFor();
+    await expectNoSideways(page);
+
+    const remove = await choose(page, id, "Delete");
+    await remove.getByText(/cannot be brought back; its files can/).waitFor();
+    await remove.getByText("There is work that exists only here").waitFor();
+    await remove.getByRole("button", { name: /^Delete and keep/ }).click();
+    await page
+      .getByRole("dialog", { name: `${id} is deleted` })
+      .getByText(/trash restore/)
+      .waitFor();
+    await page.getByRole("dialog").getByRole("button", { name: "Close" }).last().click();
+    await page.getByRole("heading", { name: `${id} was deleted` }).waitFor();
+    await page.screenshot({ path: `/tmp/ws-deleted-${viewport.width}.png` });
+    await page.getByRole("button", { name: "Put the files back" }).click();
+    await until("the files to be back", () => existsSync(join(workspacePath, "only-here.txt")));
+  },
+  150_000,
+);
+
+test("[WEB-70] the session page tells what it is, is renamed in place and copied from", async () => {
+  await using home = await ChatHome.open();
+  const id = await home.chat();
+  await using tab = await openDashboard(home, {
+    path: `/s/${id}`,
+    permissions: ["clipboard-read", "clipboard-write"],
+  });
+  const { page } = tab;
+  const session = await home.show(id);
+  await page.getByText(session.branch!, { exact: true }).first().waitFor();
+  await page.getByRole("button", { name: "Copy the attach command" }).click();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(session.attach);
+  await page.getByRole("button", { name: "Rename in place" }).click();
+  await page.getByRole("textbox", { name: "Title" }).fill("Named where it stands");
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { level: 1, name: "Named where it stands" }).waitFor();
+  expect((await home.show(id)).title).toBe("Named where it stands");
+  await expectAccessible(page);
+});
+
+test("[WEB-72] the events tell why it ended, what runs, and everything that was recorded, filtered and in pages", async () => {
+  await using home = await ChatHome.open();
+  const id = await home.chat("say: hello");
+  await home.ended(id);
+  await using tab = await openDashboard(home, { path: `/s/${id}/events` });
+  const { page } = tab;
+  const processes = page.getByRole("region", { name: "Processes" });
+  await processes.getByRole("cell", { name: String(await home.pidOf(id, "agent")) }).waitFor();
+  // Enough for more than one page of the log.
+  for (let index = 0; index < 210; index++) {
+    await home.call("rename", id, { body: { title: `Title ${index}` } });
+  }
+  await page.getByText("Renamed by you: Title 209").waitFor();
+  await page.reload();
+  await page.getByText("Renamed by you: Title 209").waitFor();
+  expect(await page.getByText("session.created").count()).toBe(0);
+  await page.getByRole("button", { name: "Load older events" }).click();
+  await page.getByRole("combobox", { name: "Kind of event" }).selectOption("agent");
+  await until("only the agent's", async () => (await page.getByText("session.renamed").count()) === 0);
+  await page.getByRole("combobox", { name: "Kind of event" }).selectOption("");
+  await page.getByRole("searchbox", { name: "Filter events" }).fill("created");
+  await page.getByRole("button", { name: /session.created/ }).click();
+  await page.getByText('"type": "session.created"').waitFor();
+
+  const first = await home.pidOf(id, "agent");
+  process.kill(first, "SIGSEGV");
+  // It is started again at once, and the record of the crash stays in the log.
+  await page.getByRole("searchbox", { name: "Filter events" }).fill("run.ended");
+  await page.getByText(/Ended \(crash\), SIGSEGV, after/).waitFor();
+  await until("the next agent", async () => (await home.pidOf(id, "agent")) !== first);
+  await home.call("stop", id, { body: {} });
+  const death = page.getByRole("region", { name: "Why did it end?" });
+  await death.getByText("It was ended by Holdfast, as asked.").waitFor();
+  await death.getByText("you", { exact: true }).waitFor();
+  await processes.getByText("None runs.").waitFor();
+  await page.screenshot({ path: "/tmp/ws-events.png" });
+  await expectAccessible(page);
+});
+
+test("[WEB-74] deleted elsewhere, unknown, failed: each has a sentence and a way forward", async () => {
+  await using home = await ChatHome.open();
+  const id = await home.chat();
+  await using tab = await openDashboard(home, { path: `/s/${id}` });
+  const { page } = tab;
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  await home.call("delete", id, { body: {} });
+  await page.getByText("It was deleted while this page was open").waitFor();
+  await page.getByRole("link", { name: "Go to the board" }).click();
+  await page.goto(new URL("/s/nobody-1", page.url()).href);
+  await page.getByRole("heading", { name: "There is no session nobody-1" }).waitFor();
+  await page.getByRole("link", { name: "Go to the board" }).waitFor();
+  await expectAccessible(page);
+
+  const failing = await home.chat();
+  await page.goto(new URL(`/s/${failing}`, page.url()).href);
+  // Three crashes in a minute: nothing is started again.
+  for (let crash = 0; crash < 3; crash++) {
+    const pid = await until("an agent", () => home.pidOf(failing, "agent"));
+    process.kill(pid, "SIGKILL");
+    await until("its end", async () => (await home.ofType(failing, "run.ended")).length > crash);
+  }
+  await home.status(failing, "failed");
+  await page.getByText("It could not be kept running").waitFor();
+  await page.getByRole("link", { name: "Why did it end?" }).click();
+  await page.getByRole("region", { name: "Why did it end?" }).getByText("SIGKILL").waitFor();
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Restore" }).click();
+  await home.status(failing, "idle");
+});

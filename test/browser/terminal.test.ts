@@ -1,0 +1,196 @@
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { ProjectHome } from "../harness/project.ts";
+import { until } from "../harness/until.ts";
+import { desktop, expectAccessible, expectNoSideways, lineDown, openDashboard, phone, useBrowser } from "./browser.ts";
+
+useBrowser();
+
+/** The screen's text, as a screen reader has it. */
+const screenText = async (page: Page): Promise<string> =>
+  (
+    await page
+      .getByRole("group", { name: /^Screen of/ })
+      .getByRole("listitem")
+      .allTextContents()
+  ).join("\n");
+
+const shows = (page: Page, words: string): Promise<true> =>
+  until(`the screen to show ${words}`, async () => {
+    const text = await screenText(page);
+    if (text.includes(words)) return true;
+    throw new Error(text.slice(-300));
+  });
+
+const attached = (page: Page): Promise<void> => page.getByText("Attached: what you type").waitFor();
+
+async function readByText(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "Terminal options" }).click();
+  await page.getByRole("menuitem", { name: /Screen reader mode on/ }).click();
+}
+
+async function type(page: Page, text: string): Promise<void> {
+  await page.getByRole("textbox", { name: "Terminal input" }).focus();
+  await page.keyboard.type(text);
+  await page.keyboard.press("Enter");
+}
+
+test("[WEB-80] what is typed in the terminal reaches the agent, and its answer is seen; read-only sends nothing", async () => {
+  await using home = await ProjectHome.make();
+  const { id } = await home.spawn();
+  await using tab = await openDashboard(home, { path: `/s/${id}` });
+  const { page } = tab;
+  await attached(page);
+  await readByText(page);
+  await type(page, "say: good day");
+  await shows(page, "good day");
+  await expectAccessible(page);
+
+  await page.getByRole("button", { name: "Read-only" }).click();
+  await page.getByText("Read-only: nothing you type is sent.").waitFor();
+  await page.getByRole("textbox", { name: "Terminal input" }).focus();
+  await page.keyboard.type("unheard");
+  await page.getByRole("button", { name: "Read-only" }).click();
+  await attached(page);
+  await type(page, "say: heard");
+  await shows(page, "heard");
+  expect(await screenText(page)).not.toContain("unheard");
+});
+
+test("[WEB-81] the terminal comes back by itself after the daemon was killed, painted whole; meanwhile typing is off", async () => {
+  await using home = await ProjectHome.make();
+  const { id } = await home.spawn();
+  await using tab = await openDashboard(home, { path: `/s/${id}`, expected: lineDown });
+  const { page } = tab;
+  await attached(page);
+  await readByText(page);
+  await type(page, "say: before the crash");
+  await shows(page, "> say: before the crash");
+  await home.crash();
+  await page.getByText("typing is off").waitFor();
+  await type(page, "lost");
+  // With `--port 0` it would have another address.
+  await home.ok(["start", "--port", new URL(page.url()).port]);
+  await attached(page);
+  await shows(page, "> say: before the crash");
+  await type(page, "say: after it");
+  await shows(page, "> say: after it");
+  expect(await screenText(page)).not.toContain("lost");
+});
+
+test("[WEB-82] the screen follows the window's size; two viewers see one screen; the wheel and the history go back", async () => {
+  await using home = await ProjectHome.make({ SHELL: "/bin/sh" });
+  const { id } = await home.json(["spawn", "my-app", "--agent", "shell", "--kind", "terminal"]);
+  await using tab = await openDashboard(home, { path: `/s/${id}` });
+  await using other = await openDashboard(home, { path: `/s/${id}` });
+  const { page } = tab;
+  await attached(page);
+  await attached(other.page);
+  await readByText(page);
+  await readByText(other.page);
+  let asked = 0;
+  const columns = async (): Promise<number> => {
+    const mark = `columns-${++asked}`;
+    await type(page, `clear; echo ${mark}-$(stty size | cut -d' ' -f2)-`);
+    const line = new RegExp(`${mark}-(\\d+)-`);
+    return until("the columns", async () => Number(line.exec(await screenText(page))?.[1]) || null);
+  };
+  const wide = await columns();
+  await page.setViewportSize({ width: 900, height: 700 });
+  await until("fewer columns", async () => (await columns()) < wide);
+  await page.setViewportSize(desktop);
+
+  await type(page, "clear; echo seen by both");
+  await shows(other.page, "seen by both");
+
+  await type(page, "clear; seq 1 500; echo the end");
+  await shows(page, "the end");
+  const box = (await page.getByRole("group", { name: /^Screen of/ }).boundingBox())!;
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+  await until("the wheel to go back", async () => {
+    await page.mouse.wheel(0, -400);
+    return !(await screenText(page)).includes("the end");
+  });
+  // Typing means the agent again, not tmux's own keys.
+  await type(page, "echo back; echo again");
+  await shows(page, "back; echo again");
+
+  await page.getByRole("button", { name: "History" }).click();
+  await page.getByRole("searchbox", { name: "Search the history" }).fill("123");
+  await page.getByText("1 of 1").waitFor();
+  await expectAccessible(page);
+  await page.keyboard.press("Escape");
+});
+
+test("[WEB-83] selected text is copied; the agent's escape sequences reach neither the clipboard nor the page", async () => {
+  await using home = await ProjectHome.make({ SHELL: "/bin/sh" });
+  const { id } = await home.json(["spawn", "my-app", "--agent", "shell", "--kind", "terminal"]);
+  await using tab = await openDashboard(home, {
+    path: `/s/${id}`,
+    permissions: ["clipboard-read", "clipboard-write"],
+  });
+  const { page } = tab;
+  await attached(page);
+  await readByText(page);
+  const clipboard = (): Promise<string> => page.evaluate(() => navigator.clipboard.readText());
+  await page.evaluate(() => navigator.clipboard.writeText("mine"));
+  const title = await page.title();
+  await type(
+    page,
+    String.raw`clear; printf '\033]52;c;aGFja2Vk\007\033]0;hacked\007\033]8;;javascript:alert(1)\007link\033]8;;\007'; echo; echo tricks-$((1+1))`,
+  );
+  await shows(page, "tricks-2");
+  expect(await clipboard()).toBe("mine");
+  expect(await page.title()).toBe(title);
+
+  await type(page, "clear; echo selectable-words");
+  await shows(page, "selectable-words");
+  const box = (await page.getByRole("group", { name: /^Screen of/ }).boundingBox())!;
+  await until("a word to be selected and copied", async () => {
+    await page.mouse.dblclick(box.x + 30, box.y + 8);
+    await page.keyboard.press("Control+Shift+C");
+    return (await clipboard()).includes("selectable");
+  });
+});
+
+test("[WEB-84] on a phone the key bar sends what its keyboard lacks", async () => {
+  await using home = await ProjectHome.make({ SHELL: "/bin/sh" });
+  const { id } = await home.json(["spawn", "my-app", "--agent", "shell", "--kind", "terminal"]);
+  await using tab = await openDashboard(home, { path: `/s/${id}`, viewport: phone });
+  const { page } = tab;
+  await attached(page);
+  await readByText(page);
+  await type(page, "cat");
+  await page.getByRole("button", { name: "Ctrl-C" }).tap();
+  await type(page, "echo interrupted-$((40+2))");
+  await shows(page, "interrupted-42");
+  await page.getByRole("button", { name: "Up", exact: true }).tap();
+  await page.getByRole("button", { name: "Enter", exact: true }).tap();
+  await type(page, "cat");
+  await page.getByRole("button", { name: "Hold Ctrl for the next key" }).tap();
+  await page.getByRole("textbox", { name: "Terminal input" }).focus();
+  await page.keyboard.type("c");
+  await type(page, "echo by-ctrl-$((40+3))");
+  await shows(page, "by-ctrl-43");
+  await expectNoSideways(page);
+  await expectAccessible(page);
+});
+
+test("[WEB-85] a session that ended shows its last lines and the way back, and the screen returns with it", async () => {
+  await using home = await ProjectHome.make();
+  // A conversation is resumed once it had a prompt.
+  const { id } = await home.spawn("--prompt", "say: a last word");
+  await using tab = await openDashboard(home, { path: `/s/${id}` });
+  const { page } = tab;
+  await attached(page);
+  await readByText(page);
+  await shows(page, "> say: a last word");
+  await type(page, "/exit");
+  await page.getByText("The agent ended by itself").waitFor();
+  await page.getByLabel("Last lines").getByText("a last word").waitFor();
+  expect(await page.getByRole("textbox", { name: "Terminal input" }).count()).toBe(0);
+  await page.getByRole("button", { name: "Restore" }).first().click();
+  await page.getByRole("dialog").getByRole("button", { name: "Restore" }).click();
+  await attached(page);
+  await shows(page, "resumed with 1 turns");
+});

@@ -1,0 +1,21 @@
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { canMount, runOnSmallDisk } from "../harness/small-disk.ts";
+
+const fixture = fileURLToPath(new URL("chat-full-disk.fixture.ts", import.meta.url));
+
+test.runIf(canMount())(
+  "[CHAT-73] a disk that is full in mid-turn: what an agent writes meanwhile is kept, one that writes much is held, and both turns end truly once there is room",
+  async () => {
+    expect(await runOnSmallDisk(fixture)).toEqual({
+      whileFull: { freeBytes: 0, statuses: ["working", "working"] },
+      text: "one\ntwo\nthree\n",
+      stopReasons: ["end_turn", "end_turn"],
+      wholeFlood: true,
+      damaged: [],
+      sameAgents: true,
+      history: true,
+    });
+  },
+  120_000,
+);

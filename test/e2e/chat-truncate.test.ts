@@ -1,0 +1,38 @@
+import { chmodSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { ChatHome } from "../harness/chat.ts";
+import { until } from "../harness/until.ts";
+
+const floodBytes = 10 * 1024 * 1024;
+const points = ["truncate.noted", "truncate.cut", "truncate.settled"];
+
+test("[CHAT-70] where no hole can be punched, a daemon that dies at any step of the cut loses and doubles nothing", async () => {
+  await using home = new ChatHome();
+  const programs = join(home.directory, "programs");
+  mkdirSync(programs);
+  writeFileSync(join(programs, "fallocate"), "#!/bin/sh\nexit 1\n");
+  chmodSync(join(programs, "fallocate"), 0o700);
+  home.env["PATH"] = `${programs}:${home.env["PATH"]}`;
+  await home.begin({ floods: { program: "floods", env: { FLOODS_MB: "10", FLOODS_MB_PER_S: "50" } } });
+  const id = await home.chat(undefined, "floods");
+  const agent = await home.agent(id);
+  const out = join(home.launchDirectory(id), "out");
+  for (const [at, point] of points.entries()) {
+    const { pid } = home.daemon();
+    home.arm(point, "kill");
+    await home.send(id, "go");
+    await home.reached(point);
+    home.disarm(point);
+    await home.ok(["start"]);
+    expect(home.daemon().pid, `the daemon died at ${point}`).not.toBe(pid);
+    const turn = (await home.ended(id, at + 1)).at(-1)!;
+    expect(turn.stopReason, point).toBe("end_turn");
+    expect(turn.text.length, point).toBeGreaterThan(floodBytes * 0.95);
+    await until("the file to be cut", () => statSync(out).size < floodBytes / 2);
+  }
+  const lengths = (await home.turns(id)).map(({ text }) => text.length);
+  expect(new Set(lengths).size).toBe(1);
+  expect(await home.ofType(id, "output.damaged")).toEqual([]);
+  expect(await home.agent(id)).toEqual(agent);
+});

@@ -1,0 +1,59 @@
+/**
+ * A file system of a home's own that can be made full and roomy in an instant. Only in a mount namespace of one's own:
+ * what uses it is a program that a test starts with `unshare -rm`; the mount goes with its last process.
+ */
+import { execFile, execFileSync, spawnSync } from "node:child_process";
+import { mkdirSync, statfsSync } from "node:fs";
+import { promisify } from "node:util";
+
+/** Containers and some systems forbid it. */
+export function canMount(): boolean {
+  return spawnSync("unshare", ["-rm", "mount", "-t", "tmpfs", "none", "/mnt"], { stdio: "ignore" }).status === 0;
+}
+
+/** Starts a program in a mount namespace of its own and gives what it printed. */
+export async function runOnSmallDisk(program: string, ...args: string[]): Promise<unknown> {
+  const { stdout } = await promisify(execFile)("unshare", ["-rm", process.execPath, program, ...args]);
+  return JSON.parse(stdout);
+}
+
+/** A spawn wants 200 MB; nothing of it is used until something is written. */
+const roomyBytes = 512 * 1024 * 1024;
+
+export class SmallDisk {
+  readonly #path: string;
+
+  constructor(path: string) {
+    this.#path = path;
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    execFileSync("mount", ["-t", "tmpfs", "-o", `mode=0700,size=${roomyBytes}`, "none", path]);
+  }
+
+  /** Leaves not one page; what was reserved before stays its owner's. */
+  fill(): void {
+    // Somebody may write between the look and the change: then the size is refused, or a page is left.
+    for (let tries = 0; this.freeBytes() > 0 && tries < 50; tries++) {
+      const { blocks, bfree, bsize } = statfsSync(this.#path);
+      this.#resize((blocks - bfree) * bsize);
+    }
+    if (this.freeBytes() > 0) throw new Error("the disk could not be filled");
+  }
+
+  free(): void {
+    this.#resize(roomyBytes);
+  }
+
+  freeBytes(): number {
+    const { bfree, bsize } = statfsSync(this.#path);
+    return bfree * bsize;
+  }
+
+  /** With nothing left on it that runs: else the home could not be removed. */
+  [Symbol.dispose](): void {
+    execFileSync("umount", ["-l", this.#path]);
+  }
+
+  #resize(bytes: number): void {
+    spawnSync("mount", ["-o", `remount,size=${bytes}`, this.#path], { stdio: "ignore" });
+  }
+}

@@ -9,6 +9,8 @@ export default defineConfig({
           include: ["src/**/*.test.ts", "test/architecture.test.ts", "test/model-server/*.test.ts"],
           pool: "threads",
           isolate: false,
+          // Properties are tried on many inputs; a machine that is busy must not make them fail.
+          testTimeout: 60_000,
         },
       },
       {

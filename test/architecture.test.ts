@@ -33,9 +33,19 @@ const allowed: Record<string, { ours: string[]; libraries: string[]; why: string
     libraries: ["node:"],
     why: "an adapter knows its port, not its caller",
   },
+  notify: {
+    ours: ["ports", "protocol", "base"],
+    libraries: ["node:"],
+    why: "an adapter knows its port, not its caller",
+  },
   store: {
     ours: ["ports", "protocol", "base"],
     libraries: ["node:"],
+    why: "an adapter knows its port, not its caller",
+  },
+  tracker: {
+    ours: ["ports", "protocol", "base"],
+    libraries: ["node:", "zod", "@octokit/core"],
     why: "an adapter knows its port, not its caller",
   },
   daemon: {

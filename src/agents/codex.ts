@@ -82,7 +82,8 @@ export const codex: AgentDefinition = {
     command: ["codex-acp"],
     env: {},
     notFound: [{ code: -32_002, message: null }],
-    deleteCommand: ["codex", "delete", "--force", "{id}"],
+    // Its command refuses a policy that its adapter takes; what is deleted does not depend on it.
+    deleteCommand: ["codex", "delete", "--force", "-c", 'approval_policy="on-request"', "{id}"],
     install: "Install its chat adapter with `npm install -g @zed-industries/codex-acp`.",
     program: codexAcpProgram,
   },

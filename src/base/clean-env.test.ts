@@ -38,6 +38,7 @@ test("[PROC-11] what programs and agents need is kept as it is", () => {
     "USER",
     "LOGNAME",
     "SHELL",
+    "HOLDFAST_TRACKER_TOKEN",
     "LANG",
     "LC_ALL",
     "LANGUAGE",

@@ -30,6 +30,8 @@ const families = [
   /_PROXY$/i,
   /^SSL_CERT_/,
   /^HOLDFAST_TEST_/,
+  // Tokens and secrets of trackers under names of the person's own; agents do not get these.
+  /^HOLDFAST_TRACKER_/,
   /^(ANTHROPIC|OPENAI|GEMINI|GOOGLE|AZURE|AWS|OPENROUTER|GH|GITLAB|LINEAR)_/,
   /_API_KEY$/,
 ];

@@ -68,7 +68,8 @@ async function endPolitely(target: TreeTarget, politeMs: number, helpers: readon
       // Started between the look and the signal.
       signalAll(known, "SIGTERM");
     }
-    if (known.every(({ identity }) => helpers.includes(identity.pid))) signalAll(known, "SIGKILL");
+    // Stopped before they are killed, as all that is forced: what a helper forks in this very instant is found by its parent alone.
+    if (known.every(({ identity }) => helpers.includes(identity.pid))) return known;
     const elapsed = performance.now() - startedAt;
     if (elapsed >= politeMs) return known;
     if (!hungUp && elapsed >= hangupAfterMs) {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ProjectJson } from "../protocol/wire.ts";
 import { judgeSpace } from "./doctor/home.ts";
-import { judgeVersion } from "./doctor/tools.ts";
+import { judgeReserve, judgeVersion } from "./doctor/tools.ts";
 import { completionScript } from "./render/completion-scripts.ts";
 import { launchdPlist, systemdUnit } from "./service-unit.ts";
 import { readAnswer } from "./socket-transport.ts";
@@ -110,6 +110,11 @@ test("[DOC-1] versions and disk space are judged", () => {
   expect(judgeVersion("tmux", "what", [3, 2], "f").level).toBe("warn");
   const levels = [2_000, 500, 50].map((megabytes) => judgeSpace(megabytes * 1024 * 1024, "/h").level);
   expect(levels).toEqual(["ok", "warn", "fail"]);
+});
+
+test("[DOC-4] a system that cannot reserve room for chat agents is told of, as a warning", () => {
+  expect(judgeReserve("/usr/bin/fallocate").level).toBe("ok");
+  expect(judgeReserve(null)).toMatchObject({ level: "warn", message: expect.stringContaining("full disk") as string });
 });
 
 test("[CLI-14] completion scripts never start a daemon: they only call complete", () => {

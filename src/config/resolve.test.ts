@@ -24,6 +24,7 @@ test("[CONF-11] without any file the built-in defaults hold", () => {
     copy: [],
     postCreate: [],
     tracker: null,
+    codeHost: null,
     reactions: {},
     notify: {},
     agents: [],
@@ -81,9 +82,25 @@ test("[CONF-10] a tracker's gaps are filled from the remote of the same type onl
   const remote = { type: "github" as const, repo: "owner/app", baseUrl: null };
   const tracker = (type: "github" | "gitlab") =>
     resolveProject({ ...request, remote, config: { projects: { app: { tracker: { type, tokenEnv: "T" } } } } }).tracker;
-  expect(tracker("github")).toEqual({ type: "github", repo: "owner/app", baseUrl: null, tokenEnv: "T" });
+  expect(tracker("github")).toEqual({
+    type: "github",
+    repo: "owner/app",
+    baseUrl: null,
+    tokenEnv: "T",
+    webhookSecretEnv: null,
+  });
   expect(tracker("gitlab")).toBeNull();
-  expect(resolveProject({ ...request, remote }).tracker).toEqual({ ...remote, tokenEnv: null });
+  expect(resolveProject({ ...request, remote }).tracker).toEqual({
+    ...remote,
+    tokenEnv: null,
+    webhookSecretEnv: null,
+  });
+  // Linear has issues only: pull requests are where the remote is.
+  const linear = { projects: { app: { tracker: { type: "linear" as const, repo: "INT" } } } };
+  expect(resolveProject({ ...request, remote, config: linear })).toMatchObject({
+    tracker: { type: "linear", repo: "INT" },
+    codeHost: { type: "github", repo: "owner/app" },
+  });
 });
 
 test.each([

@@ -23,12 +23,14 @@ export interface ResolvedTracker {
   repo: string;
   baseUrl: string | null;
   tokenEnv: string | null;
+  webhookSecretEnv: string | null;
 }
 
 export interface ResolvedProject extends Omit<ProjectSettings, "defaultBranch"> {
   /** Null: detect. */
   defaultBranch: string | null;
   tracker: ResolvedTracker | null;
+  codeHost: ResolvedTracker | null;
   reactions: ReactionsConfig;
   notify: NotifyConfig;
   configFile: string | null;
@@ -55,6 +57,7 @@ export function resolveProject(request: ResolveRequest): ResolvedProject {
     user.defaults,
     config.defaults,
   );
+  const tracker = resolveTracker(project.tracker, request.remote);
   return {
     id: asProjectId(request.id),
     path: request.path,
@@ -66,7 +69,9 @@ export function resolveProject(request: ResolveRequest): ResolvedProject {
     symlinks: project.symlinks ?? [],
     copy: project.copy ?? [],
     postCreate: project.postCreate ?? [],
-    tracker: resolveTracker(project.tracker, request.remote),
+    tracker,
+    // Linear has issues only: the code is where the remote says.
+    codeHost: tracker?.type === "linear" ? resolveTracker(undefined, request.remote) : tracker,
     reactions: project.reactions ?? {},
     notify: { ...user.notify, ...config.notify },
     agents: customAgents(user.agents, config.agents),
@@ -87,7 +92,7 @@ export function resolvePath(path: string, file: string, home: string): string {
 
 /** Null also where a tracker is named whose repository nobody knows; `needsRepo` tells these apart. */
 function resolveTracker(tracker: TrackerConfig | undefined, remote: RemoteTracker | null): ResolvedTracker | null {
-  if (tracker === undefined) return remote === null ? null : { ...remote, tokenEnv: null };
+  if (tracker === undefined) return remote === null ? null : { ...remote, tokenEnv: null, webhookSecretEnv: null };
   const same = remote?.type === tracker.type ? remote : null;
   const repo = tracker.repo ?? same?.repo;
   if (repo === undefined) return null;
@@ -96,6 +101,7 @@ function resolveTracker(tracker: TrackerConfig | undefined, remote: RemoteTracke
     repo,
     baseUrl: tracker.baseUrl ?? same?.baseUrl ?? null,
     tokenEnv: tracker.tokenEnv ?? null,
+    webhookSecretEnv: tracker.webhookSecretEnv ?? null,
   };
 }
 

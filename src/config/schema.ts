@@ -115,8 +115,19 @@ const tracker = z
         .string()
         .check(z.regex(variableName))
         .register(notes, {
-          description: "Name of the environment variable that holds the token. Never the token itself.",
-          examples: ["GITHUB_TOKEN"],
+          description:
+            "Name of the environment variable that holds the token. Never the token itself. A name that begins with HOLDFAST_TRACKER_ reaches the daemon and no agent.",
+          examples: ["GITHUB_TOKEN", "HOLDFAST_TRACKER_TOKEN"],
+        }),
+    ),
+    webhookSecretEnv: z.optional(
+      z
+        .string()
+        .check(z.regex(variableName))
+        .register(notes, {
+          description:
+            "Name of the environment variable that holds the secret of the tracker's webhooks; best one that begins with HOLDFAST_TRACKER_.",
+          examples: ["HOLDFAST_TRACKER_SECRET"],
         }),
     ),
   })

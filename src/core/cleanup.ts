@@ -7,8 +7,10 @@ export interface CleanupCandidate {
   session: SessionState;
   status: Status;
   runtime: Observed<RuntimeFacts>;
-  /** What the tracker says; null where it is not known. */
+  /** What the tracker says; null where it is not known, or was said too long ago to end anything for it. */
   issueClosed: boolean | null;
+  /** Whether all that a pull request closed without a merge held is in its base: it was merged by other means. */
+  landed?: boolean;
 }
 
 export interface CleanupOptions {
@@ -31,6 +33,9 @@ function verdict(candidate: CleanupCandidate, { dead }: CleanupOptions): Verdict
   if (status === "killed") return skip("already killed");
   const over = status === "done" || status === "exited";
   if (!over && session.pullRequest?.state === "merged") return end("its pull request is merged");
+  if (!over && session.pullRequest?.state === "closed" && candidate.landed === true) {
+    return end("its pull request is closed, and what it held is in its base");
+  }
   if (!over && issueClosed === true) return end("its issue is closed");
   if (dead && (over || status === "failed")) return ofEnded(status, runtime);
   if (over) return skip(`already ${status}`);

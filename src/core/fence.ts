@@ -34,7 +34,6 @@ const fences: Partial<Record<RouteName, Fence>> = {
   files: "session",
   work: "session",
   spawn: "spawn",
-  preflight: "spawn",
 };
 
 export function fenceOf(route: RouteName): Fence | null {

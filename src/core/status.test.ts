@@ -173,20 +173,6 @@ describe("[CORE-14] status is computed from intent, record and observation", () 
     });
   });
 
-  test.each([
-    ["open", "pr_open"],
-    ["pr_open", "pr_open"],
-    ["ci_failed", "ci_failed"],
-    ["mergeable", "mergeable"],
-    ["merged", "merged"],
-    ["closed", "idle"],
-    ["killed", "idle"],
-  ])("idle with a pull request %s is %s", (state, status) => {
-    const session = { ...fold(upNow), pullRequest: { url: "https://example.test/1", state } };
-    expect(statusOf(session, alive(), now, options).status).toBe(status);
-    expect(statusOf(session, alive({ activity: "working" }), now, options).status).toBe("working");
-  });
-
   test("ended with its pull request merged is done", () => {
     const pullRequest = { url: "https://example.test/1", state: "merged" };
     const session = { ...fold([...upNow, ended("own-exit")]), pullRequest };

@@ -1,7 +1,8 @@
 /** A session's status: computed from the record and what was observed whenever somebody asks, never stored. */
-import { statuses, type ExitStatus, type SessionState, type Status } from "../protocol/session.ts";
+import type { ExitStatus, SessionState, Status } from "../protocol/session.ts";
 import { isStuck } from "./activity.ts";
 import type { Observed, RuntimeFacts } from "./facts.ts";
+import { pullRequestStatus } from "./pull-request-status.ts";
 import { crashBudget, crashWindowMs, isLive, restOf, type Rest } from "./runs.ts";
 
 export interface StatusOptions {
@@ -11,6 +12,8 @@ export interface StatusOptions {
   workspaceThere?: boolean | undefined;
   /** False after `start --no-restore`. */
   restoreLost?: boolean;
+  /** When the tracker last said that what is on record still holds; null where nobody asked it yet. */
+  trackerHeardAt?: number | null;
 }
 
 export interface StatusAnswer {
@@ -65,8 +68,9 @@ function atRest(session: SessionState, rest: Rest): StatusAnswer {
   const { run } = session;
   switch (rest) {
     case "exited":
-      return session.pullRequest?.state === "merged"
-        ? { status: "done", reason: "its pull request is merged" }
+      if (session.pullRequest?.state === "merged") return { status: "done", reason: "its pull request is merged" };
+      return session.issueSeen?.state === "closed"
+        ? { status: "done", reason: "its issue is closed" }
         : { status: "exited", reason: null };
     case "failed":
       return { status: "failed", reason: run.run === "failed" ? run.reason : null };
@@ -110,13 +114,6 @@ function ofLiving(session: SessionState, seen: RuntimeFacts, now: number, option
   if (seen.activity === null && session.kind === "terminal" && session.role !== "shell") {
     return { status: "unknown", reason: "alive, but nothing says what the agent is doing" };
   }
-  return { status: pullRequestStatus(session) ?? "idle", reason: null };
-}
-
-const ofPullRequests: readonly Status[] = statuses.slice(statuses.indexOf("pr_open"), statuses.indexOf("merged") + 1);
-
-function pullRequestStatus({ pullRequest }: SessionState): Status | null {
-  if (pullRequest === null) return null;
-  if (pullRequest.state === "open") return "pr_open";
-  return ofPullRequests.find((status) => status === pullRequest.state) ?? null;
+  const { status, reason } = pullRequestStatus(session, now, options.trackerHeardAt ?? null);
+  return { status: status ?? "idle", reason };
 }

@@ -1,14 +1,12 @@
 /** What clients may ask of the daemon, one handler a route. */
 import { build, version } from "../base/build.ts";
-import { planCleanup } from "../core/cleanup.ts";
 import { isCleared, isLive, restOf } from "../core/runs.ts";
-import type { Ask, Handlers } from "../ports/commands.ts";
+import type { Ask, Handlers, RawBody } from "../ports/commands.ts";
 import type { ProjectRow } from "../ports/store.ts";
 import type { TrashEntry } from "../ports/workspace.ts";
-import type { CleanupLine, CleanupRequest, ProjectAddRequest } from "../protocol/command.ts";
-import { HoldfastError, messageOf } from "../protocol/error.ts";
-import { asSessionId, type SessionId } from "../protocol/ids.ts";
-import type { SessionState } from "../protocol/session.ts";
+import type { ProjectAddRequest, RefreshRequest } from "../protocol/command.ts";
+import { HoldfastError } from "../protocol/error.ts";
+import type { SessionId } from "../protocol/ids.ts";
 import type { Answers, FindingJson, InfoJson, ProjectJson, SessionJson, TrashJson } from "../protocol/wire.ts";
 import {
   answer,
@@ -27,14 +25,14 @@ import {
 } from "./chat.ts";
 import { convert } from "./convert.ts";
 import { emptyEntry } from "./empty-trash.ts";
-import { runtimeFacts } from "./facts.ts";
 import { fenced } from "./fence.ts";
 import type { Loop } from "./loop.ts";
 import type { Parts } from "./parts.ts";
 import { admitPrompt } from "./prompts.ts";
 import { spawn } from "./spawn.ts";
+import type { TrackingDoor } from "./tracking-door.ts";
 import { findSession, perform, type PlainVerb } from "./verbs.ts";
-import { currentStatus, eventJson, iso, sessionJson } from "./view.ts";
+import { eventJson, iso, sessionJson } from "./view.ts";
 
 /** An answer holds at most so many events; the caller asks again behind the last one. */
 const maxEvents = 10_000;
@@ -54,6 +52,7 @@ export interface CommandsOptions {
   cli: readonly string[];
   /** What only this process can check: database, sockets. */
   selfCheck: () => FindingJson[];
+  tracking: TrackingDoor;
 }
 
 export function createCommands(parts: Parts, loop: Loop, options: CommandsOptions): Handlers {
@@ -94,7 +93,7 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
     session: (ask) => json(findSession(parts, ask)),
     spawn: (ask) => {
       if (halting) throw new HoldfastError("conflict", "The sessions are being stopped; nothing new is started.");
-      return spawn(parts, loop, ask);
+      return spawn(parts, loop, options.tracking, ask);
     },
     stop: verb("stop"),
     kill: verb("kill"),
@@ -132,7 +131,7 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
     work: async (ask) => (await import("./look.ts")).work(parts, ask),
     preflight: async (ask) => (await import("./preflight.ts")).preflight(parts, ask, options.readOnly),
     transcript: (ask) => parts.transcripts.read(findSession(parts, ask).id, ask.query),
-    cleanup: (ask) => cleanup(parts, loop, ask),
+    cleanup: async (ask) => (await import("./cleanup.ts")).cleanup(parts, loop, options.tracking, ask),
     projects: listProjects,
     projectAdd: async (ask) => {
       const { path } = ask.body as ProjectAddRequest;
@@ -144,8 +143,11 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
     trash: async () => (await parts.workspaces.listTrash()).map(trashJson),
     trashRestore: (ask) => restoreFromTrash(parts, loop, ask),
     trashEmpty: (ask) => emptyTrash(parts, ask),
-    doctor: async ({ query }) =>
-      query["full"] === "1" ? (await import("./full-doctor.ts")).fullDoctor(options.cli) : options.selfCheck(),
+    doctor: async ({ query }) => {
+      if (query["full"] === "1") return (await import("./full-doctor.ts")).fullDoctor(options.cli);
+      const { trackerFinding } = await import("./tracker-health.ts");
+      return [...options.selfCheck(), ...(await options.tracking.report()).map(trackerFinding)];
+    },
     settings: async () => (await import("./settings.ts")).settings(parts, options, await listProjects()),
     workers: () => workers(parts, loop),
     answer: (ask) => answer(parts, loop, ask),
@@ -162,6 +164,10 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
     promptEdit: (ask) => editPrompt(parts, loop, ask),
     attachment: (ask) => attachment(parts, ask),
     queue: (ask) => queue(parts, findSession(parts, ask)),
+    trackers: () => options.tracking.report(),
+    trackersRefresh: (ask) => options.tracking.refresh((ask.body as RefreshRequest).project),
+    claimPullRequest: async (ask) => (await import("./claim.ts")).claimPullRequest(parts, loop, options.tracking, ask),
+    webhook: (ask) => options.tracking.webhook(ask.params["id"] ?? "", ask.body as RawBody),
   });
 }
 
@@ -206,51 +212,6 @@ async function haltAll(parts: Parts, loop: Loop, ask: Ask): Promise<Answers["dae
   );
   const ids = wanted.map(({ id }) => id);
   return { kept: 0, halted: ids.filter(isDown), remaining: ids.filter((id) => !isDown(id)) };
-}
-
-async function cleanup(parts: Parts, loop: Loop, ask: Ask): Promise<CleanupLine[]> {
-  const { project, dryRun = false, dead = false } = ask.body as CleanupRequest;
-  const sessions = parts.store.sessions().filter((session) => project === undefined || session.project === project);
-  const plan = judge(parts, loop, sessions, dead);
-  const lines: CleanupLine[] = [];
-  for (const line of plan) {
-    if (line.outcome !== "would-kill" || dryRun) {
-      lines.push(line);
-      continue;
-    }
-    try {
-      lines.push(await cleanOne(parts, loop, ask, line, dead));
-    } catch (error) {
-      lines.push({ session: line.session, outcome: "error", why: messageOf(error) });
-    }
-  }
-  return lines;
-}
-
-function judge(parts: Parts, loop: Loop, sessions: readonly SessionState[], dead: boolean): CleanupLine[] {
-  const candidates = sessions.map((session) => ({
-    session,
-    status: currentStatus(parts, loop.observation(session), session).status,
-    runtime: runtimeFacts(loop.observation(session)),
-    issueClosed: null,
-  }));
-  return planCleanup(candidates, { dead });
-}
-
-/** Judged once more right before it is ended: the person may have brought it back meanwhile. */
-async function cleanOne(parts: Parts, loop: Loop, ask: Ask, line: CleanupLine, dead: boolean): Promise<CleanupLine> {
-  const session = parts.store.session(asSessionId(line.session));
-  const now = session === null ? undefined : judge(parts, loop, [session], dead)[0];
-  if (now?.outcome !== "would-kill") return now ?? { session: line.session, outcome: "skipped", why: "it is gone" };
-  const killed = await perform(parts, loop, "kill", {
-    ...ask,
-    params: { id: line.session },
-    body: {},
-    actor: "cleanup",
-  });
-  return killed.done
-    ? { session: line.session, outcome: "cleaned", why: line.why }
-    : { session: line.session, outcome: "error", why: killed.notes.join(" ") };
 }
 
 async function projectJson(parts: Parts, row: ProjectRow): Promise<ProjectJson> {

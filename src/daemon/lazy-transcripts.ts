@@ -5,15 +5,17 @@ import type { TranscriptPage } from "../protocol/transcript.ts";
 import type { Transcripts } from "./transcripts.ts";
 
 /** A turn's end is often followed by the next turn; the fold can wait until there is nothing better to do. */
-const restMs = 2_000;
+const defaultRestMs = 2_000;
 
 export class LazyTranscripts {
   readonly #store: Store;
+  readonly #restMs: number;
   readonly #timers = new Map<SessionId, NodeJS.Timeout>();
   #loaded: Promise<Transcripts> | undefined;
 
-  constructor(store: Store) {
+  constructor(store: Store, restMs = defaultRestMs) {
     this.#store = store;
+    this.#restMs = restMs;
   }
 
   async read(id: SessionId, query: Record<string, string>): Promise<TranscriptPage> {
@@ -29,7 +31,7 @@ export class LazyTranscripts {
       this.#load()
         .then((transcripts) => transcripts.advance(id))
         .catch(() => undefined);
-    }, restMs);
+    }, this.#restMs);
     this.#timers.set(id, timer.unref());
   }
 

@@ -24,6 +24,7 @@ import { assertMayListen } from "../http/hosts.ts";
 import { createApi, type Api } from "../http/server.ts";
 import type { AgentDefinition, Agents } from "../ports/agents.ts";
 import { HoldfastError, messageOf } from "../protocol/error.ts";
+import type { SessionId } from "../protocol/ids.ts";
 import { keeperText } from "../keeper/keeper.ts";
 import { openAcpRuntime } from "../runtime/acp/runtime.ts";
 import { openTmuxRuntime } from "../runtime/tmux/runtime.ts";
@@ -40,6 +41,7 @@ import { workerBuilds } from "./worker-builds.ts";
 import { startPolicies } from "./policies.ts";
 import { selfCheck } from "./self-check.ts";
 import { createTail } from "./tail.ts";
+import { TrackingDoor } from "./tracking-door.ts";
 import { createTerminals } from "./terminals.ts";
 
 /** A stop is to be over within a second: what is in the middle of an action is repeated by the next daemon. */
@@ -126,6 +128,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
     build,
   );
   define(await projects.agents(store.projects()));
+  const heard = { pullRequests: new Map<SessionId, number>(), issues: new Map<SessionId, number>() };
   const parts: Parts = {
     store,
     transcripts,
@@ -144,12 +147,28 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
     worktrees: paths.worktrees,
     home: paths.home,
     restore: options.restore,
+    heardAt: (id) => heard.pullRequests.get(id) ?? null,
+    issueHeardAt: (id) => heard.issues.get(id) ?? null,
   };
   const loop = new Loop(parts, createPerform(parts));
   owner.owns("loop", () => loop.close(stopGraceMs));
   await loop.start();
   await reach("daemon.reconciled");
   owner.owns("policies", startPolicies(parts, loop));
+  const tracking = new TrackingDoor(parts, loop, {
+    heard,
+    trackers: async () => {
+      const [{ createTrackers }, { run: runProgram }] = await Promise.all([
+        import("../tracker/trackers.ts"),
+        import("../base/run.ts"),
+      ]);
+      return createTrackers({ env: process.env, run: runProgram, configDir: dirname(paths.config), now: Date.now });
+    },
+    webhook: async (...given) => (await import("../tracker/webhook.ts")).webhookOf(...given),
+    notifiers: async () => (await import("../notify/notifiers.ts")).openNotifiers(),
+  });
+  owner.owns("tracking", () => tracking.close());
+  tracking.start();
 
   const access = openAccess({
     tokenFile: paths.token,
@@ -191,6 +210,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
       configFile: paths.config,
       cli: [process.execPath, join(dist, "cli.cjs")],
       selfCheck: () => selfCheck(parts, paths),
+      tracking,
     }),
     tail: createTail(parts, loop),
     terminals: createTerminals(parts),
@@ -269,7 +289,7 @@ function hasPassphrase(paths: Paths): boolean {
 
 /** What agents inherit: what this process was given, less what is only ours. */
 function baseEnvironment(): Record<string, string> {
-  const ours = /^HOLDFAST_(PASSPHRASE|MANAGED_BY|TEST_POINTS)$/;
+  const ours = /^HOLDFAST_(PASSPHRASE|MANAGED_BY|TEST_POINTS|TRACKER_.*)$/;
   return Object.fromEntries(
     Object.entries(process.env).filter(
       (entry): entry is [string, string] => entry[1] !== undefined && !ours.test(entry[0]),

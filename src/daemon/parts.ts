@@ -7,6 +7,7 @@ import type { Projects } from "../ports/projects.ts";
 import type { TerminalRuntime } from "../ports/runtime.ts";
 import type { Store } from "../ports/store.ts";
 import type { Workspaces } from "../ports/workspace.ts";
+import type { SessionId } from "../protocol/ids.ts";
 import type { LazyTranscripts } from "./lazy-transcripts.ts";
 import type { KnownSettings } from "./known-settings.ts";
 
@@ -25,4 +26,7 @@ export interface Parts {
   home: string;
   /** False after `start --no-restore`. */
   restore: boolean;
+  /** When a tracker last confirmed what is on record of a session's pull requests; null before it did. */
+  heardAt: (id: SessionId) => number | null;
+  issueHeardAt: (id: SessionId) => number | null;
 }

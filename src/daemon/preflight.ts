@@ -6,6 +6,7 @@ import { HoldfastError } from "../protocol/error.ts";
 import { asSessionId, type SessionId } from "../protocol/ids.ts";
 import type { Kind } from "../protocol/session.ts";
 import type { PreflightJson } from "../protocol/wire.ts";
+import { issueKey } from "../core/issue-reference.ts";
 import { branchFor } from "../core/names.ts";
 import type { Parts } from "./parts.ts";
 import { planWith, workspacePath } from "./plan.ts";
@@ -60,15 +61,17 @@ async function checkPlace(
   attempt: <T>(check: () => T | Promise<T>) => Promise<T | null>,
 ): Promise<{ id: SessionId | null; branch: string | null; problems: string[] }> {
   const named = request.issue !== undefined && request.role === "worker";
+  // The tracker is not asked here: its issue's title, and with it the branch, is known when the session is made.
+  const key = request.issue === undefined || settings.tracker === null ? null : issueKey(request.issue);
   const { id, again } = named
-    ? idOfIssue(parts, settings, request.issue!)
+    ? idOfIssue(parts, settings, key ?? request.issue!)
     : { id: unusedId(parts, settings), again: 1 };
   const automatic = branchFor({ session: id, issue: request.issue ?? null, title: request.name ?? null, again });
   const branch = request.branch ?? (await attempt(() => parts.workspaces.freeBranch(settings.path, automatic)));
   if (branch === null) return { id: named ? id : null, branch: null, problems: [] };
   const place = { id, branch, base: request.base ?? "", workspacePath: workspacePath(parts, settings.id, id) };
   const problems = (await attempt(() => parts.workspaces.preflight(planWith(settings, place)))) ?? [];
-  const isKnown = named || request.branch !== undefined || request.issue !== undefined;
+  const isKnown = request.branch !== undefined || (request.issue !== undefined && key === null);
   return { id: named ? id : null, branch: isKnown ? branch : null, problems };
 }
 

@@ -11,9 +11,12 @@ import { asPromptId, asSessionId, type SessionId } from "../protocol/ids.ts";
 import type { Kind, SessionState } from "../protocol/session.ts";
 import type { SessionJson } from "../protocol/wire.ts";
 import type { Verb } from "../core/lifecycle.ts";
+import { isSameIssue } from "../core/issue-reference.ts";
 import { orchestratorInstructions } from "../core/orchestrator.ts";
 import { branchFor, slug } from "../core/names.ts";
 import type { Loop } from "./loop.ts";
+import type { SpawnIssue } from "./spawn-issue.ts";
+import type { TrackingDoor } from "./tracking-door.ts";
 import type { Parts } from "./parts.ts";
 import { planWith, workspacePath } from "./plan.ts";
 import { change } from "./change.ts";
@@ -26,7 +29,7 @@ const triesBeforeAnswer = 3;
 /** Below this a checkout is likely to fail half-way, and the database with it. */
 const minFreeBytes = 200 * 1024 * 1024;
 
-export async function spawn(parts: Parts, loop: Loop, ask: Ask): Promise<SessionJson> {
+export async function spawn(parts: Parts, loop: Loop, door: TrackingDoor, ask: Ask): Promise<SessionJson> {
   const request = ask.body as SpawnRequest;
   const settings = await settingsOf(parts, request.project);
   const existing = request.resume === true ? sessionOfIssue(parts, settings, request.issue) : null;
@@ -36,8 +39,10 @@ export async function spawn(parts: Parts, loop: Loop, ask: Ask): Promise<Session
   const definition = agentFor(parts, settings, agent, kind);
   limitOf(parts, settings, role);
 
-  const { id, again } = await newId(parts, settings, request, role);
-  const automatic = branchFor({ session: id, issue: request.issue ?? null, title: request.name ?? null, again });
+  const issue = request.issue === undefined ? noIssue(request) : await readIssueOf(door, settings, request);
+  const { id, again } = await newId(parts, settings, issue.key ?? undefined, role);
+  const title = request.name ?? issue.title;
+  const automatic = branchFor({ session: id, issue: issue.key, title, again });
   const created = {
     id,
     branch: request.branch ?? (await parts.workspaces.freeBranch(settings.path, automatic)),
@@ -54,7 +59,7 @@ export async function spawn(parts: Parts, loop: Loop, ask: Ask): Promise<Session
     throw new HoldfastError("preflight-failed", problems.join("\n"), { hint: "Nothing was created." });
   }
 
-  const prompt = firstPrompt(settings, id, role, request.prompt ?? "");
+  const prompt = firstPrompt(settings, id, role, issue.prompt ?? "");
   const admitted: SessionEvent[] =
     prompt === ""
       ? []
@@ -67,15 +72,24 @@ export async function spawn(parts: Parts, loop: Loop, ask: Ask): Promise<Session
       kind,
       role,
       agent,
-      title: request.name ?? request.issue ?? firstLine(request.prompt) ?? id,
-      issue: request.issue ?? null,
+      title: title ?? issue.key ?? firstLine(request.prompt) ?? id,
+      issue: issue.key,
       branchCreated: false,
       by: ask.actor,
     },
-    admitted,
+    [...issue.events, ...admitted],
   );
   loop.asked(id);
   return request.wait === false ? sessionJson(parts, loop, state) : settled(parts, loop, state, ask.signal);
+}
+
+function noIssue({ prompt }: SpawnRequest): SpawnIssue {
+  return { key: null, title: null, prompt: prompt === undefined || prompt === "" ? null : prompt, events: [] };
+}
+
+/** Loaded when an issue is named: a spawn without one asks nobody. */
+async function readIssueOf(door: TrackingDoor, settings: ProjectSettings, request: SpawnRequest): Promise<SpawnIssue> {
+  return (await import("./spawn-issue.ts")).readIssue(door, settings, request);
 }
 
 /** What is asked for, and where nothing is, what the project says. */
@@ -148,14 +162,14 @@ function refuseSecondOrchestrator(running: SessionState[], role: SessionState["r
 async function newId(
   parts: Parts,
   settings: ProjectSettings,
-  request: SpawnRequest,
+  issue: string | undefined,
   role: SessionState["role"],
 ): Promise<{ id: SessionId; again: number }> {
-  if (request.issue === undefined || role !== "worker") {
+  if (issue === undefined || role !== "worker") {
     const number = await parts.store.nextNumber(settings.prefix);
     return { id: asSessionId(`${settings.prefix}-${number}`), again: 1 };
   }
-  return idOfIssue(parts, settings, request.issue);
+  return idOfIssue(parts, settings, issue);
 }
 
 export function idOfIssue(parts: Parts, settings: ProjectSettings, issue: string): { id: SessionId; again: number } {
@@ -178,7 +192,9 @@ export function sessionOfIssue(
   }
   const candidates = parts.store
     .sessions()
-    .filter((session) => session.project === settings.id && session.issue === issue);
+    .filter(
+      (session) => session.project === settings.id && session.issue !== null && isSameIssue(session.issue, issue),
+    );
   const found = candidates.find(wantsToRun) ?? candidates.findLast((session) => session.intent.want !== "killed");
   const killed = candidates.at(-1);
   if (found !== undefined || killed === undefined) return found ?? null;

@@ -1,11 +1,12 @@
 import { DatabaseSync } from "node:sqlite";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { Store } from "../ports/store.ts";
 import type { SessionEvent } from "../protocol/event.ts";
 import { asPromptId, asSessionId } from "../protocol/ids.ts";
 import { compactItem } from "../protocol/transcript-compact.ts";
 import { builderOf, transcriptFormat, transcriptOf, type TranscriptItem } from "../protocol/transcript.ts";
 import { created, intent, makeHome } from "../store/fixture.ts";
+import { LazyTranscripts } from "./lazy-transcripts.ts";
 import { Transcripts } from "./transcripts.ts";
 
 const id = asSessionId("ma-1");
@@ -122,8 +123,42 @@ describe("keeping", () => {
     expect(await allItems(transcripts, 1000)).toEqual(whole(store).items);
   });
 
+  test("[TRANS-9] what is stored and goes away later is not shown again", async () => {
+    const { store, transcripts } = await filled(3);
+    const promptId = asPromptId("back");
+    const admitted = { type: "prompt.admitted" as const, promptId, text: "t", by: "person" };
+    await store.change(id, () => [admitted, { type: "prompt.sent", promptId, seenBy: "in" }]);
+    await transcripts.advance(id);
+    await store.change(id, () => [{ type: "prompt.requeued", promptId, reason: "died" }]);
+    for (let time = 0; time < 2; time++) {
+      expect(await allItems(transcripts, 5)).toEqual(whole(store).items);
+      await transcripts.advance(id);
+    }
+  });
+
+  test("[TRANS-9] a fold that began before another one was kept is not kept", async () => {
+    const { store, transcripts } = await filled(3);
+    await transcripts.advance(id);
+    const { seq, saved } = store.transcript(id, transcriptFormat)!;
+    const advance = { format: transcriptFormat, saved, items: [{ seq: 2, body: "{}" }], removed: [3] };
+    await store.saveTranscript(id, { ...advance, from: seq - 1, seq: seq + 1 });
+    expect(store.transcript(id, transcriptFormat)?.seq).toBe(seq);
+    expect(await allItems(transcripts, 5)).toEqual(whole(store).items);
+  });
+
+  test("[TRANS-9] some time after a turn's end it is folded on, and not for a session that is gone by then", async () => {
+    const { store } = await filled(3);
+    const lazy = new LazyTranscripts(store, 1);
+    lazy.turnEnded(asSessionId("ma-9"));
+    lazy.turnEnded(id);
+    const folded = () => store.transcript(id, transcriptFormat)?.seq === store.session(id)!.seq;
+    await vi.waitFor(() => expect(folded()).toBe(true), 10_000);
+    lazy.turnEnded(id);
+    lazy.close();
+  });
+
   test.each([
-    ["a damaged head", "UPDATE transcripts SET saved = saved || ' '"],
+    ["a damaged head", "UPDATE transcripts SET saved = '{}'"],
     ["a damaged item", "UPDATE transcript_items SET body = '{}' WHERE id = (SELECT max(id) - 4 FROM transcript_items)"],
     ["a missing item", "DELETE FROM transcript_items WHERE id = (SELECT max(id) FROM transcript_items)"],
     ["another format", "UPDATE transcripts SET format = format + 1"],

@@ -1,10 +1,13 @@
 /** A session as clients see it: the stored state, what was last observed, and the status computed from both. */
+import { sortChecks } from "../core/pull-request-status.ts";
 import { statusOf } from "../core/status.ts";
 import type { Observation } from "../ports/runtime.ts";
 import { runtimeFacts } from "./facts.ts";
 import type { StoredEvent } from "../protocol/event.ts";
 import type { SessionState } from "../protocol/session.ts";
-import type { EventJson, SessionJson } from "../protocol/wire.ts";
+import { primaryPullRequest } from "../protocol/reduce.ts";
+import type { SeenIssue } from "../protocol/tracker.ts";
+import type { EventJson, PullRequestJson, SessionJson } from "../protocol/wire.ts";
 import { lastLine } from "./last-line.ts";
 import type { Loop } from "./loop.ts";
 import type { Parts } from "./parts.ts";
@@ -30,6 +33,7 @@ export function sessionJson(parts: Parts, loop: Loop, session: SessionState): Se
   const { status, reason } = currentStatus(parts, observation, session);
   const seen = observation?.seen.is === "known" ? observation.seen.value : null;
   const { intent } = session;
+  const pullRequests = session.pullRequests === undefined ? [] : pullRequestsJson(parts, session);
   return {
     id: session.id,
     name: session.id,
@@ -50,7 +54,9 @@ export function sessionJson(parts: Parts, loop: Loop, session: SessionState): Se
     base: session.base,
     workspacePath: session.workspacePath,
     issue: session.issue,
-    pullRequest: session.pullRequest,
+    pullRequest: session.pullRequest === null ? null : (pullRequests[0] ?? session.pullRequest),
+    ...(pullRequests.length === 0 ? {} : { pullRequests }),
+    ...(session.issueSeen === undefined ? {} : { issueFacts: issueJson(session.issueSeen) }),
     agentSessionId: session.agentSessionId,
     processes: (seen?.processes ?? []).map(({ identity, what, startedAt }) => ({
       pid: identity.pid,
@@ -69,6 +75,42 @@ export function sessionJson(parts: Parts, loop: Loop, session: SessionState): Se
     end: endJson(session),
     seq: session.seq,
   };
+}
+
+/** The one that counts first. */
+function pullRequestsJson(parts: Parts, session: SessionState): PullRequestJson[] {
+  const heardAt = parts.heardAt(session.id);
+  const primary = primaryPullRequest(session.pullRequests);
+  const shown = (session.pullRequests ?? []).filter(({ lost }) => lost === null);
+  return [...shown.filter((one) => one === primary), ...shown.filter((one) => one !== primary)].map(
+    ({ facts, seenAt, claimed }) => {
+      const { failed, pending, passed } = sortChecks(facts.checks);
+      return {
+        url: facts.url,
+        state: facts.state,
+        number: facts.number,
+        title: facts.title,
+        draft: facts.draft,
+        headBranch: facts.headBranch,
+        baseBranch: facts.baseBranch,
+        checks: {
+          passed: passed.length,
+          failed: failed.length,
+          pending: pending.length,
+          failedNames: failed.map(({ name }) => name),
+        },
+        review: facts.review,
+        conflict: facts.conflict,
+        mergeable: facts.mergeable,
+        claimed,
+        seenAt: iso(Math.max(seenAt, heardAt ?? 0)),
+      };
+    },
+  );
+}
+
+function issueJson({ key, url, title, state, seenAt }: SeenIssue): NonNullable<SessionJson["issueFacts"]> {
+  return { key, url, title, state, seenAt: iso(seenAt) };
 }
 
 /** The branch that is checked out now; one bad worktree must not spoil the list of all. */
@@ -96,6 +138,7 @@ export function currentStatus(
       stuckAfterMs: (settings?.stuckMinutes ?? defaultStuckMinutes) * 60_000,
       workspaceThere: there === "unknown" ? undefined : there,
       restoreLost: parts.restore && (settings?.restoreOnBoot ?? true),
+      trackerHeardAt: parts.heardAt(session.id),
     },
   );
 }

@@ -36,6 +36,13 @@ export async function readJsonBody(
   return validate(schemaName, value);
 }
 
+/** As it came, for a sender that signs it. */
+export async function readRawBody(request: IncomingMessage, proceed: () => void): Promise<Buffer> {
+  if (Number(request.headers["content-length"] ?? 0) > smallLimitBytes) throw tooLarge(smallLimitBytes);
+  proceed();
+  return await collect(request, smallLimitBytes);
+}
+
 export function refuseBody(request: IncomingMessage): void {
   const length = request.headers["content-length"];
   if ((length !== undefined && length !== "0") || request.headers["transfer-encoding"] !== undefined) {

@@ -1,12 +1,12 @@
 /** One plain request: gate, route, body, handler, answer. */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Ask, Handlers, Logger, OwnRoute } from "../ports/commands.ts";
+import type { Ask, Handlers, Logger, OwnRoute, RawBody } from "../ports/commands.ts";
 import { HoldfastError } from "../protocol/error.ts";
 import type { Route, RouteName } from "../protocol/http.ts";
 import type { Answers } from "../protocol/wire.ts";
 import type { Access, Bearer } from "./access.ts";
 import { sendBytes, sendError, sendJson } from "./answer.ts";
-import { bodyLimit, readJsonBody, refuseBody } from "./body.ts";
+import { bodyLimit, readJsonBody, readRawBody, refuseBody } from "./body.ts";
 import { actorOf, checkAddress, checkToken, type Door } from "./gate.ts";
 import type { OwnRoutes } from "./own-routes.ts";
 import { Refusal } from "./refusal.ts";
@@ -123,6 +123,9 @@ function admit(parts: DispatchParts, call: Call, method: string): { match: Match
 }
 
 async function readBody(parts: DispatchParts, call: Call, route: Route): Promise<unknown> {
+  if (route.raw === true) {
+    return { bytes: await readRawBody(call.request, call.proceed), headers: call.request.headers } satisfies RawBody;
+  }
   if (route.body === undefined) {
     refuseBody(call.request);
     return undefined;

@@ -16,7 +16,7 @@ afterEach(async () => {
 });
 
 /** Looks again every other millisecond: a test must not wait for its own clock. */
-const often = { interval: 2, timeout: 4000 };
+const often = { interval: 2, timeout: 20_000 };
 
 interface Followed {
   socket: WebSocket;

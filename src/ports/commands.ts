@@ -15,6 +15,12 @@ export interface Ask {
   signal: AbortSignal;
 }
 
+/** The body of a route that takes bytes. */
+export interface RawBody {
+  bytes: Uint8Array;
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
 /** Routes that http answers by itself. */
 export type OwnRoute = "login" | "loginLink" | "logout" | "openapi" | "stream" | "sse" | "terminal";
 

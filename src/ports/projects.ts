@@ -1,8 +1,16 @@
 /** Projects as the daemon sees them: the registered row, with what its holdfast.yaml says now. */
 import type { ProjectId } from "../protocol/ids.ts";
+import type { ReactionSettings } from "../protocol/reaction.ts";
 import type { Kind } from "../protocol/session.ts";
 import type { AgentDefinition } from "./agents.ts";
+import type { NotifySettings } from "./notify.ts";
 import type { ProjectRow } from "./store.ts";
+import type { TrackerSettings } from "./tracker.ts";
+
+export interface ProjectTracker extends TrackerSettings {
+  /** Name of the environment variable that holds the secret of its webhooks. */
+  webhookSecretEnv: string | null;
+}
 
 export interface ProjectSettings {
   id: ProjectId;
@@ -15,7 +23,12 @@ export interface ProjectSettings {
   symlinks: string[];
   copy: string[];
   postCreate: string[];
-  tracker: { type: string; repo: string } | null;
+  /** Where issues are. */
+  tracker: ProjectTracker | null;
+  /** Where pull requests are; mostly the tracker itself. */
+  codeHost: ProjectTracker | null;
+  reactions: ReactionSettings;
+  notify: NotifySettings;
   restoreOnBoot: boolean;
   idleStopMinutes: number;
   maxSessions: number | null;

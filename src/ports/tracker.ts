@@ -25,6 +25,8 @@ export interface PullRequestQuestion {
   key: string;
   branch: string;
   numbers: number[];
+  /** Asked anew although nothing seems to have changed: a webhook or a person said so. */
+  fresh?: boolean;
 }
 
 export interface Tracker {

@@ -32,6 +32,22 @@ export interface WorkspaceWork {
   unpushed: string[];
 }
 
+export interface LandingQuestion {
+  path: string;
+  defaultBranch: string;
+  /** The last commits of merged pull requests. */
+  heads: string[];
+  mergeCommit: string | null;
+}
+
+/** See core/landed.ts, which judges them. */
+export interface LandingFacts {
+  ahead: string[];
+  behindNoHead: string[];
+  sameFiles: boolean | null;
+  samePatch: boolean | null;
+}
+
 export interface TrashEntry {
   id: TrashId;
   session: SessionId;
@@ -65,6 +81,10 @@ export interface Workspaces {
   /** Undoes a `create` that failed: only what is provably empty of work is removed, anything else is trashed. */
   undo(plan: WorkspacePlan): Promise<void>;
   inspect(path: string): Promise<WorkspaceWork>;
+  /** Whether what was committed is in its base by content, as facts. Changes nothing. */
+  landing(question: LandingQuestion): Promise<LandingFacts>;
+  /** Whether the worktree's HEAD has this commit and the commit it began at does not. */
+  isOwnCommit(path: string, commit: string, base: string): Promise<boolean>;
   /** The files that differ from the base, uncommitted ones included. Writes nothing and runs nothing of the repository's. */
   changes(path: string, against: Against): Promise<ChangesJson>;
   /** The same as a patch; of one file, or of all. */

@@ -121,7 +121,16 @@ export interface CleanupLine {
   session: string;
   outcome: "would-kill" | "cleaned" | "error" | "skipped";
   why: string | null;
+  /** Work that only its worktree holds, and where it is kept. */
+  notes?: string[] | undefined;
 }
+
+export const refreshRequest = z.strictObject({ project: z.optional(z.string()) });
+export type RefreshRequest = z.infer<typeof refreshRequest>;
+
+/** A number, or an address. */
+export const claimRequest = z.strictObject({ pullRequest: z.string().check(z.minLength(1), z.maxLength(2048)) });
+export type ClaimRequest = z.infer<typeof claimRequest>;
 
 export const projectAddRequest = z.strictObject({ path: z.string().check(z.minLength(1)) });
 export type ProjectAddRequest = z.infer<typeof projectAddRequest>;

@@ -3,6 +3,7 @@
  * On the wire an event is flat: {seq, at, type, ...data}.
  */
 import type { LaunchId, ProjectId, PromptId, SessionId, TrashId } from "./ids.ts";
+import type { ReactionAction, ReactionName } from "./reaction.ts";
 import type {
   Activity,
   Actor,
@@ -15,6 +16,7 @@ import type {
   Role,
   Want,
 } from "./session.ts";
+import type { IssueFacts, PullRequestFacts } from "./tracker.ts";
 
 export interface SessionCreated {
   type: "session.created";
@@ -75,8 +77,33 @@ export type SessionEvent =
   /** The person asked the agent to end the turn; it has not answered yet. */
   | { type: "turn.cancelling"; by: Actor }
   | ChatEvent
+  | TrackerEvent
   | { type: "activity.changed"; activity: Activity; source: string }
   | { type: "notice"; level: "info" | "warn"; text: string };
+
+/** What trackers say of a session, and what is done about it. */
+export type TrackerEvent =
+  /** Only when something of it is different from before. */
+  | { type: "pull-request.seen"; pullRequest: PullRequestFacts }
+  | { type: "pull-request.lost"; url: string; reason: string }
+  | { type: "pull-request.claimed"; url: string; by: Actor }
+  | { type: "issue.seen"; issue: Omit<IssueFacts, "body"> }
+  /** `key` is what was reacted to: the same content is reacted to once. A message is admitted in the same commit. */
+  | {
+      type: "reaction.fired";
+      reaction: ReactionName;
+      action: ReactionAction;
+      why: string;
+      key: string;
+      attempt: number;
+      promptId?: PromptId;
+    }
+  | { type: "reaction.escalated"; reaction: ReactionName; why: string; key: string }
+  /** What it was about is over: the next time has a whole budget again. */
+  | { type: "reaction.cleared"; reaction: ReactionName }
+  /** `channels` are those outside of the dashboard that are still to be told. */
+  | { type: "notification"; id: string; title: string; text: string; why: string; channels: string[] }
+  | { type: "notification.sent"; id: string; failed: { channel: string; why: string }[] };
 
 /** What a prompt carries beside its text. The bytes are kept apart: events are read again and again. */
 export interface Attachment {

@@ -24,6 +24,8 @@ export interface Route {
   access?: "anyone" | "socket-only";
   /** Refused while the daemon is read-only; every POST and DELETE is, unless this says false. */
   writes?: boolean;
+  /** The body is handed on as bytes, with the headers, and not as JSON: its sender signs exactly these bytes. */
+  raw?: boolean;
   /** A field of the body that makes a write of a route that is none without it. */
   writesWith?: string;
 }
@@ -312,6 +314,35 @@ export const routes = {
     answer: "queueJson",
   },
   queue: { method: "GET", path: "/api/sessions/{id}/prompts", summary: "Prompts that wait", answer: "queueJson" },
+  trackers: {
+    method: "GET",
+    path: "/api/trackers",
+    summary: "How the projects' trackers are doing",
+    answer: "trackerJson[]",
+  },
+  trackersRefresh: {
+    method: "POST",
+    path: "/api/trackers/refresh",
+    summary: "Ask the trackers now, and answer when what they say is on record",
+    body: "refreshRequest",
+    answer: "trackerJson[]",
+  },
+  claimPullRequest: {
+    method: "POST",
+    path: "/api/sessions/{id}/claim-pr",
+    summary: "Say that a pull request belongs to this session",
+    body: "claimRequest",
+    answer: "sessionJson",
+  },
+  webhook: {
+    method: "POST",
+    path: "/api/webhooks/{id}",
+    summary: "A tracker's signed notice that something of a project changed; it only wakes the poller",
+    answer: "wakeJson",
+    access: "anyone",
+    raw: true,
+    writes: false,
+  },
   attachment: {
     method: "GET",
     path: "/api/sessions/{id}/prompts/{prompt}/attachments/{n}",

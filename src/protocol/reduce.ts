@@ -2,9 +2,11 @@
  * The one reducer: the daemon's stored projection and every client's view are this fold over a session's events.
  * Pure; an event type it does not know leaves the state as it is, apart from the sequence.
  */
-import type { StoredEvent } from "./event.ts";
+import type { StoredEvent, TrackerEvent } from "./event.ts";
 import type { PromptId } from "./ids.ts";
+import { rememberedKeys } from "./reaction.ts";
 import type { QueuedPrompt, SessionState } from "./session.ts";
+import { maxKeptChecks, type CheckState, type PullRequestFacts, type SeenPullRequest } from "./tracker.ts";
 
 /** Crashes older than this cannot matter to the budget any more. */
 const crashMemory = 10;
@@ -210,6 +212,16 @@ function change(state: SessionState, event: Exclude<StoredEvent, { type: "sessio
       return { lastActivityAt: event.at };
     case "turn.cancelling":
       return state.turn.turn === "open" ? { turn: { ...state.turn, cancelling: true } } : {};
+    case "pull-request.seen":
+    case "pull-request.lost":
+    case "pull-request.claimed":
+    case "issue.seen":
+    case "reaction.fired":
+    case "reaction.escalated":
+    case "reaction.cleared":
+    case "notification":
+    case "notification.sent":
+      return tracked(state, event);
     case "primer.dismissed":
     case "commands.changed":
     case "usage.updated":
@@ -221,6 +233,83 @@ function change(state: SessionState, event: Exclude<StoredEvent, { type: "sessio
       event satisfies never;
       return {};
   }
+}
+
+/** None of these is the session's own activity: what others do to its pull request does not make it younger. */
+function tracked(state: SessionState, event: TrackerEvent & { at: number }): Partial<SessionState> {
+  switch (event.type) {
+    case "pull-request.seen":
+      return withPullRequests(seen(state.pullRequests ?? [], event.pullRequest, event.at));
+    case "pull-request.lost":
+      return withPullRequests(
+        (state.pullRequests ?? []).map((one) => (one.facts.url === event.url ? { ...one, lost: event.reason } : one)),
+      );
+    case "pull-request.claimed":
+      return withPullRequests(
+        (state.pullRequests ?? []).map((one) =>
+          one.facts.url === event.url ? { ...one, claimed: true, lost: null } : one,
+        ),
+      );
+    case "issue.seen":
+      return { issueSeen: { ...event.issue, seenAt: event.at } };
+    case "reaction.fired":
+    case "reaction.escalated": {
+      const before = state.reactions?.[event.reaction];
+      const keys = (before?.keys ?? []).filter((key) => key !== event.key);
+      const history = {
+        keys: [...keys, event.key].slice(-rememberedKeys),
+        attempts: event.type === "reaction.fired" ? event.attempt : (before?.attempts ?? 0),
+        escalated: event.type === "reaction.escalated" || (before?.escalated ?? false),
+        at: event.at,
+      };
+      return { reactions: { ...state.reactions, [event.reaction]: history } };
+    }
+    case "reaction.cleared": {
+      const before = state.reactions?.[event.reaction];
+      if (before === undefined) return {};
+      // What was reacted to stays known: the same content again is no news.
+      return { reactions: { ...state.reactions, [event.reaction]: { ...before, attempts: 0, escalated: false } } };
+    }
+    case "notification":
+      return event.channels.length === 0 ? {} : { untold: [...(state.untold ?? []), event.id] };
+    case "notification.sent":
+      return { untold: (state.untold ?? []).filter((id) => id !== event.id) };
+    default:
+      event satisfies never;
+      return {};
+  }
+}
+
+function seen(known: SeenPullRequest[], facts: PullRequestFacts, at: number): SeenPullRequest[] {
+  const checks = facts.checks
+    .toSorted((a, b) => checkOrder.indexOf(a.state) - checkOrder.indexOf(b.state))
+    .slice(0, maxKeptChecks);
+  const before = known.find((one) => one.facts.url === facts.url || one.facts.number === facts.number);
+  const now = { facts: { ...facts, checks }, seenAt: at, claimed: before?.claimed ?? false, lost: null };
+  return before === undefined ? [...known, now] : known.map((one) => (one === before ? now : one));
+}
+
+const checkOrder: readonly CheckState[] = ["failed", "pending", "passed", "skipped"];
+
+function withPullRequests(pullRequests: SeenPullRequest[]): Partial<SessionState> {
+  const primary = primaryPullRequest(pullRequests);
+  return {
+    pullRequests,
+    pullRequest: primary === null ? null : { url: primary.facts.url, state: primary.facts.state },
+  };
+}
+
+const stateOrder: readonly PullRequestFacts["state"][] = ["open", "merged", "closed"];
+
+/** The one that a session is judged by. */
+export function primaryPullRequest(pullRequests: readonly SeenPullRequest[] | undefined): SeenPullRequest | null {
+  const [first] = (pullRequests ?? [])
+    .filter(({ lost }) => lost === null)
+    .toSorted(
+      (a, b) =>
+        stateOrder.indexOf(a.facts.state) - stateOrder.indexOf(b.facts.state) || b.facts.number - a.facts.number,
+    );
+  return first ?? null;
 }
 
 /** Back to waiting; also one that counted as given away and went down with its agent. */

@@ -3,6 +3,8 @@
  * status is computed from it and from what is observed, and is never stored.
  */
 import type { LaunchId, ProjectId, PromptId, SessionId, TrashId } from "./ids.ts";
+import type { ReactionHistory, ReactionName } from "./reaction.ts";
+import type { SeenIssue, SeenPullRequest } from "./tracker.ts";
 
 export const kinds = ["terminal", "chat"] as const;
 export type Kind = (typeof kinds)[number];
@@ -145,7 +147,14 @@ export interface SessionState {
   crashes: number[];
   /** Resume attempts in a row that failed; at three the conversation is started afresh, with a notice. */
   resumeFailures: number;
+  /** The one that counts: an open one before a merged one before a closed one, the newest of these. */
   pullRequest: { url: string; state: string } | null;
+  /** Left out of sessions that never had one, as are the next three. */
+  pullRequests?: SeenPullRequest[];
+  issueSeen?: SeenIssue;
+  reactions?: { [R in ReactionName]?: ReactionHistory };
+  /** Notifications that somebody outside of the dashboard is still to be told of. */
+  untold?: string[];
   createdAt: number;
   lastActivityAt: number;
   /** Sequence of the last event folded in. */

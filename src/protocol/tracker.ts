@@ -53,3 +53,21 @@ export interface ReviewThread {
   url: string;
   resolved: boolean;
 }
+
+/** A pull request as a session remembers it. */
+export interface SeenPullRequest {
+  facts: PullRequestFacts;
+  /** When it was last different from before; that it still is so is known to the running daemon only. */
+  seenAt: number;
+  /** A person or the agent said that it belongs to this session: then its branch does not matter. */
+  claimed: boolean;
+  /** The host no longer shows it, or another session has it. It is kept because it may come back. */
+  lost: string | null;
+}
+
+export interface SeenIssue extends Omit<IssueFacts, "body"> {
+  seenAt: number;
+}
+
+/** More checks than anybody reads; the failed ones are kept before all others. */
+export const maxKeptChecks = 60;

@@ -293,7 +293,17 @@ export class TranscriptBuilder {
         return this.#place({ ...placed, item: "converted", kind: event.kind, by: event.by });
       case "notice":
         return this.#place({ ...placed, item: "notice", level: event.level, text: event.text });
+      case "reaction.escalated":
+        return this.#place({ ...placed, item: "notice", level: "warn", text: event.why });
       // How the session is run is not part of what was said.
+      case "pull-request.seen":
+      case "pull-request.lost":
+      case "pull-request.claimed":
+      case "issue.seen":
+      case "reaction.fired":
+      case "reaction.cleared":
+      case "notification":
+      case "notification.sent":
       case "session.created":
       case "session.intent":
       case "session.renamed":

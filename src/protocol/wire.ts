@@ -5,6 +5,27 @@ import { activities, kinds, roles, statuses } from "./session.ts";
 
 const time = z.nullable(z.iso.datetime());
 
+/** `{url, state}` is what scripts may count on; the rest is told where a tracker told it. */
+export const pullRequestJson = z.object({
+  url: z.string(),
+  state: z.string(),
+  number: z.optional(z.number()),
+  title: z.optional(z.string()),
+  draft: z.optional(z.boolean()),
+  headBranch: z.optional(z.string()),
+  baseBranch: z.optional(z.string()),
+  checks: z.optional(
+    z.object({ passed: z.number(), failed: z.number(), pending: z.number(), failedNames: z.array(z.string()) }),
+  ),
+  review: z.optional(z.string()),
+  conflict: z.optional(z.nullable(z.boolean())),
+  mergeable: z.optional(z.nullable(z.boolean())),
+  claimed: z.optional(z.boolean()),
+  /** When the tracker last confirmed it. */
+  seenAt: z.optional(time),
+});
+export type PullRequestJson = z.infer<typeof pullRequestJson>;
+
 export const sessionJson = z.object({
   id: z.string(),
   name: z.string(),
@@ -26,7 +47,13 @@ export const sessionJson = z.object({
   base: z.string(),
   workspacePath: z.string(),
   issue: z.nullable(z.string()),
-  pullRequest: z.nullable(z.object({ url: z.string(), state: z.string() })),
+  pullRequest: z.nullable(pullRequestJson),
+  /** All of them, the one above first. */
+  pullRequests: z.optional(z.array(pullRequestJson)),
+  /** What the tracker says of the issue. */
+  issueFacts: z.optional(
+    z.object({ key: z.string(), url: z.string(), title: z.string(), state: z.string(), seenAt: time }),
+  ),
   agentSessionId: z.nullable(z.string()),
   processes: z.array(z.object({ pid: z.number(), startedAt: time, what: z.string() })),
   /** The trash entry that holds the worktree, or null while it is in its place. */
@@ -172,7 +199,24 @@ export const cleanupJson = z.object({
   session: z.string(),
   outcome: z.enum(["would-kill", "cleaned", "error", "skipped"]),
   why: z.nullable(z.string()),
+  /** Work that only its worktree holds, and where it is kept. */
+  notes: z.optional(z.array(z.string())),
 });
+/** One tracker of one project. `why` says what is wrong where something is. */
+export const trackerJson = z.object({
+  project: z.string(),
+  type: z.string(),
+  repo: z.string(),
+  state: z.enum(["ok", "resting", "failing", "no-token"]),
+  why: z.nullable(z.string()),
+  requests: z.number(),
+  notModified: z.number(),
+  /** Of the tracker's own limit, where it says so. */
+  remaining: z.nullable(z.number()),
+  restsUntil: time,
+  lastOk: time,
+});
+export const wakeJson = z.object({ woken: z.boolean() });
 export const trashJson = z.object({
   id: z.string(),
   session: z.string(),
@@ -271,6 +315,7 @@ export type StopJson = Infer<typeof stopJson>;
 export type VerbAnswer = Infer<typeof verbAnswer>;
 export type WorkerJson = Infer<typeof workerJson>;
 export type TrashJson = Infer<typeof trashJson>;
+export type TrackerJson = Infer<typeof trackerJson>;
 export type FindingJson = Infer<typeof findingJson>;
 export type ChangedFileJson = Infer<typeof changedFileJson>;
 export type ChangesJson = Infer<typeof changesJson>;
@@ -333,6 +378,10 @@ export interface Answers {
   convert: VerbAnswer;
   promptEdit: Infer<typeof queueJson>;
   queue: Infer<typeof queueJson>;
+  trackers: TrackerJson[];
+  trackersRefresh: TrackerJson[];
+  claimPullRequest: SessionJson;
+  webhook: Infer<typeof wakeJson>;
   /** Sent as it is, not as JSON. */
   attachment: { mimeType: string; bytes: Uint8Array };
   openapi: Record<string, unknown>;

@@ -59,6 +59,8 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
       }),
     undo: async (plan) => await serial.run(plan.path, async () => await undoWorkspace(context, plan)),
     inspect: async (path) => (await inspectWorktree(path)).work,
+    landing: async (question) => await (await import("./landing.ts")).readLanding(question),
+    isOwnCommit: async (path, commit, base) => await (await import("./landing.ts")).isOwnCommit(path, commit, base),
     trashDays,
     // Only the dashboard asks for these: they load with the first question.
     changes: async (path, against) => await (await import("./changes.ts")).readChanges(context, path, against),

@@ -1,7 +1,8 @@
 /**
  * From its first prompt on it writes text without end, at FLOODS_MB_PER_S (100 unless told), until it is cancelled; with
- * FLOODS_MB it stops by itself after that many.
+ * FLOODS_MB it stops by itself after that many; with FLOODS_GATE it begins when there is such a file.
  */
+import { existsSync } from "node:fs";
 import { answer, serve } from "./rpc.ts";
 import type { Message } from "./rpc.ts";
 
@@ -25,11 +26,17 @@ serve({
     line = `${JSON.stringify({ jsonrpc: "2.0", method: "session/update", params })}\n`;
     prompt = message;
     written = 0;
-    begun = performance.now();
-    flood();
+    begin();
   },
   "session/cancel": () => end("cancelled"),
 });
+
+function begin(): void {
+  const gate = process.env["FLOODS_GATE"];
+  if (gate !== undefined && !existsSync(gate)) return void setTimeout(begin, sliceMs);
+  begun = performance.now();
+  flood();
+}
 
 /** What is due by now goes out at once: a rate is kept however late a timer comes. */
 function flood(): void {

@@ -92,6 +92,7 @@ export class ChatLane implements AsyncDisposable {
   /** One of the agent's own commands, as its person would run it. */
   async own(...command: string[]): Promise<string> {
     const { stdout } = await this.home.run(command[0]!, command.slice(1), {
+      cwd: this.home.repo,
       env: this.#prepared.env,
       timeoutMs: patienceMs,
     });

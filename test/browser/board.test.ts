@@ -69,15 +69,15 @@ test("[WEB-4, WEB-6, WEB-7] filter, search, order, keyboard and command palette"
         .then((all) => Promise.all(all.map((one) => one.getAttribute("aria-label"))))
     ).map((label) => label!.split(" ")[0]!);
 
-  await page.getByLabel("Order").selectOption("Name");
+  await page.getByLabel("Order", { exact: true }).selectOption("Name");
   await until("the order by name", async () => (await shown()).join() === [ids[0], ids[1], ids[2]].join());
-  await page.getByLabel("Order").selectOption("Newest");
+  await page.getByLabel("Order", { exact: true }).selectOption("Newest");
   await until("the newest first", async () => (await shown()).join() === ids.toReversed().join());
-  await page.getByLabel("Order").selectOption("Name");
+  await page.getByLabel("Order", { exact: true }).selectOption("Name");
 
-  await page.getByLabel("Project").selectOption("other-app");
+  await page.getByLabel("Project", { exact: true }).selectOption("other-app");
   await until("one project", async () => (await shown()).join() === ids[2]);
-  await page.getByLabel("Project").selectOption("All projects");
+  await page.getByLabel("Project", { exact: true }).selectOption("All projects");
 
   await page.locator("body").press("/");
   await page.keyboard.type("fix LOGIN");

@@ -1,11 +1,14 @@
 /** Runs in a mount namespace of its own (see small-disk.ts) and prints what became of two turns on a disk that was full. */
+import { statSync } from "node:fs";
+import { join } from "node:path";
 import { readStat } from "../../src/base/pid.ts";
 import { ChatHome } from "../harness/chat.ts";
 import { SmallDisk } from "../harness/small-disk.ts";
 import { until } from "../harness/until.ts";
 
-/** Beyond what is reserved for an agent in a hurry. */
-const floodMb = 24;
+/** More than is reserved, and so slow that a busy machine has half a second to hold it. */
+const floodMb = 2;
+const megabytesPerSecond = 0.4;
 
 await using home = new ChatHome();
 const disk = new SmallDisk(home.home);
@@ -21,7 +24,11 @@ try {
 }
 
 async function run(): Promise<object> {
-  const rate = { FLOODS_MB: String(floodMb), FLOODS_MB_PER_S: "8" };
+  const rate = {
+    FLOODS_MB: String(floodMb),
+    FLOODS_MB_PER_S: String(megabytesPerSecond),
+    FLOODS_GATE: join(home.gates, "flood"),
+  };
   await home.begin({ floods: { program: "floods", env: rate } });
 
   const talking = await home.chat("say: one\ngate: a\nsay: two\ngate: b\nsay: three");
@@ -29,14 +36,10 @@ async function run(): Promise<object> {
   const flooding = await home.chat(undefined, "floods");
   const agents = [await home.agent(talking), await home.agent(flooding)];
   await home.send(flooding, "go");
-  await until("the flood", () => home.output(flooding).length > 500_000);
+  await until("the reserve", () => statSync(join(home.launchDirectory(flooding), "out")).blocks * 512 >= 1024 * 1024);
 
-  const line = home
-    .output(flooding)
-    .split("\n")
-    .find((text) => text.includes("xxx"))!;
-  const lines = Math.ceil((floodMb * 1024 * 1024) / (line.length + 1));
   disk.fill();
+  home.openGate("flood");
   home.openGate("a");
   await until("the agent to say it from its reserve", () => home.output(talking).includes('"two'));
   const flooder = agents[1]!.pid;
@@ -49,6 +52,11 @@ async function run(): Promise<object> {
   home.openGate("b");
 
   const turns = [(await home.ended(talking))[0]!, (await home.ended(flooding))[0]!];
+  const flooded = home
+    .output(flooding)
+    .split("\n")
+    .find((line) => line.includes("xxx"))!;
+  const lines = Math.ceil((floodMb * 1024 * 1024) / (flooded.length + 1));
   const damaged = [
     ...(await home.ofType(talking, "output.damaged")),
     ...(await home.ofType(flooding, "output.damaged")),

@@ -1,8 +1,8 @@
-import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { canMount, runOnSmallDisk } from "../harness/small-disk.ts";
 
-const fixture = join(import.meta.dirname, "chat-full-disk.fixture.ts");
+const fixture = fileURLToPath(new URL("chat-full-disk.fixture.ts", import.meta.url));
 
 test.runIf(canMount())(
   "[CHAT-73] a disk that is full in mid-turn: what an agent writes meanwhile is kept, one that writes much is held, and both turns end truly once there is room",

@@ -174,6 +174,14 @@ test("[CHAT-27] a conversation that the agent no longer has is reset in plain si
   expect(primer).toMatchObject({ turns: 1, omitted: 0 });
   expect(primer.markdown).toContain("before the reset");
   expect(primer.markdown).not.toContain("history?");
+  // Offered to everybody until somebody puts it away, for good.
+  const offered = async () => !(await home.call("transcript", id, { query: { tail: 1 } })).primerUsed;
+  expect(await offered()).toBe(true);
+  await home.call("primerDismiss", id, { body: {} });
+  expect(await offered()).toBe(false);
+  await home.crash();
+  await home.ok(["start"]);
+  expect(await offered()).toBe(false);
 });
 
 test("[CHAT-27] so is one of an agent that forgets its sessions with its process", async () => {

@@ -23,6 +23,11 @@ const session: readonly IndexEntry[] = [
   { name: "delete", summary: "remove a session for good", load: () => import("./session/delete.ts") },
   { name: "rename", summary: "change a session's title", load: () => import("./session/rename.ts") },
   {
+    name: "claim-pr",
+    summary: "say that a pull request belongs to a session",
+    load: () => import("./session/claim-pr.ts"),
+  },
+  {
     name: "convert",
     summary: "hand the conversation over to the other kind",
     load: () => import("./session/convert.ts"),

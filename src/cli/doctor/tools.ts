@@ -17,7 +17,25 @@ export async function checkTools(env: NodeJS.ProcessEnv): Promise<Finding[]> {
     checkVersion({ name: "git", args: ["--version"], oldest: oldestGit, fix: `${install} git`, env }),
     checkVersion({ name: "tmux", args: ["-V"], oldest: oldestTmux, fix: `${install} tmux`, env }),
   ]);
-  return [finding("node", "ok", `Node ${process.versions.node} (${process.execPath})`), git, tmux];
+  return [
+    finding("node", "ok", `Node ${process.versions.node} (${process.execPath})`),
+    git,
+    tmux,
+    judgeReserve(findOnPath("fallocate", env)),
+  ];
+}
+
+/** Without it a chat agent works all the same; only a disk that fills up in the middle of a turn may cost its answer. */
+export function judgeReserve(path: string | null): Finding {
+  if (path !== null) return finding("fallocate", "ok", "Room is reserved ahead of what chat agents write");
+  const message =
+    "fallocate is not on PATH: no room is reserved ahead of what a chat agent writes, so a full disk may cost it an answer.";
+  return finding("fallocate", "warn", message, {
+    fix:
+      process.platform === "darwin"
+        ? "Keep some gigabytes free: this system has none."
+        : "sudo apt-get install util-linux",
+  });
 }
 
 interface Tool {

@@ -10,7 +10,16 @@ export function cleanupLines(lines: readonly CleanupLine[], dryRun: boolean): st
   const end = dryRun
     ? `Dry run complete. ${count(done, "session")} would be cleaned.`
     : `Cleanup complete. ${count(done, "session")} cleaned.`;
-  return [cleanupHeading, "", ...sorted.map(cleanupLine), ...(sorted.length > 0 ? [""] : []), end];
+  return [
+    cleanupHeading,
+    "",
+    ...sorted.flatMap((line) => [
+      cleanupLine(line),
+      ...(line.notes ?? []).map((note) => `    ${note.startsWith("  ") ? "  " : ""}${clean(note)}`),
+    ]),
+    ...(sorted.length > 0 ? [""] : []),
+    end,
+  ];
 }
 
 function cleanupLine({ session, outcome, why }: CleanupLine): string {

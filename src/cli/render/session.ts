@@ -1,5 +1,5 @@
 /** `session show`: everything about one session, and why it ended. */
-import type { SessionJson } from "../../protocol/wire.ts";
+import type { PullRequestJson, SessionJson } from "../../protocol/wire.ts";
 import type { Paint } from "./paint.ts";
 import { ageOf, clean, count } from "./text.ts";
 
@@ -13,11 +13,14 @@ export function showLines(session: SessionJson, paint: Paint, now: number): stri
     ["Status", `${session.status}${session.reason === null ? "" : `: ${session.reason}`}`],
     ["Wanted", `${intent.want}${until}, by ${intent.by}${ago(intent.at)}`],
     ["Agent", `${session.agent}, ${session.kind}, ${session.role}`],
-    ["Issue", session.issue],
+    ["Issue", issueText(session)],
     ["Branch", session.branch],
     ["Base", session.base],
     ["Worktree", session.trash === null ? session.workspacePath : `in the trash as ${session.trash}`],
-    ["Pull request", pullRequest === null ? null : `${pullRequest.url} (${pullRequest.state})`],
+    ["Pull request", pullRequest === null ? null : pullRequestText(pullRequest)],
+    ["Checks", pullRequest === null ? null : checksText(pullRequest)],
+    ["Review", pullRequest === null ? null : reviewText(pullRequest)],
+    ...(session.pullRequests ?? []).slice(1).map((other): [string, string] => ["Also", pullRequestText(other)]),
     ["Conversation", session.agentSessionId],
     ["Queued", session.queued === 0 ? null : count(session.queued, "prompt")],
     ["Created", session.createdAt === null ? null : `${session.createdAt}${ago(session.createdAt)}`],
@@ -33,6 +36,25 @@ export function showLines(session: SessionJson, paint: Paint, now: number): stri
     ...session.processes.map(({ pid, what }) => `  ${"Process:".padEnd(14)} ${pid} (${clean(what)})`),
     ...(end === null ? [] : endLines(end, paint, now)),
   ];
+}
+
+function pullRequestText({ url, state, draft, conflict }: PullRequestJson): string {
+  const more = [state, ...(draft === true ? ["draft"] : []), ...(conflict === true ? ["does not merge"] : [])];
+  return `${url} (${more.join(", ")})`;
+}
+
+function checksText({ checks }: PullRequestJson): string | null {
+  if (checks === undefined || checks.passed + checks.failed + checks.pending === 0) return null;
+  const names = checks.failedNames.length === 0 ? "" : `: ${checks.failedNames.join(", ")}`;
+  return `${checks.passed} passed, ${checks.pending} pending, ${checks.failed} failed${names}`;
+}
+
+function reviewText({ review }: PullRequestJson): string | null {
+  return review === undefined || review === "none" ? null : review.replaceAll("_", " ");
+}
+
+function issueText({ issue, issueFacts }: SessionJson): string | null {
+  return issueFacts === undefined ? issue : `${issueFacts.key} (${issueFacts.state}) ${issueFacts.url}`;
 }
 
 function endLines(end: NonNullable<SessionJson["end"]>, paint: Paint, now: number): string[] {

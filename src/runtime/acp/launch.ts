@@ -6,7 +6,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { identify, isAlive, type Identity } from "../../base/pid.ts";
+import { identify, type Identity } from "../../base/pid.ts";
 import { findTree } from "../../base/process-tree.ts";
 import { reach } from "../../base/test-points.ts";
 import type { ChatAgent } from "../../ports/agents.ts";
@@ -16,6 +16,7 @@ import { commandOf, environmentOf, writeFiles } from "./agent-program.ts";
 import { isGone, writeRequest } from "./client.ts";
 import type { AcpContext } from "./context.ts";
 import { initializeRequest, openConversation } from "./handshake.ts";
+import { awaitExit } from "./await-exit.ts";
 import { stop } from "./stop.ts";
 import { carriesMarker, placeOf } from "./workers.ts";
 import { identityOf, newWorker, type Worker } from "./worker.ts";
@@ -183,14 +184,6 @@ async function giveUp(
   const died = isGone(worker);
   const { exit, lastLines } = await stop(context, request.session, { force: false, deadlineMs: giveUpMs });
   return { launched: false, reason: withLastWords(reason, lastLines), exit, lastLines, conversationGone, died };
-}
-
-async function awaitExit(worker: Worker): Promise<void> {
-  const { agent, keeper } = worker.record;
-  if (agent !== null && isAlive(identityOf(worker.record, agent))) return;
-  const until = performance.now() + 500;
-  const keeperLives = (): boolean => keeper === null || isAlive(identityOf(worker.record, keeper));
-  while (readExit(worker.directory) === null && keeperLives() && performance.now() < until) await delay(pollMs);
 }
 
 function notStarted(worker: Worker): string {

@@ -18,6 +18,7 @@ import type { LaunchPlace } from "../../ports/store.ts";
 import type { LaunchId, SessionId } from "../../protocol/ids.ts";
 import type { SessionState } from "../../protocol/session.ts";
 import { launchMarker } from "../../protocol/worker-record.ts";
+import { awaitExit } from "./await-exit.ts";
 import { flush } from "./client.ts";
 import type { AcpContext } from "./context.ts";
 import { learn } from "./launch.ts";
@@ -71,7 +72,12 @@ async function observeOne(
   }
   const agent = identityOf(worker.record, worker.record.agent!);
   const stat = readStat(agent.pid);
-  if (!lives(stat, agent)) return existsSync(worker.directory) ? dead(context, worker) : gone;
+  if (!lives(stat, agent)) {
+    if (!existsSync(worker.directory)) return gone;
+    // Else a crash would be told of without its signal.
+    if (worker.record.keeper !== null) await awaitExit(worker);
+    return dead(context, worker);
+  }
   if (known === null) attach(context, session, worker, found.settled);
   if (stat.state === "T") wakeUnlessHeld(context, worker, agent);
   return { seen: { is: "known", value: seenAlive(context, worker, session, agent) }, cause: null };

@@ -74,7 +74,7 @@ export function newWorker(record: WorkerRecord, directory: string, read: number)
       cutNotBefore: 0,
       busy: false,
       paused: false,
-      renewedAt: 0,
+      renewedAt: -Infinity,
       errorsAt: 0,
     },
   };

@@ -3,6 +3,7 @@
  * the whole screen for each one who comes. What is typed goes to that client, and so to no other session than the one that
  * tmux itself says the client is attached to.
  */
+import type * as NodePty from "@lydell/node-pty";
 import type { IPty } from "@lydell/node-pty";
 import { setTimeout as delay } from "node:timers/promises";
 import { identify, signalIdentity } from "../../base/pid.ts";
@@ -72,13 +73,24 @@ function notShown(session: SessionState, why: string): HoldfastError {
 }
 
 async function startClient(tmux: Tmux, target: string, { cols, rows, readonly }: ViewRequest): Promise<Pty> {
-  // Only whoever looks at a terminal needs it.
-  const { spawn } = await import("@lydell/node-pty");
+  const { spawn } = await loadPty();
   const { file, args, env } = tmux.clientCommand(["attach-session", ...sizeFlags(readonly), "-t", target]);
   const pty = spawn(file, args, { cols, rows, env, cwd: "/", encoding: null }) as unknown as Pty;
   // Without a listener it would throw what goes wrong with a write, and end the daemon; the client's end says enough.
   pty.on("error", () => undefined);
   return pty;
+}
+
+/** Only whoever looks at a terminal needs it; it comes with the package where there is a build of it for the machine. */
+async function loadPty(): Promise<typeof NodePty> {
+  try {
+    return await import("@lydell/node-pty");
+  } catch (cause) {
+    throw new HoldfastError("conflict", "Screens cannot be shown here: the package @lydell/node-pty is missing.", {
+      hint: "Install Holdfast again without --omit=optional, or use `holdfast attach`.",
+      cause,
+    });
+  }
 }
 
 /** One who only watches takes the window as it is; among those who type, the last to do so gives it its size. */

@@ -7,6 +7,7 @@ import { nameThePage } from "../state/notify.ts";
 import { Spinner } from "../ui/spinner.tsx";
 import { Toasts } from "../ui/toast.tsx";
 import { Board } from "../board/board.tsx";
+import { Announcer } from "./announcer.tsx";
 import { BottomBar } from "./bottom-bar.tsx";
 import { ConnectionBanner } from "./connection-banner.tsx";
 import { ErrorBoundary } from "./error-boundary.tsx";
@@ -42,7 +43,10 @@ function Frame() {
       >
         Skip to the content
       </a>
-      <Header />
+      {/* A session has its own way back, and on a phone no room for a second header. */}
+      <div className={inSession ? "max-md:hidden" : ""}>
+        <Header />
+      </div>
       <ConnectionBanner />
       <VersionBanner />
       <main id="main" tabIndex={-1} className="flex min-h-0 flex-1 flex-col overflow-y-auto outline-none">
@@ -72,6 +76,7 @@ function Frame() {
       {!inSession && <BottomBar />}
       <VerbHost />
       <Overlays />
+      <Announcer />
       <Toasts />
     </>
   );

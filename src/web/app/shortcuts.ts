@@ -30,7 +30,7 @@ export const shortcuts: { keys: string; does: string }[] = [
 export function useShortcuts(): void {
   const [, navigate] = useLocation();
   useEffect(() => {
-    let goingSince = 0;
+    let goingSince = -Infinity;
     const onKey = (event: KeyboardEvent): void => {
       if (event.defaultPrevented) return;
       if ((event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey && event.key === "k") {
@@ -39,9 +39,9 @@ export function useShortcuts(): void {
         event.preventDefault();
         return openOverlay("palette");
       }
-      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || isCovered()) return;
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event) || isCovered()) return;
       const going = event.timeStamp - goingSince < sequenceMs;
-      goingSince = event.key === "g" && !going ? event.timeStamp : 0;
+      goingSince = event.key === "g" && !going ? event.timeStamp : -Infinity;
       const act = going ? places[event.key] : keys[event.key];
       if (act === undefined) return;
       event.preventDefault();
@@ -76,11 +76,15 @@ const keys: Record<string, Act> = {
 
 /** Goes to the board where the search is, if need be. */
 export function searchFrom(navigate: (path: string) => void): void {
-  if (location.pathname !== "/") navigate("/");
-  requestAnimationFrame(() => {
+  const focus = (): void => {
     const input = document.getElementById(searchInputId);
+    input?.focus();
     if (input instanceof HTMLInputElement) input.select();
-  });
+  };
+  // At once where it can be: the first letters behind the `/` belong to the search.
+  if (location.pathname === "/") return focus();
+  navigate("/");
+  requestAnimationFrame(focus);
 }
 
 function cards(within: ParentNode = document): HTMLElement[] {
@@ -115,11 +119,11 @@ function focusOn(card: HTMLElement | undefined): void {
   card?.closest("article")?.scrollIntoView({ block: "nearest" });
 }
 
-function isTyping(target: EventTarget | null): boolean {
+function isTyping({ target, key }: KeyboardEvent): boolean {
   if (!(target instanceof HTMLElement)) return false;
-  return (
-    target.isContentEditable || inTerminal(target) || target.matches("input:not([type=checkbox]), textarea, select")
-  );
+  // Letters pick an option there; a search is no option.
+  if (target instanceof HTMLSelectElement) return key !== "/";
+  return target.isContentEditable || inTerminal(target) || target.matches("input:not([type=checkbox]), textarea");
 }
 
 function inTerminal(target: EventTarget | null): boolean {

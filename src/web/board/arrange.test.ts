@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { SessionJson } from "../../protocol/wire.ts";
-import { arrange, keepSame, noColumns } from "./arrange.ts";
+import { arrange, keepSame, moves, noColumns } from "./arrange.ts";
 
 const at = (minute: number, second = 0): string => new Date(Date.UTC(2026, 0, 1, 0, minute, second)).toISOString();
 const session = (id: string, over: Partial<SessionJson> = {}): SessionJson =>
@@ -61,6 +61,17 @@ test("[WEB-4] every word of a search must be somewhere in the session; the proje
   expect(arrange(sessions, { ...all, query: "claude login" }).idle).toEqual([]);
   expect(arrange(sessions, { ...all, query: "branch-ot" }).idle).toEqual(["ot-1"]);
   expect(arrange(sessions, { ...all, project: "my-app" }).idle).toEqual(["ma-1"]);
+});
+
+test("[WEB-5] only what changes a session's place sorts the board again", () => {
+  const before = session("ma-1", { lastActivityAt: at(5, 1) });
+  const by = { ...all, sort: "activity" } as const;
+  expect(moves(before, { ...before, reason: "words", lastActivityAt: at(5, 2) }, by)).toBe(false);
+  expect(moves(before, { ...before, lastActivityAt: at(6) }, by)).toBe(true);
+  expect(moves(before, { ...before, lastActivityAt: at(6) }, all)).toBe(false);
+  expect(moves(before, { ...before, status: "working" }, all)).toBe(true);
+  expect(moves(undefined, before, all)).toBe(true);
+  expect(moves(before, before, { ...all, query: "x" })).toBe(true);
 });
 
 test("[WEB-5] columns in which nothing moved stay the same objects", () => {

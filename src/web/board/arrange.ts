@@ -30,6 +30,12 @@ export function arrange(sessions: Iterable<SessionJson>, wanted: Wanted): Column
   return { you: ids("you"), working: ids("working"), review: ids("review"), idle: ids("idle"), ended: ids("ended") };
 }
 
+/** Whether a change can move anything: most of what an agent says does not, and then nothing is sorted. */
+export function moves(before: SessionJson | undefined, after: SessionJson, wanted: Wanted): boolean {
+  if (before === undefined || wanted.query !== "" || needOf(before) !== needOf(after)) return true;
+  return wanted.sort === "activity" && stepOf(before.lastActivityAt) !== stepOf(after.lastActivityAt);
+}
+
 /** The old arrays where nothing moved, so that a column that is the same is not drawn again. */
 export function keepSame(before: Columns, now: Columns): Columns {
   let same = true;

@@ -1,7 +1,7 @@
 /** The board's columns as they are now. Drawn at most once a frame, and only where something moved. */
 import { useEffect, useMemo, useState } from "react";
-import { live } from "../state/live.ts";
-import { arrange, keepSame, noColumns, type Columns, type Wanted } from "./arrange.ts";
+import { live, onChanges } from "../state/live.ts";
+import { arrange, keepSame, moves, noColumns, type Columns, type Wanted } from "./arrange.ts";
 
 export function useColumns({ project, query, sort }: Wanted): Columns {
   const wanted = useMemo(() => ({ project, query, sort }), [project, query, sort]);
@@ -13,11 +13,19 @@ export function useColumns({ project, query, sort }: Wanted): Columns {
       setColumns((before) => keepSame(before, read(wanted)));
     };
     update();
-    const stop = live.subscribe((state, before) => {
-      if (state.sessions !== before.sessions && frame === 0) frame = requestAnimationFrame(update);
-    });
+    const schedule = (): void => {
+      if (frame === 0) frame = requestAnimationFrame(update);
+    };
+    const stops = [
+      onChanges((changes) => {
+        if (changes.some(({ before, after }) => moves(before, after, wanted))) schedule();
+      }),
+      live.subscribe((state, before) => {
+        if (state.snapshots !== before.snapshots || state.sessions.size !== before.sessions.size) schedule();
+      }),
+    ];
     return () => {
-      stop();
+      for (const stop of stops) stop();
       cancelAnimationFrame(frame);
     };
   }, [wanted]);

@@ -1,7 +1,9 @@
 /** Worktrees that were put away by kill, cleanup and delete, to be put back or thrown away for good. */
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import type { TrashJson } from "../../protocol/wire.ts";
+import { startVerb } from "../session/verbs.tsx";
 import { call, sentenceOf } from "../state/api.ts";
+import { onEvents, useSession } from "../state/live.ts";
 import { Age } from "../ui/age.tsx";
 import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
@@ -11,6 +13,11 @@ import { Answered, Row, Section } from "./section.tsx";
 
 export default function TrashPage() {
   const [trash, again] = useAnswer("trash");
+  // A session that is restored, killed or deleted, here or elsewhere, changes the list.
+  useEffect(
+    () => onEvents("*", (events) => void (events.some(({ type }) => type.startsWith("workspace.")) && again())),
+    [again],
+  );
   /** What is to be thrown away: one entry, or all of them. */
   const [asked, setAsked] = useState<TrashJson | "all" | null>(null);
   const some = trash.is === "known" && trash.value.length > 0;
@@ -57,6 +64,8 @@ export default function TrashPage() {
 
 function Entry({ entry, onChanged, onThrow }: { entry: TrashJson; onChanged: () => void; onThrow: () => void }) {
   const [busy, setBusy] = useState(false);
+  const session = useSession(entry.session);
+  const owner = session?.trash === entry.id ? session : undefined;
   const restore = async (): Promise<void> => {
     setBusy(true);
     try {
@@ -72,9 +81,20 @@ function Entry({ entry, onChanged, onThrow }: { entry: TrashJson; onChanged: () 
     <Row
       action={
         <span className="flex gap-2">
-          <Button size="small" disabled={busy} aria-label={`Put back ${entry.session}`} onClick={() => void restore()}>
-            Put back
-          </Button>
+          {owner === undefined ? (
+            <Button
+              size="small"
+              disabled={busy}
+              aria-label={`Put back ${entry.session}`}
+              onClick={() => void restore()}
+            >
+              Put back
+            </Button>
+          ) : (
+            <Button size="small" aria-label={`Restore ${entry.session}`} onClick={() => startVerb("restore", owner)}>
+              Restore session
+            </Button>
+          )}
           <Button size="small" variant="danger" aria-label={`Throw away ${entry.session}`} onClick={onThrow}>
             Throw away
           </Button>

@@ -2,6 +2,7 @@
 import { follow } from "../../client/follow.ts";
 import { HoldfastError } from "../../protocol/error.ts";
 import type { Frame } from "../../protocol/stream.ts";
+import type { SessionJson } from "../../protocol/wire.ts";
 import { forgetSession, sweepSessions } from "./session-cache.ts";
 import { call, logOut, sentenceOf } from "./api.ts";
 import { live, tellChanges, tellEvents } from "./live.ts";
@@ -65,6 +66,10 @@ function start(): void {
 }
 
 addEventListener("online", wake);
+// A fresh link that is opened in this very tab changes only what stands behind the #: the page is not loaded anew.
+addEventListener("hashchange", () => {
+  if (location.hash.includes("login=")) void begin();
+});
 document.addEventListener("visibilitychange", () => {
   if (document.visibilityState === "visible") wake();
 });
@@ -97,19 +102,22 @@ function take(frame: Frame): void {
     return;
   }
   if (frame.frame === "snapshot") {
-    const sessions = new Map(frame.sessions.map((session) => [session.id, session]));
-    live.setState({ loaded: true, sessions });
+    const there = frame.sessions.filter((session) => !isDeleted(session));
+    const sessions = new Map(there.map((session) => [session.id, session]));
+    live.setState(({ snapshots }) => ({ loaded: true, sessions, snapshots: snapshots + 1 }));
     sweepSessions(new Set(sessions.keys()));
     return;
   }
-  const gone = frame.events.filter(isDeletion).map((event) => event.session);
+  // A deleted session is told about until its processes and files are cleared away: that does not bring it back.
+  const [gone, there] = [
+    frame.sessions.filter(isDeleted).map(({ id }) => id),
+    frame.sessions.filter((one) => !isDeleted(one)),
+  ];
   const known = live.getState().sessions;
-  const changes = frame.sessions.map((after) => ({ before: known.get(after.id), after }));
+  const changes = there.map((after) => ({ before: known.get(after.id), after }));
   live.setState((state) => {
     const sessions = new Map(state.sessions);
-    for (const session of frame.sessions) sessions.set(session.id, session);
-    // A deleted session is still told about until its processes and files are cleared away.
-    for (const { id, intent } of frame.sessions) if (intent.want === "deleted") sessions.delete(id);
+    for (const session of there) sessions.set(session.id, session);
     for (const id of gone) sessions.delete(id);
     return { sessions, ...(gone.length === 0 ? {} : { deleted: new Set([...state.deleted, ...gone]) }) };
   });
@@ -118,6 +126,6 @@ function take(frame: Frame): void {
   tellChanges(changes);
 }
 
-function isDeletion(event: { type: string; want?: unknown }): boolean {
-  return event.type === "session.intent" && (event.want as { want?: unknown } | undefined)?.want === "deleted";
+function isDeleted({ intent }: SessionJson): boolean {
+  return intent.want === "deleted";
 }

@@ -21,6 +21,8 @@ export interface Live {
   daemon: { version: string; build: string } | null;
   /** False until the first snapshot has come. */
   loaded: boolean;
+  /** How many snapshots have come: each replaces everything. */
+  snapshots: number;
   sessions: ReadonlyMap<string, SessionJson>;
   /** Ids that were deleted while this page was open, here or elsewhere. */
   deleted: ReadonlySet<string>;
@@ -31,6 +33,7 @@ export const live = createStore<Live>(() => ({
   line: { is: "connecting", attempt: 0 },
   daemon: null,
   loaded: false,
+  snapshots: 0,
   sessions: new Map(),
   deleted: new Set(),
 }));

@@ -14,7 +14,7 @@ const look = cva(
       },
       /** On a coarse pointer everything is at least a finger wide. */
       size: {
-        small: "h-7 px-2 text-xs pointer-coarse:h-9",
+        small: "h-7 px-2 text-xs pointer-coarse:h-10",
         normal: "h-8 px-3 text-sm pointer-coarse:h-10",
         icon: "size-8 pointer-coarse:size-10",
       },

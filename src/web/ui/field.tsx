@@ -3,7 +3,7 @@ import { useId, type ComponentProps, type ReactNode } from "react";
 import { classes } from "./classes.ts";
 
 export const inputLook =
-  "w-full rounded-md border border-line-strong bg-panel px-2.5 py-1.5 text-base sm:text-sm placeholder:text-dim disabled:opacity-60";
+  "w-full rounded-md border border-line-strong bg-panel px-2.5 py-1.5 text-base sm:text-sm placeholder:text-dim disabled:opacity-60 pointer-coarse:min-h-10";
 
 export interface FieldProps {
   label: string;

@@ -1,0 +1,40 @@
+/** Runs a small foreign program for its output: no shell, a deadline, bounded output, nothing on its input. */
+import { spawn } from "node:child_process";
+
+export interface RunAnswer {
+  code: number;
+  stdout: string;
+}
+
+/** Null: it is not there, took too long, or printed more than expected. */
+export type Run = (argv: readonly string[], options: { deadlineMs: number }) => Promise<RunAnswer | null>;
+
+const maxOutputBytes = 64 * 1024;
+
+export const run: Run = async (argv, { deadlineMs }) =>
+  await new Promise((resolve) => {
+    const child = spawn(argv[0]!, argv.slice(1), { stdio: ["ignore", "pipe", "ignore"] });
+    const out: Buffer[] = [];
+    let bytes = 0;
+    let ended = false;
+    const end = (): void => {
+      ended = true;
+      child.kill("SIGKILL");
+      // What it has started may hold the pipe open for ever.
+      child.stdout.destroy();
+    };
+    const timer = setTimeout(end, deadlineMs);
+    child.stdout.on("data", (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > maxOutputBytes) end();
+      else out.push(chunk);
+    });
+    child.on("error", () => {
+      clearTimeout(timer);
+      resolve(null);
+    });
+    child.on("close", (code) => {
+      clearTimeout(timer);
+      resolve(ended ? null : { code: code ?? 128, stdout: Buffer.concat(out).toString("utf8") });
+    });
+  });

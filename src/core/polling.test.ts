@@ -1,0 +1,26 @@
+import { expect, test } from "vitest";
+import { isTracked, pendingPollMs, pollDelay, quietPollMs } from "./polling.ts";
+import { created, fold, intent, ready, started, t0, trashed, up } from "./test-facts.ts";
+import { check, seen } from "./test-pull-request.ts";
+
+const upNow = [created, ready, started, up];
+const later = t0 + 3_600_000;
+
+test("[TRK-2] soon while something is pending, else less often, and not at all without a session", () => {
+  const quiet = fold([...upNow, seen({ checks: [check("a", "passed")] })]);
+  expect(pollDelay([], later)).toBeNull();
+  expect(pollDelay([quiet], later)).toBe(quietPollMs);
+  expect(pollDelay([quiet, fold([...upNow, seen({ checks: [check("a", "pending")] })])], later)).toBe(pendingPollMs);
+  expect(pollDelay([fold([...upNow, seen({ conflict: null })])], later)).toBe(pendingPollMs);
+  // An agent that was just at work may have pushed.
+  expect(pollDelay([quiet], t0 + 60_000)).toBe(pendingPollMs);
+});
+
+test("[TRK-1] what is asked about: workers that are there", () => {
+  expect(isTracked(fold(upNow))).toBe(true);
+  expect(isTracked(fold([...upNow, intent({ want: "stopped" })]))).toBe(true);
+  expect(isTracked(fold([...upNow, intent({ want: "archived" })]))).toBe(false);
+  expect(isTracked(fold([...upNow, intent({ want: "killed" }), trashed]))).toBe(false);
+  expect(isTracked(fold([{ ...created, role: "orchestrator" }, ready, started, up]))).toBe(false);
+  expect(isTracked(fold([created]))).toBe(false);
+});

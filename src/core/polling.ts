@@ -1,0 +1,29 @@
+/** Which sessions a tracker is asked about, and how soon again. Pure. */
+import type { SessionState } from "../protocol/session.ts";
+import { sortChecks } from "./pull-request-status.ts";
+
+/** Checks and reviews move within minutes; a list that is half a minute old is current to a person. */
+export const pendingPollMs = 30_000;
+/** When nothing is on its way a tracker's limit is better kept for later. */
+export const quietPollMs = 120_000;
+/** So long after an agent's last sign of life it may just have pushed something. */
+const activeMs = 5 * 60_000;
+
+export function isTracked(session: SessionState): boolean {
+  const { want } = session.intent;
+  if (session.role !== "worker" || session.workspace.at !== "ready") return false;
+  return want === "running" || want === "stopped" || want === "snoozed";
+}
+
+/** Null when there is nothing to ask about. */
+export function pollDelay(sessions: readonly SessionState[], now: number): number | null {
+  const tracked = sessions.filter(isTracked);
+  if (tracked.length === 0) return null;
+  return tracked.some((session) => isPending(session, now)) ? pendingPollMs : quietPollMs;
+}
+
+function isPending(session: SessionState, now: number): boolean {
+  const open = (session.pullRequests ?? []).filter(({ facts, lost }) => lost === null && facts.state === "open");
+  if (open.some(({ facts }) => sortChecks(facts.checks).pending.length > 0 || facts.conflict === null)) return true;
+  return session.intent.want === "running" && now - session.lastActivityAt < activeMs;
+}

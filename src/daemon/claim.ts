@@ -1,0 +1,50 @@
+/** `session claim-pr`: a pull request belongs to a session because somebody says so, whatever its branch is called. */
+import type { Ask } from "../ports/commands.ts";
+import type { ClaimRequest } from "../protocol/command.ts";
+import { HoldfastError } from "../protocol/error.ts";
+import type { SessionJson } from "../protocol/wire.ts";
+import type { Loop } from "./loop.ts";
+import type { Parts } from "./parts.ts";
+import { takenReason } from "./tracker-record.ts";
+import { requireCodeHost, type TrackingDoor } from "./tracking-door.ts";
+import { findSession } from "./verbs.ts";
+import { sessionJson } from "./view.ts";
+
+export async function claimPullRequest(parts: Parts, loop: Loop, door: TrackingDoor, ask: Ask): Promise<SessionJson> {
+  const { pullRequest: reference } = ask.body as ClaimRequest;
+  const session = findSession(parts, ask);
+  const place = requireCodeHost(await parts.settings.forSession(session.project));
+  const answer = await (
+    await door.open()
+  ).ask(place, async ({ host }) => (host === null ? { is: "absent" } : await host.pullRequest(reference)));
+  if (answer.is === "absent") {
+    throw new HoldfastError(
+      "not-found",
+      `${place.repo} has no pull request ${reference}, or its token may not see it.`,
+      {
+        hint: "Give its number or its address.",
+      },
+    );
+  }
+  if (answer.is === "unknown") {
+    throw new HoldfastError("preflight-failed", `Pull request ${reference} could not be looked up: ${answer.why}`, {
+      hint: "Try again when the tracker answers; see `holdfast doctor`.",
+    });
+  }
+  const facts = answer.value;
+  // First here, then gone from there: after a crash in between it is shown twice rather than not at all.
+  const state = await parts.store.change(session.id, () => [
+    { type: "pull-request.seen", pullRequest: facts },
+    { type: "pull-request.claimed", url: facts.url, by: ask.actor },
+  ]);
+  for (const other of parts.store.sessions()) {
+    if (other.id === session.id) continue;
+    const has = (of: typeof other): boolean =>
+      (of.pullRequests ?? []).some((one) => one.lost === null && one.facts.url === facts.url);
+    if (!has(other)) continue;
+    await parts.store.change(other.id, (now) =>
+      has(now) ? [{ type: "pull-request.lost", url: facts.url, reason: `${takenReason}${session.id}` }] : [],
+    );
+  }
+  return sessionJson(parts, loop, parts.store.session(session.id) ?? state);
+}

@@ -1,0 +1,133 @@
+/** `session cleanup`: asks the trackers, judges, ends what is completed, and names work that only a worktree holds. */
+import { planCleanup } from "../core/cleanup.ts";
+import { judgeLanding, workLeft, type Landing } from "../core/landed.ts";
+import { staleAfterMs } from "../core/pull-request-status.ts";
+import { bounded } from "../base/deadline.ts";
+import type { Ask } from "../ports/commands.ts";
+import type { CleanupLine, CleanupRequest } from "../protocol/command.ts";
+import { messageOf } from "../protocol/error.ts";
+import { asSessionId } from "../protocol/ids.ts";
+import type { SessionState } from "../protocol/session.ts";
+import { runtimeFacts } from "./facts.ts";
+import type { Loop } from "./loop.ts";
+import type { Parts } from "./parts.ts";
+import type { TrackingDoor } from "./tracking-door.ts";
+import { perform } from "./verbs.ts";
+import { currentStatus } from "./view.ts";
+
+/** A person waits; what is on record is judged without an answer that takes longer. */
+const askDeadlineMs = 15_000;
+
+export async function cleanup(parts: Parts, loop: Loop, door: TrackingDoor, ask: Ask): Promise<CleanupLine[]> {
+  const { project, dryRun = false, dead = false } = ask.body as CleanupRequest;
+  await heardNow(parts, door);
+  const sessions = parts.store.sessions().filter((session) => project === undefined || session.project === project);
+  const lines: CleanupLine[] = [];
+  for (const line of await judge(parts, loop, sessions, dead)) {
+    if (line.outcome !== "would-kill") {
+      lines.push(line);
+      continue;
+    }
+    try {
+      lines.push(dryRun ? { ...line, ...(await left(parts, line)) } : await cleanOne(parts, loop, ask, line, dead));
+    } catch (error) {
+      lines.push({ session: line.session, outcome: "error", why: messageOf(error) });
+    }
+  }
+  return lines;
+}
+
+async function heardNow(parts: Parts, door: TrackingDoor): Promise<void> {
+  const tracked = parts.store
+    .projects()
+    .some(({ id }) => (parts.settings.last(id)?.tracker ?? parts.settings.last(id)?.codeHost ?? null) !== null);
+  if (!tracked) return;
+  await bounded(door.refresh(), askDeadlineMs).catch((error: unknown) =>
+    parts.log.warn("a cleanup could not ask the trackers", { error: messageOf(error) }),
+  );
+}
+
+async function judge(
+  parts: Parts,
+  loop: Loop,
+  sessions: readonly SessionState[],
+  dead: boolean,
+): Promise<CleanupLine[]> {
+  const now = parts.clock.now();
+  const candidates = await Promise.all(
+    sessions.map(async (session) => {
+      const heardAt = parts.issueHeardAt(session.id);
+      // An issue may have been opened again since it was last heard of; a merge is for ever.
+      const fresh = heardAt !== null && now - heardAt < staleAfterMs;
+      return {
+        session,
+        status: currentStatus(parts, loop.observation(session), session).status,
+        runtime: runtimeFacts(loop.observation(session)),
+        issueClosed: fresh && session.issueSeen !== undefined ? session.issueSeen.state === "closed" : null,
+        landed: session.pullRequest?.state === "closed" && (await landing(parts, session))?.landed === true,
+      };
+    }),
+  );
+  return planCleanup(candidates, { dead });
+}
+
+/** Judged once more right before it is ended: the person may have brought it back meanwhile. */
+async function cleanOne(parts: Parts, loop: Loop, ask: Ask, line: CleanupLine, dead: boolean): Promise<CleanupLine> {
+  const session = parts.store.session(asSessionId(line.session));
+  const now = session === null ? undefined : (await judge(parts, loop, [session], dead))[0];
+  if (now?.outcome !== "would-kill") return now ?? { session: line.session, outcome: "skipped", why: "it is gone" };
+  const { notes = [] } = await left(parts, line);
+  const killed = await perform(parts, loop, "kill", {
+    ...ask,
+    params: { id: line.session },
+    body: {},
+    actor: "cleanup",
+  });
+  if (!killed.done) return { session: line.session, outcome: "error", why: killed.notes.join(" ") };
+  // Where it went and how to get it back is the kill's own word; commits that were merged need no word.
+  const kept = notes.length === 0 ? [] : [...notes, ...whereTo(parts, line.session)];
+  return { session: line.session, outcome: "cleaned", why: line.why, ...(kept.length === 0 ? {} : { notes: kept }) };
+}
+
+function whereTo(parts: Parts, id: string): string[] {
+  const workspace = parts.store.session(asSessionId(id))?.workspace;
+  if (workspace?.at !== "trashed") return [];
+  return [`Kept in the trash as ${workspace.trash}. Get it back: holdfast session restore ${id}`];
+}
+
+async function left(parts: Parts, line: CleanupLine): Promise<{ notes?: string[] }> {
+  const session = parts.store.session(asSessionId(line.session));
+  if (session === null || session.workspace.at !== "ready") return {};
+  try {
+    const { uncommitted, unpushed } = await parts.workspaces.inspect(session.workspacePath);
+    // Where the base cannot be compared with, commits that nobody else has are named: better once too often.
+    const compared = await landing(parts, session);
+    const notes = workLeft({
+      uncommitted,
+      landing: compared ?? (unpushed.length === 0 ? null : { landed: false, commits: unpushed }),
+    });
+    return notes.length === 0 ? {} : { notes };
+  } catch (error) {
+    // It is kept in any case; only the names of it are missing.
+    return { notes: [`What it holds could not be told: ${messageOf(error)}`] };
+  }
+}
+
+async function landing(parts: Parts, session: SessionState): Promise<Landing | null> {
+  if (session.workspace.at !== "ready") return null;
+  const over = (session.pullRequests ?? []).filter(({ lost }) => lost === null).map(({ facts }) => facts);
+  const merged = over.filter(({ state }) => state === "merged");
+  try {
+    const { defaultBranch } = await parts.settings.forSession(session.project);
+    const facts = await parts.workspaces.landing({
+      path: session.workspacePath,
+      defaultBranch: over.at(-1)?.baseBranch ?? defaultBranch,
+      heads: merged.map(({ headSha }) => headSha),
+      mergeCommit: merged.at(-1)?.mergeCommit ?? null,
+    });
+    return judgeLanding(facts);
+  } catch (error) {
+    parts.log.warn("a branch could not be compared with its base", { session: session.id, error: messageOf(error) });
+    return null;
+  }
+}

@@ -1,0 +1,187 @@
+/**
+ * The way to trackers, reactions and notifications: what a daemon holds of them before it needs any. They are loaded when
+ * something first happens on the board, or when a project with a tracker has a session; never while the daemon starts.
+ */
+import { isTracked } from "../core/polling.ts";
+import type { RawBody } from "../ports/commands.ts";
+import type { Notifiers } from "../ports/notify.ts";
+import type { ProjectSettings, ProjectTracker } from "../ports/projects.ts";
+import type { Trackers, TrackerSettings } from "../ports/tracker.ts";
+import { HoldfastError, messageOf } from "../protocol/error.ts";
+import type { SessionId } from "../protocol/ids.ts";
+import type { TrackerJson } from "../protocol/wire.ts";
+import type { Loop } from "./loop.ts";
+import type { Notifications } from "./notifications.ts";
+import type { Parts } from "./parts.ts";
+import type { Reactor } from "./reactor.ts";
+import type { Heard, Tracking } from "./tracking.ts";
+
+/** What changes in a burst is looked at once. */
+const lookAfterMs = 300;
+/** For what only time brings: an agent that stays idle. */
+const lookAgainMs = 60_000;
+/** A first look at all, once the daemon has started and whoever started it has been answered. */
+const firstLookMs = 1_500;
+
+export interface DoorOptions {
+  trackers: () => Promise<Trackers>;
+  notifiers: () => Promise<Notifiers>;
+  /** Whether a webhook is signed with the secret and about this repository. */
+  webhook: (
+    settings: TrackerSettings,
+    headers: RawBody["headers"],
+    bytes: Uint8Array,
+    secret: string,
+  ) => Promise<{ refused: string } | { repo: string }>;
+  heard: Heard;
+}
+
+export class TrackingDoor {
+  readonly #parts: Parts;
+  readonly #loop: Loop;
+  readonly #options: DoorOptions;
+  readonly #seqs = new Map<SessionId, number>();
+  #reactor: Promise<{ reactor: Reactor; notifications: Notifications }> | null = null;
+  #tracking: Promise<Tracking> | null = null;
+  #opened: { reactor?: Reactor; notifications?: Notifications; tracking?: Tracking } = {};
+  #timer: NodeJS.Timeout | undefined;
+  #slow: NodeJS.Timeout | undefined;
+  #unfollow: (() => void) | undefined;
+  #closed = false;
+
+  constructor(parts: Parts, loop: Loop, options: DoorOptions) {
+    this.#parts = parts;
+    this.#loop = loop;
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#unfollow = this.#parts.store.onCommit(() => this.#soon(lookAfterMs));
+    this.#slow = setInterval(() => {
+      this.#seqs.clear();
+      this.#soon(0);
+    }, lookAgainMs);
+    this.#slow.unref();
+    if (this.#parts.store.sessions().length > 0) this.#soon(firstLookMs);
+  }
+
+  /** Asks now; resolves when what was said is on record and what follows from it was begun. */
+  async refresh(project?: string): Promise<TrackerJson[]> {
+    await this.#learn();
+    const tracking = await this.open();
+    await tracking.poll(true);
+    return tracking.report().filter((each) => project === undefined || each.project === project);
+  }
+
+  async report(): Promise<TrackerJson[]> {
+    return this.#hasTracker() ? (await this.open()).report() : [];
+  }
+
+  /** Loads what asks trackers; the adapters themselves load what they need when they are asked. */
+  open(): Promise<Tracking> {
+    if (this.#closed) return Promise.reject(new HoldfastError("conflict", "The daemon is stopping."));
+    this.#tracking ??= this.#openTracking();
+    return this.#tracking;
+  }
+
+  /** A tracker's notice that something changed: even when it is signed it only makes us ask sooner. */
+  async webhook(project: string, body: RawBody): Promise<{ woken: true }> {
+    const row = this.#parts.store.projects().find(({ id }) => id === project);
+    const settings = row === undefined ? null : await this.#parts.settings.forSession(row.id).catch(() => null);
+    for (const place of [settings?.codeHost ?? null, settings?.tracker ?? null]) {
+      const secret = place?.webhookSecretEnv === undefined ? "" : (process.env[place.webhookSecretEnv ?? ""] ?? "");
+      if (place === null || secret === "") continue;
+      const read = await this.#options.webhook(place, body.headers, body.bytes, secret);
+      if ("refused" in read) continue;
+      (await this.open()).schedule(true);
+      return { woken: true };
+    }
+    // The same whatever is wrong: a stranger learns nothing of which projects there are.
+    throw new HoldfastError("unauthorized", "The webhook is not signed with the project's secret.", {
+      hint: "Put a secret into a variable of the daemon, and the variable's name into tracker.webhookSecretEnv.",
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    clearInterval(this.#slow);
+    this.#unfollow?.();
+    this.#opened.reactor?.close();
+    this.#opened.notifications?.close();
+    await this.#opened.tracking?.close();
+  }
+
+  #soon(ms: number): void {
+    if (this.#closed || this.#timer !== undefined) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.#look().catch((error: unknown) => this.#failed(error));
+    }, ms);
+    this.#timer.unref();
+  }
+
+  async #look(): Promise<void> {
+    const sessions = this.#parts.store.sessions();
+    const changed = sessions.filter(({ id, seq, intent }) => intent.want !== "killed" && this.#seqs.get(id) !== seq);
+    for (const { id, seq } of changed) this.#seqs.set(id, seq);
+    if (changed.length === 0 || this.#closed) return;
+    const { reactor, notifications } = await this.#openReactor();
+    if (this.#hasTracker() && sessions.some(isTracked)) (await this.open()).schedule();
+    await reactor.consider(changed.map(({ id }) => id));
+    // What a daemon before this one did not come to tell.
+    for (const { id, untold } of changed) if ((untold ?? []).length > 0) void notifications.tell(id);
+  }
+
+  #hasTracker(): boolean {
+    return this.#parts.store.projects().some(({ id }) => {
+      const settings = this.#parts.settings.last(id) as Partial<ProjectSettings> | null;
+      return (settings?.tracker ?? settings?.codeHost ?? null) !== null;
+    });
+  }
+
+  /** What a project's file says is remembered once it was read; a refresh insists on the files as they are. */
+  async #learn(): Promise<void> {
+    await Promise.all(
+      this.#parts.store.projects().map(({ id }) => this.#parts.settings.forSession(id).catch(() => null)),
+    );
+  }
+
+  #openReactor(): Promise<{ reactor: Reactor; notifications: Notifications }> {
+    this.#reactor ??= (async () => {
+      const [{ Reactor: Made }, { Notifications: Notes }] = await Promise.all([
+        import("./reactor.ts"),
+        import("./notifications.ts"),
+      ]);
+      const notifications = new Notes(this.#parts, this.#options.notifiers);
+      const reactor = new Made(this.#parts, this.#loop, notifications);
+      this.#opened = { ...this.#opened, reactor, notifications };
+      return { reactor, notifications };
+    })();
+    return this.#reactor;
+  }
+
+  async #openTracking(): Promise<Tracking> {
+    const [{ Tracking: Made }, { reactor }] = await Promise.all([import("./tracking.ts"), this.#openReactor()]);
+    const { store, settings, workspaces, clock, log } = this.#parts;
+    const trackers = await this.#options.trackers();
+    const parts = { store, settings, workspaces, clock, log, trackers, heard: this.#options.heard };
+    const tracking = new Made(parts, (ids) => reactor.consider(ids));
+    reactor.tracking = tracking;
+    this.#opened = { ...this.#opened, tracking };
+    if (this.#closed) await tracking.close();
+    return tracking;
+  }
+
+  #failed(error: unknown): void {
+    if (!this.#closed) this.#parts.log.warn("reacting to what happened failed", { error: messageOf(error) });
+  }
+}
+
+/** Where pull requests of a project are, or why nothing can be asked. */
+export function requireCodeHost(settings: ProjectSettings): ProjectTracker {
+  if (settings.codeHost !== null) return settings.codeHost;
+  throw new HoldfastError("conflict", `${settings.id} has no tracker.`, {
+    hint: `Set projects.${settings.id}.tracker in its holdfast.yaml, for example {type: github, repo: owner/name}.`,
+  });
+}

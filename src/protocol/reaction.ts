@@ -1,0 +1,38 @@
+/** What happens by itself when something happens to a session: names, settings, and what is remembered of it. */
+
+export const reactionNames = [
+  "ci-failed",
+  "changes-requested",
+  "merge-conflict",
+  "agent-idle",
+  "approved-and-green",
+  "needs-input",
+  "exited",
+  "all-done",
+] as const;
+export type ReactionName = (typeof reactionNames)[number];
+
+export type ReactionAction = "send-to-agent" | "notify" | "merge";
+
+/** As a project's file has it. */
+export interface ReactionSetting {
+  action: ReactionAction;
+  message?: string | undefined;
+  retries?: number | undefined;
+  enabled?: boolean | undefined;
+}
+
+export type ReactionSettings = { [R in ReactionName]?: ReactionSetting | undefined };
+
+/** What was done about one kind of trouble since it was last over. */
+export interface ReactionHistory {
+  /** What was reacted to, newest last: the same content is reacted to once. */
+  keys: string[];
+  attempts: number;
+  /** Whether a person was told that it does not get better. */
+  escalated: boolean;
+  at: number;
+}
+
+/** Keys that are remembered; one that is older than these came back after a long time. */
+export const rememberedKeys = 20;

@@ -1,0 +1,77 @@
+/**
+ * Where a tracker's token is. It stays here and in the header of a request: no message, no log, no argument carries it.
+ * The places for the public service are not used for an instance of one's own: a token goes only where it belongs.
+ */
+import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { Run } from "../base/run.ts";
+import type { TrackerSettings } from "../ports/tracker.ts";
+
+export interface TokenPlaces {
+  env: Readonly<Record<string, string | undefined>>;
+  run: Run;
+  /** Where the person's `config.yaml` is. */
+  configDir: string;
+}
+
+export type Token = { found: true; value: string; from: string } | { found: false; why: string };
+
+/** `gh` starts in 50 ms; one that asks a keyring may take longer. */
+const ghDeadlineMs = 5000;
+
+const usual = {
+  github: {
+    name: "GitHub",
+    here: ["GITHUB_TOKEN", "GH_TOKEN"],
+    elsewhere: ["GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"],
+  },
+  gitlab: { name: "GitLab", here: ["GITLAB_TOKEN"], elsewhere: [] },
+  linear: { name: "Linear", here: ["LINEAR_API_KEY"], elsewhere: [] },
+} as const;
+
+export async function findToken(settings: TrackerSettings, places: TokenPlaces): Promise<Token> {
+  const { name, here, elsewhere } = usual[settings.type];
+  if (settings.tokenEnv !== null) {
+    const value = places.env[settings.tokenEnv];
+    if (value !== undefined && value.trim() !== "") return checked(value, `$${settings.tokenEnv}`);
+    const why = `No token for ${name}: the variable ${settings.tokenEnv} is not set where the daemon runs.`;
+    return { found: false, why };
+  }
+  const host = settings.baseUrl === null ? null : new URL(settings.baseUrl).hostname;
+  const names = host === null ? here : elsewhere;
+  for (const variable of names) {
+    const value = places.env[variable];
+    if (value !== undefined && value.trim() !== "") return checked(value, `$${variable}`);
+  }
+  if (settings.type === "github") {
+    const argv = ["gh", "auth", "token", "--hostname", host ?? "github.com"];
+    const answer = await places.run(argv, { deadlineMs: ghDeadlineMs });
+    if (answer?.code === 0 && answer.stdout.trim() !== "") return checked(answer.stdout, "`gh auth token`");
+  }
+  const file = join(places.configDir, `${settings.type}-token${host === null ? "" : `-${host}`}`);
+  const inFile = await readTokenFile(file);
+  if (inFile !== null) return inFile;
+  const variable = names[0] ?? "tokenEnv's variable";
+  const gh = settings.type === "github" ? ", log in with `gh auth login`" : "";
+  return { found: false, why: `No token for ${name}: set ${variable}${gh}, or write one to ${file} (mode 0600).` };
+}
+
+async function readTokenFile(file: string): Promise<Token | null> {
+  try {
+    const { mode } = await stat(file);
+    if ((mode & 0o077) !== 0) {
+      return { found: false, why: `The token in ${file} can be read by others: run \`chmod 600 ${file}\`.` };
+    }
+    return checked(await readFile(file, "utf8"), file);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === "ENOENT" ? null : { found: false, why: `The token in ${file} cannot be read (${code}).` };
+  }
+}
+
+/** A line break in it would end the header early. */
+function checked(value: string, from: string): Token {
+  const token = value.trim();
+  if (/^[\u0021-\u007E]+$/.test(token)) return { found: true, value: token, from };
+  return { found: false, why: `The token from ${from} is not one: it is empty or holds spaces or line breaks.` };
+}

@@ -1,0 +1,69 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { ChatHome } from "../harness/chat.ts";
+import { expectAccessible, openDashboard, useBrowser } from "./browser.ts";
+
+useBrowser();
+
+test("[WEB-9, WEB-10, WEB-26] new session: what is wrong is said first, each step is told, and the session is shown", async () => {
+  await using home = await ChatHome.open();
+  await using tab = await openDashboard(home, { expected: /status of 4\d\d/ });
+  const { page } = tab;
+  await page.getByRole("link", { name: "Start a session" }).click();
+  await page.getByLabel("What shall it do?").fill("say: hello from the form\nask: shall I?");
+  await page.getByLabel("Agent").selectOption("claude");
+  await page.getByRole("status").filter({ hasText: "This would not work yet" }).waitFor();
+  expect(await page.getByRole("button", { name: "Start session" }).isDisabled()).toBe(true);
+  await expectAccessible(page);
+  await page.getByLabel("Agent").selectOption("demo");
+  await page.getByLabel("Kind").selectOption("chat");
+  await page.getByLabel("Branch").fill("main..bad");
+  await page.getByText("This would not work yet").waitFor();
+  await page.getByLabel("Branch").fill("try-it");
+  await page.getByText("This would not work yet").waitFor({ state: "hidden" });
+  await page.getByLabel("Title").fill("From the form");
+
+  // A reload keeps what was typed.
+  await page.reload();
+  expect(await page.getByLabel("What shall it do?").inputValue()).toBe("say: hello from the form\nask: shall I?");
+  expect(await page.getByLabel("Branch").inputValue()).toBe("try-it");
+
+  home.arm("launch.recorded", "pause");
+  await page.getByRole("button", { name: "Start session" }).click();
+  await page.getByText("On record as ma-1").waitFor();
+  home.disarm("launch.recorded");
+  await page.waitForURL("**/s/ma-1");
+  const session = await home.status("ma-1", "needs_input");
+  expect([session.title, session.kind, session.branch]).toEqual(["From the form", "chat", "try-it"]);
+  await page.goto(new URL("/new", page.url()).href);
+  expect(await page.getByLabel("What shall it do?").inputValue()).toBe("");
+});
+
+test("[WEB-10] an agent that does not start is told with its last words, and the form is as it was", async () => {
+  await using home = await ChatHome.open({ broken: { program: "exits-at-once" } });
+  await using tab = await openDashboard(home, { path: "/new" });
+  const { page } = tab;
+  await page.getByLabel("What shall it do?").fill("something long and dear");
+  await page.getByLabel("Agent").selectOption("broken");
+  await page.getByLabel("Kind").selectOption("chat");
+  await page.getByRole("button", { name: "Start session" }).click();
+  await page.getByRole("alert").getByRole("button", { name: "Back to the form" }).click();
+  expect(await page.getByLabel("What shall it do?").inputValue()).toBe("something long and dear");
+  await page.getByRole("button", { name: "Start session" }).waitFor();
+});
+
+test("[WEB-10] a spawn that is refused leaves the form with the sentence", async () => {
+  await using home = await ChatHome.open();
+  await using tab = await openDashboard(home, { path: "/new", expected: /status of 4\d\d/ });
+  const { page } = tab;
+  await page.getByLabel("What shall it do?").fill("dear words");
+  await page.getByLabel("Agent").selectOption("demo");
+  await page.getByLabel("Issue").fill("12");
+  // Between the check and the button the file is broken.
+  await page.getByText("Becomes ma-12").waitFor();
+  writeFileSync(join(home.repo, "holdfast.yaml"), "projects: [");
+  await page.getByRole("button", { name: "Start session" }).click();
+  await page.getByRole("alert").filter({ hasText: "holdfast.yaml" }).waitFor();
+  expect(await page.getByLabel("What shall it do?").inputValue()).toBe("dear words");
+});

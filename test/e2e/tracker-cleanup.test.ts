@@ -1,0 +1,68 @@
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { TrackedHome } from "../harness/tracked.ts";
+
+test("[CLEAN-2, CLEAN-3] merged and closed are cleaned up, squashes recognised, and work that is left is named and kept", async () => {
+  await using home = await TrackedHome.start();
+  const { github } = home;
+  const squashed = await home.worked("one.txt");
+  const more = await home.worked("two.txt");
+  const open = await home.worked("three.txt");
+  const byHand = await home.worked("four.txt");
+  for (const { branch, sha } of [squashed, more, open, byHand]) github.openPullRequest({ branch, sha });
+  await home.refresh();
+  const numberOf = async (id: string): Promise<number> => (await home.show(id)).pullRequest?.number ?? 0;
+
+  await home.squash(squashed.branch, await numberOf(squashed.id));
+  await home.git(home.repo, ["push", "-q", "origin", "--delete", squashed.branch]);
+  await home.squash(more.branch, await numberOf(more.id));
+  await home.commit(more.path, "late.txt", false);
+  writeFileSync(join(more.path, "notes.txt"), "not committed\n");
+  // Squashed by hand, and its pull request closed: only the content tells.
+  await home.squash(byHand.branch, await numberOf(byHand.id));
+  github.pull(await numberOf(byHand.id)).state = "closed";
+  await home.git(home.repo, ["fetch", "-q", "--prune", "origin"]);
+
+  const dry = await home.ok(["session", "cleanup", "--dry-run"]);
+  expect(dry.split("\n")).toEqual([
+    "Checking for completed sessions...",
+    "",
+    `  Would kill ${squashed.id}`,
+    `  Would kill ${more.id}`,
+    "    1 uncommitted file",
+    "    1 commit that was not merged:",
+    expect.stringMatching(/^ {6}[0-9a-f]+ add late.txt$/),
+    `  Skipped: ${open.id} (its pull request is not merged)`,
+    `  Would kill ${byHand.id}`,
+    "",
+    "Dry run complete. 3 sessions would be cleaned.",
+    "",
+  ]);
+  expect(existsSync(more.path)).toBe(true);
+
+  const done = await home.ok(["session", "cleanup"]);
+  expect(done).toContain(`  Cleaned: ${squashed.id}\n  Cleaned: ${more.id}\n    1 uncommitted file\n`);
+  expect(done).toMatch(new RegExp(`Kept in the trash as \\S+ Get it back: holdfast session restore ${more.id}\n`));
+  expect(done).toContain("Cleanup complete. 3 sessions cleaned.");
+  expect((await home.show(more.id)).status).toBe("killed");
+  await home.ok(["session", "restore", more.id]);
+  expect(existsSync(join(more.path, "notes.txt"))).toBe(true);
+  expect(await home.git(more.path, ["log", "-1", "--format=%s"])).toBe("add late.txt");
+});
+
+test("[CLEAN-2] a closed issue completes a session, but not while the tracker does not confirm it", async () => {
+  await using home = await TrackedHome.start();
+  const number = home.github.openIssue({ title: "UI update", body: "say: ready" });
+  const { id } = await home.json(["spawn", "my-app", String(number), "--agent", "demo", "--kind", "chat"]);
+  await home.ended(id);
+  const cleanup = (): Promise<string> => home.ok(["session", "cleanup", "--dry-run"]);
+  expect(await cleanup()).toContain(`  Skipped: ${id} (its issue is open)\n`);
+  home.github.closeIssue(number);
+  expect(await cleanup()).toContain(`  Would kill ${id}\n`);
+  // Somebody may have opened it again while nobody could tell.
+  await home.ok(["stop"]);
+  await home.ok(["start"]);
+  home.github.fail({ how: "status", status: 500 }, { times: 100 });
+  expect(await cleanup()).toContain(`  Skipped: ${id} (whether its issue is closed is not known)\n`);
+});

@@ -83,6 +83,7 @@ test("[WEB-48] a question is shown with the agent's own answers, in each tab, is
   const card = (page: Page) => transcript(page).getByRole("article", { name: "Question: may I?" });
   await card(first.page).getByRole("button", { name: "Always allow" }).waitFor();
   await first.page.getByText("Waiting for your answer").waitFor();
+  await card(second.page).getByRole("button", { name: "Always allow" }).waitFor();
   await expectAccessible(second.page);
   await card(second.page).getByRole("button", { name: "Allow", exact: true }).tap();
   for (const { page } of [first, second]) {

@@ -1,7 +1,6 @@
 /** Below the last item: what is on its way, and whether the agent is at work. */
-import { useState } from "react";
-import type { PromptItem, TranscriptHead } from "../../protocol/transcript-items.ts";
-import type { SessionJson } from "../../protocol/wire.ts";
+import { memo, useState } from "react";
+import type { PromptItem, TranscriptTurn } from "../../protocol/transcript-items.ts";
 import { Button } from "../ui/button.tsx";
 import { useChat } from "./chat-context.ts";
 import { Callout } from "./items/mark-row.tsx";
@@ -11,8 +10,10 @@ import { ForceEnd } from "./turn-control.tsx";
 import { WorkingLine } from "./working-line.tsx";
 
 export interface ChatFooterProps {
-  session: SessionJson;
-  head: TranscriptHead;
+  starting: boolean;
+  /** Whether a question of the agent is open. */
+  asked: boolean;
+  turn: TranscriptTurn | null;
   isEmpty: boolean;
   /** Taken by the daemon and about to be sent. */
   waiting: PromptItem | null;
@@ -21,19 +22,17 @@ export interface ChatFooterProps {
   onDrop: (entry: Sending) => void;
 }
 
-export function ChatFooter({ session, head, isEmpty, waiting, sending, onTakeBack, onDrop }: ChatFooterProps) {
-  const { turn } = head;
-  const nothing = isEmpty && waiting === null && sending.length === 0 && head.queue.length === 0;
+export const ChatFooter = memo(function ChatFooter(props: ChatFooterProps) {
+  const { starting, asked, turn, isEmpty, waiting, sending, onTakeBack, onDrop } = props;
+  const nothing = isEmpty && waiting === null && sending.length === 0;
   return (
     <>
       {nothing && (
         <p className="py-12 text-center text-dim">
-          {session.status === "starting"
-            ? "The agent is being started."
-            : "Nothing was said yet. Write the first prompt below."}
+          {starting ? "The agent is being started." : "Nothing was said yet. Write the first prompt below."}
         </p>
       )}
-      {turn?.open === true && <WorkingLine key={turn.startedAt} turn={turn} asked={session.permissions.length > 0} />}
+      {turn?.open === true && <WorkingLine key={turn.startedAt} turn={turn} asked={asked} />}
       {turn?.open === true && turn.answerMayBeLost && <Lost />}
       {waiting !== null && <PromptRow prompt={{ ...waiting, state: "sending" }} />}
       {sending.map((entry) => (
@@ -53,7 +52,7 @@ export function ChatFooter({ session, head, isEmpty, waiting, sending, onTakeBac
       ))}
     </>
   );
-}
+});
 
 function Lost() {
   const { closed } = useChat();

@@ -1,5 +1,5 @@
 /** A chat session: what was said, what waits, and what is said next. */
-import { useEffect, useEffectEvent, useMemo, useRef, useState, useSyncExternalStore } from "react";
+import { memo, useEffect, useEffectEvent, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import { Download, Search } from "lucide-react";
 import type { SessionJson } from "../../protocol/wire.ts";
 import { live } from "../state/live.ts";
@@ -13,6 +13,7 @@ import { ChatFooter } from "./chat-footer.tsx";
 import { Composer, type ComposerHandle } from "./composer.tsx";
 import { addToDraft, dropDraft } from "./draft.ts";
 import { exportTranscript } from "./export.ts";
+import type { NewImage } from "./images.ts";
 import { Outbox, type Sending } from "./outbox.ts";
 import { PickerBar } from "./picker-bar.tsx";
 import { PlanStrip } from "./plan-strip.tsx";
@@ -30,8 +31,14 @@ export default function ChatView({ session }: { session: SessionJson }) {
   return <Chat key={session.id} session={session} />;
 }
 
-function Chat({ session }: { session: SessionJson }) {
-  const { id } = session;
+/** Each event is news of the session; few of them are news for this view beyond its transcript. */
+const Chat = memo(ChatOf, ({ session: a }, { session: b }) => {
+  const same = a.status === b.status && a.title === b.title && a.intent.want === b.intent.want;
+  return same && a.workspacePath === b.workspacePath && a.permissions.length === b.permissions.length;
+});
+
+function ChatOf({ session }: { session: SessionJson }) {
+  const { id, status } = session;
   const { feed, state } = useTranscript(id);
   const { items, head } = state;
   const [outbox] = useState(() => new Outbox(id));
@@ -60,20 +67,49 @@ function Chat({ session }: { session: SessionJson }) {
   };
   useSearchKey(() => setSearching(true));
 
-  const { waiting, queue } = waitingOf(head, session);
+  const { waiting, queue } = useMemo(
+    () => waitingOf({ queue: head.queue, turn: head.turn }, { status }),
+    [head.queue, head.turn, status],
+  );
   const context = useMemo(
     () => ({ session: id, closed, workspacePath: session.workspacePath }),
     [id, closed, session.workspacePath],
   );
-  const history = (): string[] => {
-    const said = feed.state().items.flatMap((item) => (item.item === "prompt" && item.cut !== true ? [item.text] : []));
-    return [...new Set([...said, ...head.queue.map(({ text }) => text)].toReversed())];
-  };
-  const takeBack = (entry: Sending): void => {
-    outbox.remove(entry.promptId);
-    addToDraft(id, entry.text);
-    composer.current?.focus();
-  };
+  // Made once: a streamed word draws the list's last row again, and nothing else.
+  const acts = useMemo(
+    () => ({
+      history: (): string[] => {
+        const { items: all, head: now } = feed.state();
+        const said = all.flatMap((item) => (item.item === "prompt" && item.cut !== true ? [item.text] : []));
+        return [...new Set([...said, ...now.queue.map(({ text }) => text)].toReversed())];
+      },
+      send: (text: string, images: NewImage[]): void => {
+        outbox.send(text, images);
+        list.current?.toEnd();
+      },
+      takeBack: (entry: Sending): void => {
+        outbox.remove(entry.promptId);
+        addToDraft(id, entry.text);
+        composer.current?.focus();
+      },
+      drop: (entry: Sending): void => outbox.remove(entry.promptId),
+    }),
+    [id, feed, outbox],
+  );
+  const { modes, models, configOptions, usage, turn } = head;
+  const controls = useMemo(
+    () => (
+      <>
+        <PickerBar modes={modes} models={models} configOptions={configOptions} usage={usage} />
+        {turn?.open === true && (
+          <span className="ml-auto">
+            <TurnControl turn={turn} />
+          </span>
+        )}
+      </>
+    ),
+    [modes, models, configOptions, usage, turn],
+  );
   const download = async (): Promise<void> => {
     try {
       await exportTranscript(session, feed);
@@ -110,13 +146,18 @@ function Chat({ session }: { session: SessionJson }) {
               onAtEnd={onAtEnd}
               footer={
                 <ChatFooter
-                  session={session}
-                  head={head}
-                  isEmpty={items.length < 5 && !items.some(({ item }) => item === "prompt" || item === "text")}
+                  starting={session.status === "starting"}
+                  asked={session.permissions.length > 0}
+                  turn={turn}
+                  isEmpty={
+                    head.queue.length === 0 &&
+                    items.length < 5 &&
+                    !items.some(({ item }) => item === "prompt" || item === "text")
+                  }
                   waiting={waiting}
                   sending={sending}
-                  onTakeBack={takeBack}
-                  onDrop={(entry) => outbox.remove(entry.promptId)}
+                  onTakeBack={acts.takeBack}
+                  onDrop={acts.drop}
                 />
               }
             />
@@ -128,23 +169,11 @@ function Chat({ session }: { session: SessionJson }) {
             <QueueList queue={queue} why={queueWords(session, head)} />
             <Composer
               ref={composer}
-              history={history}
+              history={acts.history}
               commands={head.commands}
               placeholder={placeholderWords(session)}
-              onSend={(text, images) => {
-                outbox.send(text, images);
-                list.current?.toEnd();
-              }}
-              controls={
-                <>
-                  <PickerBar head={head} />
-                  {head.turn?.open === true && (
-                    <span className="ml-auto">
-                      <TurnControl turn={head.turn} />
-                    </span>
-                  )}
-                </>
-              }
+              onSend={acts.send}
+              controls={controls}
             />
           </div>
           <Announcer items={items} />

@@ -1,5 +1,6 @@
 /** Where prompts are written: several lines, history, completion, images. What is typed stays until it was taken. */
 import {
+  memo,
   useId,
   useImperativeHandle,
   useMemo,
@@ -39,7 +40,8 @@ export interface ComposerProps {
 /** Whether fingers are used: there Enter is for new lines, as in every other app on a phone. */
 const isTouch = matchMedia("(pointer: coarse)");
 
-export function Composer({ history, commands, placeholder, onSend, controls, ref }: ComposerProps) {
+export const Composer = memo(function Composer(props: ComposerProps) {
+  const { history, commands, placeholder, onSend, controls, ref } = props;
   const { session, closed } = useChat();
   const text = useDraft(session);
   const [images, setImages] = useState<NewImage[]>([]);
@@ -200,7 +202,7 @@ export function Composer({ history, commands, placeholder, onSend, controls, ref
       </div>
     </div>
   );
-}
+});
 
 const none: Completion[] = [];
 

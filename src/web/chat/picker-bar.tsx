@@ -7,20 +7,21 @@ import { safeText } from "./inert.ts";
 import { pickersOf, usageOf, type Picker } from "./pickers.ts";
 import { countWords } from "./words.ts";
 
-export function PickerBar({ head }: { head: TranscriptHead }) {
-  const { modes, models, configOptions, usage } = head;
+type Picks = Pick<TranscriptHead, "modes" | "models" | "configOptions" | "usage">;
+
+export function PickerBar({ modes, models, configOptions, usage }: Picks) {
   const pickers = useMemo(() => pickersOf({ modes, models, configOptions }), [modes, models, configOptions]);
   return (
     <div className="flex min-w-0 items-center gap-2 sm:gap-3">
       {pickers.map((picker) => (
-        <Pick key={picker.id} picker={picker} />
+        <PickOne key={picker.id} picker={picker} />
       ))}
       <Usage usage={usage} />
     </div>
   );
 }
 
-function Pick({ picker }: { picker: Picker }) {
+function PickOne({ picker }: { picker: Picker }) {
   const { session, closed } = useChat();
   const [asked, setAsked] = useState<string | null>(null);
   const pick = async (value: string): Promise<void> => {

@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { memo, useState } from "react";
 import { ChevronRight, Circle, CircleCheck, CircleDot } from "lucide-react";
 import { classes } from "../ui/classes.ts";
 import { safeText } from "./inert.ts";
@@ -10,7 +10,7 @@ interface Step {
 }
 
 /** The agent's plan: one line, all of it on demand. */
-export function PlanStrip({ plan }: { plan: readonly unknown[] }) {
+export const PlanStrip = memo(function PlanStrip({ plan }: { plan: readonly unknown[] }) {
   const [open, setOpen] = useState(false);
   const steps = plan.map((entry): Step => ({
     text: safeText(textIn(shape(entry), "content") ?? ""),
@@ -44,7 +44,7 @@ export function PlanStrip({ plan }: { plan: readonly unknown[] }) {
       )}
     </section>
   );
-}
+});
 
 function StepSign({ state }: { state: string }) {
   const look = { size: 14, className: "mt-0.5 shrink-0" };

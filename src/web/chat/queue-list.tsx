@@ -1,5 +1,5 @@
 /** Prompts that wait for their turn: they can still be changed, moved and taken back. */
-import { useState } from "react";
+import { memo, useState } from "react";
 import { ArrowDown, ArrowUp, Paperclip, Pencil, Trash2 } from "lucide-react";
 import type { PromptEditRequest } from "../../protocol/command.ts";
 import type { PromptItem } from "../../protocol/transcript-items.ts";
@@ -10,7 +10,7 @@ import { say } from "../ui/toast.tsx";
 import { useChat } from "./chat-context.ts";
 import { safeText } from "./inert.ts";
 
-export function QueueList({ queue, why }: { queue: readonly PromptItem[]; why: string }) {
+export const QueueList = memo(function QueueList({ queue, why }: { queue: readonly PromptItem[]; why: string }) {
   const { session, closed } = useChat();
   const [editing, setEditing] = useState<string | null>(null);
   const edit = async (promptId: string, body: PromptEditRequest): Promise<boolean> => {
@@ -85,7 +85,7 @@ export function QueueList({ queue, why }: { queue: readonly PromptItem[]; why: s
       </ol>
     </section>
   );
-}
+});
 
 function EditPrompt({
   text,

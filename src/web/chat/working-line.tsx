@@ -1,6 +1,7 @@
 import { useEffect, useState } from "react";
 import { LoaderCircle } from "lucide-react";
 import type { TranscriptTurn } from "../../protocol/transcript-items.ts";
+import { Turning } from "./turning.tsx";
 import { durationWords } from "./words.ts";
 
 /** That the agent is at work, and for how long: silence is not death. */
@@ -12,7 +13,9 @@ export function WorkingLine({ turn, asked }: { turn: TranscriptTurn; asked: bool
   }, []);
   return (
     <p className="mt-3 flex items-center gap-2 text-xs text-busy">
-      <LoaderCircle size={14} aria-hidden className="animate-spin" />
+      <Turning>
+        <LoaderCircle size={14} aria-hidden />
+      </Turning>
       <span>
         {turn.cancelling ? "Asked to stop; waiting for the agent" : asked ? "Waiting for your answer" : "Working"}
       </span>

@@ -20,6 +20,11 @@ export function recallSession(id: string): unknown {
   return null;
 }
 
+/** Whether this browser showed the session as a chat. */
+export function hasState(id: string): boolean {
+  return localStorage.getItem(prefix + id) !== null;
+}
+
 /** False where the browser has no room: the caller then replays from the daemon. */
 export function rememberSession(id: string, value: unknown): boolean {
   try {

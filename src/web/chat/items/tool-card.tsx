@@ -21,6 +21,7 @@ import { useChat } from "../chat-context.ts";
 import { CopyButton } from "../copy-button.tsx";
 import { safeText } from "../inert.ts";
 import { partsOf, type ToolParts } from "../tool-parts.ts";
+import { Turning } from "../turning.tsx";
 import { ToolDiff } from "./tool-diff.tsx";
 import { Fold, Output } from "./words-row.tsx";
 
@@ -118,7 +119,7 @@ function ToolState({ item, parts }: { item: ToolItem; parts: ToolParts }) {
   const waiting = item.status === "pending";
   return (
     <State
-      sign={<LoaderCircle size={14} className={waiting ? "" : "animate-spin"} />}
+      sign={waiting ? <LoaderCircle size={14} /> : <Turning>{<LoaderCircle size={14} />}</Turning>}
       tone="text-busy"
       words={waiting ? "waiting" : "running"}
     />

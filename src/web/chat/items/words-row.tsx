@@ -29,7 +29,7 @@ export function ThoughtRow({ text, streaming, open }: { text: string; streaming:
       open={open}
       summary={
         <>
-          <Brain size={14} aria-hidden className={streaming ? "animate-pulse" : ""} />
+          <Brain size={14} aria-hidden />
           <span className="font-medium">{streaming ? "Thinking" : "Thought"}</span>
           <span className="min-w-0 flex-1 truncate">{first}</span>
         </>

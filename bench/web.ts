@@ -21,6 +21,7 @@ const boardSessions = 200;
 const events = 50_000;
 const rounds = 5;
 const idleMs = 10_000;
+const settleMs = 5_000;
 const longChat = "app-900";
 
 const home = await makeHome(boardSessions);
@@ -150,6 +151,8 @@ async function measureStream(from: Browser): Promise<void> {
 
 async function measureIdle(page: Page, where: string): Promise<void> {
   await page.waitForLoadState("networkidle");
+  // The code of other views is fetched once, a while after the first screen.
+  await new Promise((resume) => setTimeout(resume, settleMs));
   let requests = 0;
   page.on("request", () => (requests += 1));
   await new Promise((resume) => setTimeout(resume, idleMs));

@@ -23,7 +23,18 @@ test("[ROLE-2] no route that ends or removes anything is open to an agent", () =
   const allowed = (Object.keys(routes) as RouteName[]).filter((route) => fenceOf(route) !== null);
   const writing = allowed.filter((route) => routes[route].method !== "GET");
   expect(writing.toSorted()).toEqual(["claimPullRequest", "prompt", "spawn"]);
-  for (const route of ["loginLink", "logout", "terminal", "kill", "delete", "stop", "trashEmpty", "daemonStop", "answer", "projectRemove"] as const) {
+  for (const route of [
+    "loginLink",
+    "logout",
+    "terminal",
+    "kill",
+    "delete",
+    "stop",
+    "trashEmpty",
+    "daemonStop",
+    "answer",
+    "projectRemove",
+  ] as const) {
     expect(refusal(asker, route, mine)).toMatch(/for a person to say/);
   }
 });

@@ -17,7 +17,7 @@ export function TrackerTrouble() {
     }, againMs);
     return () => clearInterval(timer);
   }, [again]);
-  const troubled = told.is === "known" ? told.value.filter(({ state }) => state !== "ok") : [];
+  const troubled = told.is === "known" ? told.value.filter(isTroubled) : [];
   return (
     <div role="status">
       {troubled.map((one) => (
@@ -39,11 +39,16 @@ export function TrackerTrouble() {
   );
 }
 
+/** Without a token nothing was ever asked, maybe on purpose: that stands in the settings and need not be said here. */
+function isTroubled({ state }: TrackerJson): boolean {
+  return state === "failing" || state === "resting";
+}
+
 function trackerWords({ type, repo, state, why, restsUntil }: TrackerJson): string {
   const name = `${type} ${plainText(repo)}`;
   const said = why === null ? "" : ` ${plainText(why)}`;
   // By its own wish, or because it failed just now.
   const until = restsUntil === null ? "" : ` until ${new Date(restsUntil).toLocaleTimeString()}`;
   if (state === "resting") return `${name} is left alone${until}.${said}`;
-  return state === "no-token" ? `${name} is not asked.${said}` : `${name} fails.${said}`;
+  return `${name} fails.${said}`;
 }

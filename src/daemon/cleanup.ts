@@ -30,7 +30,9 @@ export async function cleanup(parts: Parts, loop: Loop, door: TrackingDoor, ask:
       continue;
     }
     try {
-      lines.push(dryRun ? { ...line, ...(await left(parts, line)) } : await cleanOne(parts, loop, ask, line, { dead, began }));
+      lines.push(
+        dryRun ? { ...line, ...(await left(parts, line)) } : await cleanOne(parts, loop, ask, line, { dead, began }),
+      );
     } catch (error) {
       lines.push({ session: line.session, outcome: "error", why: messageOf(error) });
     }

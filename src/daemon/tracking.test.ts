@@ -142,3 +142,26 @@ test("[TRK-1] two hundred sessions are one question a round", async () => {
   await world.tracking.poll();
   expect(world.trackers.get("owner/app")?.asked.map((each) => each.length)).toEqual([200, 200]);
 });
+
+test("[PR-10] a pull request that is not shown twice in a row is given up, and comes back; a merged one never", async () => {
+  const world = await trackingWorld({ app: "owner/app" });
+  await world.session("app-1");
+  await world.tracking.poll();
+  const app = world.trackers.get("owner/app")!;
+  const show = async (...facts: PullRequestFacts[]): Promise<string | undefined> => {
+    app.answer = () => ({ is: "known", value: facts });
+    await world.tracking.poll();
+    return world.store.session(asSessionId("app-1"))?.pullRequest?.state;
+  };
+  expect(await show(own("app-1"))).toBe("open");
+  expect(app.asked.at(-1)?.[0]?.numbers).toEqual([]);
+  expect(await show()).toBe("open");
+  expect(app.asked.at(-1)?.[0]?.numbers).toEqual([7]);
+  expect(await show(own("app-1"))).toBe("open");
+  expect(await show()).toBe("open");
+  expect(await show()).toBeUndefined();
+  expect(await show(own("app-1"))).toBe("open");
+  expect(await show(own("app-1", { state: "merged" }))).toBe("merged");
+  expect(await show()).toBe("merged");
+  expect(await show()).toBe("merged");
+});

@@ -20,8 +20,11 @@ const defaultItems = 200;
 const maxItems = 1_000;
 /** A page ends here, though with at least one item: an item may hold 128 KiB of words. */
 const maxPageChars = 512 * 1024;
-/** Between two of these other sessions have their turn: folding 500 events takes some 2 ms. */
+/** Between two readings other sessions have their turn: folding 500 events takes some 2 ms. */
 const eventsAtOnce = 500;
+/** An event of a flood holds a hundred thousand characters: fewer of these are read at once, first of all to see. */
+const firstEvents = 32;
+const charsAtOnce = 2 * 1024 * 1024;
 /** Whoever reads folds fewer events than these quicker than they are written. */
 const worthSaving = 300;
 /** A long past is written in steps, so that it is never in memory as a whole. */
@@ -107,8 +110,10 @@ function restore(store: Store, id: SessionId): Fold | null {
 async function foldOn(store: Store, id: SessionId, stored: Fold | null): Promise<Fold> {
   const fold = stored ?? { builder: new TranscriptBuilder(), from: null, changed: new Map(), removed: new Set() };
   const { builder, changed, removed } = fold;
+  let atOnce = firstEvents;
   for (let chars = 0; ;) {
-    const events = store.events(id, builder.seq, eventsAtOnce);
+    const events = store.events(id, builder.seq, atOnce);
+    let read = 0;
     for (const event of events) {
       const change = builder.push(event);
       for (const seq of change.removed) {
@@ -116,9 +121,11 @@ async function foldOn(store: Store, id: SessionId, stored: Fold | null): Promise
         removed.add(seq);
       }
       for (const seq of change.changed) changed.set(seq, builder.item(seq)!);
-      if ("text" in event) chars += event.text.length;
+      if ("text" in event) read += event.text.length;
     }
-    if (events.length < eventsAtOnce) return fold;
+    if (events.length < atOnce) return fold;
+    chars += read;
+    atOnce = Math.max(1, Math.min(eventsAtOnce, Math.floor((charsAtOnce * atOnce) / (read + 1))));
     builder.forgetSettled();
     if (changed.size > itemsPerSave || chars > charsPerSave) {
       // On a full disk it is folded all the same, and kept in memory for this once.

@@ -221,3 +221,30 @@ test("[HTTP-13] a read-only daemon reads, logs in, and changes nothing", async (
     await readOnly.close();
   }
 });
+
+test("[TRK-4] a webhook needs no token and is handed on as the bytes that were signed, whatever they are", async () => {
+  const asked: { bytes: Uint8Array; headers: Record<string, unknown> }[] = [];
+  const handlers = recordingHandlers([], {
+    webhook: (ask) => {
+      asked.push(ask.body as (typeof asked)[number]);
+      return { woken: true };
+    },
+  });
+  const api = await openTestApi({ handlers });
+  try {
+    const headers = {
+      authorization: undefined,
+      "content-type": "application/x-www-form-urlencoded",
+      "x-hub-signature-256": "s",
+    };
+    const body = Buffer.from([0x7b, 0xff, 0x00, 0x0a]);
+    expect((await api.tcp("POST", "/api/webhooks/my-app", { headers, body })).json).toEqual({ woken: true });
+    expect(Buffer.from(asked[0]!.bytes)).toEqual(body);
+    expect(asked[0]!.headers["x-hub-signature-256"]).toBe("s");
+    const huge = { headers: { ...headers, "content-length": "2000000" } };
+    expect((await api.tcp("POST", "/api/webhooks/my-app", huge)).status).toBe(413);
+    expect(asked).toHaveLength(1);
+  } finally {
+    await api.close();
+  }
+});

@@ -49,17 +49,20 @@ export function readEvents(sqlite: Sqlite, session: SessionId, after: number, li
 
 /** How far back a word of the agent is looked for: its pieces, and what divides them. */
 const textRows = 64;
+/** One piece of a flood holds megabytes, and only its end counts. */
+const textCharacters = 4_000;
 
 /** The newest of what a chat agent said behind a sequence, a line break wherever it did something else in between. */
 export function readAgentText(sqlite: Sqlite, session: SessionId, after: number): string {
   const types = "'agent.text', 'tool.updated', 'turn.started'";
   const sql = `SELECT ${columns} FROM events WHERE session = ? AND seq > ? AND type IN (${types}) ORDER BY seq DESC LIMIT ${textRows}`;
-  const rows = sqlite.statement(sql).all(session, after) as unknown as EventRow[];
-  const pieces = rows.map((row) => {
-    const event = row.type === "agent.text" ? decodeEvent(row) : null;
-    return event?.type === "agent.text" ? event.text : "\n";
-  });
-  return pieces.toReversed().join("");
+  let text = "";
+  for (const row of sqlite.statement(sql).iterate(session, after)) {
+    const event = row["type"] === "agent.text" ? decodeEvent(row as unknown as EventRow) : null;
+    text = (event?.type === "agent.text" ? event.text.slice(-textCharacters) : "\n") + text;
+    if (text.length >= textCharacters) break;
+  }
+  return text;
 }
 
 export function readLog(sqlite: Sqlite, after: number, limit: number): LogEntry[] {

@@ -1,6 +1,7 @@
 /** The page's entry: log in, then follow the daemon, and draw what it says. */
 import { createRoot } from "react-dom/client";
 import { navigate } from "wouter/use-browser-location";
+import { warmViews } from "./app/warm.ts";
 import { App } from "./app/app.tsx";
 import { begin } from "./state/begin.ts";
 import { beginCounting, beginNotifying } from "./state/notify.ts";
@@ -9,6 +10,7 @@ import "./styles.css";
 createRoot(document.getElementById("root")!).render(<App />);
 beginCounting();
 beginNotifying((session) => navigate(`/s/${session}`));
+warmViews();
 void begin();
 // Only where browsers allow it: on this machine, or over https.
 if ("serviceWorker" in navigator) addEventListener("load", () => void navigator.serviceWorker.register("/sw.js"));

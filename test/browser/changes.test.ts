@@ -44,7 +44,6 @@ test("[WEB-90] the changes view shows committed, staged, unstaged and untracked 
   await page.getByText("export const two = 22;").waitFor();
   // What would turn the line round is written out.
   await page.getByText("⟨U+202E⟩gnp.exe").waitFor();
-  await page.screenshot({ path: "/tmp/ws-changes.png" });
   await expectAccessible(page);
 
   await page.getByRole("searchbox", { name: "Filter files" }).fill("kept");
@@ -54,7 +53,9 @@ test("[WEB-90] the changes view shows committed, staged, unstaged and untracked 
   await until("the untracked ones", async () => (await files.getByRole("listitem").count()) === 2);
   await page.getByRole("combobox", { name: "Kind of change" }).selectOption("");
   await page.getByRole("button", { name: "Split" }).click();
-  await page.screenshot({ path: "/tmp/ws-split.png" });
+  await page.emulateMedia({ colorScheme: "dark" });
+  await page.getByText("export const two = 22;").waitFor();
+  await expectAccessible(page);
   await page.getByText("export const two = 22;").waitFor();
 
   writeFileSync(join(path, "later.ts"), "export const later = 1;\n");
@@ -80,7 +81,6 @@ test("[WEB-92] comments on lines survive a reload, can be changed, and reach the
   await dialog.getByLabel("Comment", { exact: true }).fill("Remove this");
   await dialog.getByRole("button", { name: "Keep the comment" }).click();
   await page.getByRole("button", { name: "2 comments" }).click();
-  await page.screenshot({ path: "/tmp/ws-comments.png" });
   await expectAccessible(page);
 
   await page.reload();
@@ -107,13 +107,11 @@ test("[WEB-93] a press on a line's number opens a comment there, on a phone as w
   await using tab = await openDashboard(home, { path: `/s/${id}/changes`, viewport: phone });
   const { page } = tab;
   await page.getByText("export const committed = 1;").waitFor();
-  await page.screenshot({ path: "/tmp/ws-changes-phone.png" });
   await page.locator('[data-column-number="1"]').first().tap();
   await page.getByRole("textbox", { name: "Comment on committed.ts:1" }).fill("From a phone");
   await page.getByRole("button", { name: "Keep the comment" }).tap();
   await page.getByText("From a phone").waitFor();
-  await page.getByRole("button", { name: "1 comment" }).waitFor();
-  await page.screenshot({ path: "/tmp/ws-comment-phone.png" });
+  expect(await page.getByRole("button", { name: "1 comment" }).count()).toBe(1);
   await expectNoSideways(page);
   await expectAccessible(page);
 });

@@ -72,7 +72,6 @@ test.each([
     await kill.getByText("There is work that exists only here: 1 uncommitted file").waitFor();
     await kill.getByText(/trash/).first().waitFor();
     await expectAccessible(page);
-    await page.screenshot({ path: `/tmp/ws-kill-${viewport.width}.png` });
     await kill.getByRole("button", { name: "Cancel" }).click();
     expect((await home.show(id)).intent.want).toBe("running");
     await (await choose(page, id, "Kill")).getByRole("button", { name: /^Kill and keep the work/ }).click();
@@ -110,7 +109,6 @@ test.each([
       .waitFor();
     await page.getByRole("dialog").getByRole("button", { name: "Close" }).last().click();
     await page.getByRole("heading", { name: `${id} was deleted` }).waitFor();
-    await page.screenshot({ path: `/tmp/ws-deleted-${viewport.width}.png` });
     await page.getByRole("button", { name: "Put the files back" }).click();
     await until("the files to be back", () => existsSync(join(workspacePath, "only-here.txt")));
   },
@@ -172,7 +170,6 @@ test("[WEB-72] the events tell why it ended, what runs, and everything that was 
   await death.getByText("It was ended by Holdfast, as asked.").waitFor();
   await death.getByText("you", { exact: true }).waitFor();
   await processes.getByText("None runs.").waitFor();
-  await page.screenshot({ path: "/tmp/ws-events.png" });
   await expectAccessible(page);
 });
 

@@ -88,9 +88,12 @@ test("[WEB-82] the screen follows the window's size; two viewers see one screen;
   await attached(other.page);
   await readByText(page);
   await readByText(other.page);
+  let asked = 0;
   const columns = async (): Promise<number> => {
-    await type(page, "clear; echo columns-$(stty size | cut -d' ' -f2)-");
-    return until("the columns", async () => Number(/columns-(\d+)-/.exec(await screenText(page))?.[1] ?? 0));
+    const mark = `columns-${++asked}`;
+    await type(page, `clear; echo ${mark}-$(stty size | cut -d' ' -f2)-`);
+    const line = new RegExp(`${mark}-(\\d+)-`);
+    return until("the columns", async () => Number(line.exec(await screenText(page))?.[1]) || null);
   };
   const wide = await columns();
   await page.setViewportSize({ width: 900, height: 700 });
@@ -169,6 +172,8 @@ test("[WEB-84] on a phone the key bar sends what its keyboard lacks", async () =
   await page.keyboard.type("c");
   await type(page, "echo by-ctrl-$((40+3))");
   await shows(page, "by-ctrl-43");
+  // A plain shell shows an arrow as what was sent.
+  expect(await screenText(page)).toMatch(/\^\[[[O]A/);
   await expectNoSideways(page);
   await expectAccessible(page);
 });

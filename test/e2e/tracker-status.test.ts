@@ -75,20 +75,3 @@ test("[PR-7, PR-8] only its own pull requests count, of forks too; claiming take
   await home.refresh();
   expect((await home.show(other.id)).pullRequests?.map((one) => one.number)).toEqual([second, fork]);
 });
-
-test("[PR-10] a pull request that is not shown twice in a row is given up, and comes back", async () => {
-  await using home = await TrackedHome.start();
-  const { github } = home;
-  const { id, branch, sha } = await home.worked();
-  const number = github.openPullRequest({ branch, sha });
-  await home.refresh();
-  const model = github.pull(number);
-  github.pullRequestsByNumber.delete(number);
-  await home.refresh();
-  expect((await home.show(id)).pullRequest).not.toBeNull();
-  await home.refresh();
-  expect((await home.show(id)).pullRequest).toBeNull();
-  github.pullRequestsByNumber.set(number, model);
-  await home.refresh();
-  expect((await home.show(id)).pullRequest).toMatchObject({ number });
-});

@@ -25,6 +25,9 @@ export const diffLook = {
   "--diffs-addition-color-override": "var(--color-good)",
   "--diffs-deletion-color-override": "var(--color-danger)",
   "--diffs-modified-color-override": "var(--color-busy)",
+  // Weaker than its own, on which coloured words would be hard to read.
+  "--diffs-bg-addition-emphasis-override": "color-mix(in srgb, var(--color-good) 8%, transparent)",
+  "--diffs-bg-deletion-emphasis-override": "color-mix(in srgb, var(--color-danger) 8%, transparent)",
   "--diffs-bg-separator-override": "var(--color-sunken)",
   "--diffs-fg-number-override": "var(--color-dim)",
   "--diffs-fg-number-addition-override": "var(--color-good)",

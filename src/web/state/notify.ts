@@ -42,7 +42,8 @@ export function beginNotifying(open: (session: string) => void): void {
     holdWhileVisible();
   }
   onChanges((changes) => {
-    if (!speaks || notifyState() !== "on") return;
+    // The permission is asked of the browser's own process, which takes a millisecond: not for those who want none.
+    if (!speaks || !preferences.getState().notify || notifyState() !== "on") return;
     const calls = callsFor(changes);
     if (calls.length > 0) void speak(calls, open);
   });

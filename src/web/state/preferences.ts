@@ -10,6 +10,8 @@ export interface Preferences {
   showEnded: boolean;
   notify: boolean;
   sound: boolean;
+  /** What Enter does in a prompt; `auto`: sends, but on a phone it makes a new line. */
+  enter: "auto" | "sends" | "newline";
   /** Whether clicks in a terminal go to the agent; else they select text. */
   terminalMouse: boolean;
   /** Whether a terminal's screen is also kept as text for screen readers. */
@@ -26,6 +28,7 @@ const defaults: Preferences = {
   showEnded: true,
   notify: false,
   sound: false,
+  enter: "auto",
   terminalMouse: false,
   terminalReader: false,
   diffAs: "unified",

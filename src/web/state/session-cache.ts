@@ -4,7 +4,6 @@
  * session leaves nothing.
  */
 const prefix = "holdfast:acp-state:v1:";
-const draftPrefix = "holdfast:draft:";
 const keptMs = 7 * 24 * 3_600_000;
 
 interface Entry {
@@ -17,8 +16,13 @@ export function recallSession(id: string): unknown {
   if (text === null) return null;
   const entry = parse(text);
   if (entry !== null && Date.now() - entry.savedAt < keptMs) return entry.value;
-  forgetSession(id);
+  localStorage.removeItem(prefix + id);
   return null;
+}
+
+/** Whether this browser showed the session as a chat. */
+export function hasState(id: string): boolean {
+  return localStorage.getItem(prefix + id) !== null;
 }
 
 /** False where the browser has no room: the caller then replays from the daemon. */
@@ -27,15 +31,31 @@ export function rememberSession(id: string, value: unknown): boolean {
     localStorage.setItem(prefix + id, JSON.stringify({ savedAt: Date.now(), value } satisfies Entry));
     return true;
   } catch {
-    // What does not fit must not stand there old either.
-    forgetSession(id);
+    // What does not fit must not stand there old either. A draft is no cache: it stays.
+    localStorage.removeItem(prefix + id);
     return false;
   }
 }
 
 export function forgetSession(id: string): void {
   localStorage.removeItem(prefix + id);
-  localStorage.removeItem(draftPrefix + id);
+  localStorage.removeItem(draftKey(id));
+  localStorage.removeItem(seenKey(id));
+  localStorage.removeItem(outboxKey(id));
+}
+
+export function draftKey(id: string): string {
+  return `holdfast:draft:${id}`;
+}
+
+/** Up to where this browser showed the session. */
+export function seenKey(id: string): string {
+  return `holdfast:seen:${id}`;
+}
+
+/** Prompts that were sent and not yet seen to arrive. */
+export function outboxKey(id: string): string {
+  return `holdfast:outbox:${id}`;
 }
 
 /** Where comments on a session's changes wait to be sent. */
@@ -46,11 +66,11 @@ export function reviewKey(id: string): string {
 /** Drops what is too old or belongs to a session that is not there any more. */
 export function sweepSessions(existing: ReadonlySet<string>): void {
   for (const key of Object.keys(localStorage)) {
-    const its = [prefix, draftPrefix].find((one) => key.startsWith(one));
-    if (its === undefined) continue;
-    const id = key.slice(its.length);
+    const kind = [prefix, draftKey(""), seenKey(""), outboxKey("")].find((start) => key.startsWith(start));
+    if (kind === undefined) continue;
+    const id = key.slice(kind.length);
     if (!existing.has(id)) forgetSession(id);
-    else if (its === prefix) recallSession(id);
+    else if (kind === prefix) recallSession(id);
   }
 }
 

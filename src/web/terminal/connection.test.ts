@@ -88,6 +88,14 @@ test("[WEB-86] what is typed is sent only while attached, and not when read-only
   line.close();
 });
 
+test("[WEB-86] where the daemon lets nobody type, nothing is sent, whatever is asked for", () => {
+  const { line } = open();
+  last().attach(true);
+  line.setReadonly(false);
+  expect(line.type(typed)).toBe(false);
+  line.close();
+});
+
 test("[WEB-86] a lost line comes back with growing pauses; a socket that was given up is deaf", () => {
   const { line, states, attachedTimes, painted } = open();
   const first = last();

@@ -18,7 +18,8 @@ export interface TerminalSocket {
 
 export type LineState =
   | { is: "connecting" }
-  | { is: "attached"; readonly: boolean }
+  /** `forced`: the daemon lets nobody type. */
+  | { is: "attached"; readonly: boolean; forced: boolean }
   /** The daemon let go of the screen and said why; the line stays wanted where the session still runs. */
   | { is: "detached"; reason: string }
   | { is: "waiting"; attempt: number };
@@ -58,6 +59,7 @@ const attachMs = 15_000;
 export function connectTerminal(options: TerminalOptions): TerminalLine {
   const random = options.random ?? Math.random;
   let { readonly } = options;
+  let forced = false;
   let socket: TerminalSocket | null = null;
   let attached = false;
   let attempt = 0;
@@ -105,15 +107,17 @@ export function connectTerminal(options: TerminalOptions): TerminalLine {
       attempt = 0;
       detached = null;
       attached = true;
-      readonly = frame.readonly;
+      forced = frame.readonly && !readonly;
       options.onAttached();
-      options.onState({ is: "attached", readonly });
+      tellAttached();
     } else {
       attached = false;
       detached = frame.reason;
       options.onState({ is: "detached", reason: frame.reason });
     }
   };
+
+  const tellAttached = (): void => options.onState({ is: "attached", readonly: readonly || forced, forced });
 
   const lost = (): void => {
     drop();
@@ -141,16 +145,15 @@ export function connectTerminal(options: TerminalOptions): TerminalLine {
   connect();
   return {
     type: (bytes) => {
-      if (!attached || readonly || socket === null) return false;
+      if (!attached || readonly || forced || socket === null) return false;
       socket.send(bytes);
       return true;
     },
     resize: () => say({ type: "resize", ...options.size() }),
     setReadonly: (on) => {
-      // At once here; the daemon's own word follows where it has one.
       readonly = on;
       say({ type: "readonly", on });
-      if (attached) options.onState({ is: "attached", readonly });
+      if (attached) tellAttached();
     },
     wake: () => {
       if (!closed && socket === null) connect();

@@ -88,7 +88,7 @@ export function LiveTerminal({ session }: { session: SessionJson }) {
           size="small"
           variant="quiet"
           aria-pressed={readonly}
-          disabled={state.is !== "attached"}
+          disabled={state.is !== "attached" || state.forced}
           onClick={() => running.current?.setReadonly(!readonly)}
         >
           {readonly ? <EyeOff size={14} aria-hidden /> : <Eye size={14} aria-hidden />} Read-only
@@ -130,6 +130,7 @@ export function LiveTerminal({ session }: { session: SessionJson }) {
 function sentence(state: LineState): string {
   switch (state.is) {
     case "attached":
+      if (state.forced) return "The daemon is read-only: nothing you type is sent.";
       return state.readonly ? "Read-only: nothing you type is sent." : "Attached: what you type goes to the agent.";
     case "connecting":
       return "Connecting to the screen; typing is off until then.";

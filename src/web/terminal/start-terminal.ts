@@ -53,8 +53,12 @@ export function startTerminal(parts: TerminalParts): RunningTerminal {
     size: () => ({ cols: terminal.cols, rows: terminal.rows }),
     readonly: false,
     onBytes: (bytes) => terminal.write(bytes),
-    // tmux paints everything anew for who comes: nothing of the old screen may show through.
-    onAttached: () => terminal.reset(),
+    onAttached: () => {
+      // tmux paints everything anew for who comes: nothing of the old screen may show through.
+      terminal.reset();
+      // Who opens a terminal means to type; on a phone that would raise the keyboard unasked.
+      if (document.activeElement === document.body && !matchMedia("(pointer: coarse)").matches) terminal.focus();
+    },
     onState: parts.onState,
   });
 

@@ -3,7 +3,7 @@
  * with themes and two engines in WebAssembly that the page's content policy does not run.
  */
 import type { Plugin } from "vite";
-import { grammars } from "./changes/languages.ts";
+import { grammars } from "../src/web/changes/languages.ts";
 
 const replaced: Record<string, string> = {
   "shiki/langs": [

@@ -1,0 +1,64 @@
+/** What is typed and not sent, by session. It survives a reload, and other views may add to it. */
+import { useSyncExternalStore } from "react";
+import { draftKey } from "../state/session-cache.ts";
+
+/** Written when typing pauses. */
+const writeMs = 250;
+const drafts = new Map<string, string>();
+const listeners = new Set<() => void>();
+let timer: ReturnType<typeof setTimeout> | undefined;
+const unwritten = new Set<string>();
+
+export function draftOf(id: string): string {
+  let text = drafts.get(id);
+  if (text === undefined) {
+    text = localStorage.getItem(draftKey(id)) ?? "";
+    drafts.set(id, text);
+  }
+  return text;
+}
+
+export function setDraft(id: string, text: string): void {
+  drafts.set(id, text);
+  unwritten.add(id);
+  timer ??= setTimeout(write, writeMs);
+  for (const listener of listeners) listener();
+}
+
+/** Puts words before what is typed already, which stays. */
+export function addToDraft(id: string, text: string): void {
+  const typed = draftOf(id).trim();
+  setDraft(id, typed === "" ? text : `${text.trimEnd()}\n\n${typed}`);
+}
+
+/** Of a session that is gone. */
+export function dropDraft(id: string): void {
+  drafts.delete(id);
+  unwritten.delete(id);
+}
+
+export function useDraft(id: string): string {
+  return useSyncExternalStore(subscribe, () => draftOf(id));
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+function write(): void {
+  clearTimeout(timer);
+  timer = undefined;
+  for (const id of unwritten) {
+    const text = drafts.get(id) ?? "";
+    try {
+      if (text === "") localStorage.removeItem(draftKey(id));
+      else localStorage.setItem(draftKey(id), text);
+    } catch {
+      // No room: it holds until the page is closed.
+    }
+  }
+  unwritten.clear();
+}
+
+addEventListener("pagehide", write);

@@ -1,0 +1,122 @@
+/** What an item says, as plain text: for search and copy; and the whole transcript as markdown. */
+import type { TranscriptItem } from "../../protocol/transcript-items.ts";
+import { plainOutput, safeText } from "./inert.ts";
+import { diffLines, hunksOf } from "./line-diff.ts";
+import { partsOf } from "./tool-parts.ts";
+import { byWords, damageWords, endedWords, launchWords, turnEndWords } from "./words.ts";
+
+const texts = new WeakMap<TranscriptItem, string>();
+
+/** Once for each item: an item that changes is another object. */
+export function textOf(item: TranscriptItem): string {
+  const known = texts.get(item);
+  if (known !== undefined) return known;
+  const text = safeText(wordsOf(item));
+  texts.set(item, text);
+  return text;
+}
+
+function wordsOf(item: TranscriptItem): string {
+  switch (item.item) {
+    case "prompt":
+    case "text":
+    case "thought":
+    case "notice":
+    case "workspace-output":
+      return item.text;
+    case "tool": {
+      const { command, output, diffs, places } = partsOf(item);
+      const changes = diffs.flatMap(({ path, before, after }) => [path, before, after]);
+      return [item.title, command, ...places, output, ...changes].filter(Boolean).join("\n");
+    }
+    case "permission":
+      return [item.title, ...item.options.map(({ name }) => name)].join("\n");
+    case "turn-end":
+      return turnEndWords(item) ?? "";
+    case "reset":
+      return `Conversation context reset: ${item.reason}`;
+    case "launch":
+      return [launchWords(item), ...item.lastLines].join("\n");
+    case "ended":
+      return [endedWords(item), ...item.lastLines].join("\n");
+    case "damaged":
+      return damageWords(item);
+    case "auth":
+      return item.message;
+    case "mode":
+      return `Mode: ${item.mode}`;
+    case "model":
+      return `Model: ${item.model}`;
+    case "config":
+      return `${item.id}: ${item.value}`;
+    case "converted":
+      return `Became a ${item.kind} session`;
+    default:
+      // A newer daemon may know more.
+      return "";
+  }
+}
+
+export function markdownOf(title: string, items: readonly TranscriptItem[]): string {
+  const parts = items.flatMap((item) => markdownOfItem(item) ?? []);
+  return `# ${title}\n\n${parts.join("\n\n")}\n`;
+}
+
+function markdownOfItem(item: TranscriptItem): string | null {
+  switch (item.item) {
+    case "prompt": {
+      const files = item.attachments.map(({ name }) => `*Attached: ${name}*`);
+      return [`## Prompt (${new Date(item.at).toISOString()}, ${byWords(item.by)})`, item.text, ...files].join("\n\n");
+    }
+    case "text":
+      return item.text.trim() === "" ? null : item.text.trim();
+    case "thought":
+      return item.text.trim().replaceAll(/^/gm, "> ");
+    case "tool": {
+      const { command, output, diffs, places, exitCode } = partsOf(item);
+      const state = exitCode === null ? (item.status ?? "") : `exit ${exitCode}`;
+      const changes = diffs.map(({ path, before, after }) => {
+        const lines = hunksOf(diffLines(before, after)).flatMap((hunk) => hunk.lines);
+        return fenced(`${path}\n${lines.map(({ sign, text }) => sign + text).join("\n")}`, "diff");
+      });
+      return [
+        `**Tool:** ${item.title ?? item.kind ?? "call"}${state === "" ? "" : ` (${state})`}`,
+        ...(command === null ? [] : [fenced(command, "sh")]),
+        ...(places.length === 0 ? [] : [places.map((place) => `- ${place}`).join("\n")]),
+        ...(output === "" ? [] : [fenced(output, "")]),
+        ...changes,
+      ].join("\n\n");
+    }
+    case "permission": {
+      const chosen = item.options.find(({ optionId }) => optionId === item.answer?.optionId)?.name;
+      const answer =
+        item.answer === null ? "not answered" : `${chosen ?? item.answer.outcome} ${byWords(item.answer.by)}`;
+      return `**Asked:** ${item.title} (${answer})`;
+    }
+    case "reset":
+      return `---\n\n*Conversation context reset: ${item.reason}*`;
+    case "workspace-output":
+      return fenced(plainOutput(item.text), "");
+    case "turn-end":
+    case "launch":
+    case "ended":
+    case "notice":
+    case "damaged":
+    case "auth":
+    case "mode":
+    case "model":
+    case "config":
+    case "converted":
+    default: {
+      const text = textOf(item);
+      return text === "" ? null : `*${text.trim().replaceAll("\n", " ")}*`;
+    }
+  }
+}
+
+/** A fence longer than any inside. */
+function fenced(text: string, language: string): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`{3,}/g)].map(([run]) => run.length));
+  const fence = "`".repeat(longest + 1);
+  return `${fence}${language}\n${text.trimEnd()}\n${fence}`;
+}

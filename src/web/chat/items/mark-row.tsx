@@ -1,0 +1,138 @@
+/** What happened between the words: ends of turns, launches, resets, notices. */
+import { KeyRound, RotateCcw, TriangleAlert } from "lucide-react";
+import type { ReactNode } from "react";
+import type { TranscriptItem } from "../../../protocol/transcript-items.ts";
+import { classes } from "../../ui/classes.ts";
+import { plainOutput, safeText } from "../inert.ts";
+import { shape, textIn } from "../tool-parts.ts";
+import { byWords, damageWords, durationWords, endedWords, launchWords, turnEndWords } from "../words.ts";
+import { Clock } from "./prompt-row.tsx";
+import { Fold, Output } from "./words-row.tsx";
+
+export type MarkItem = Exclude<
+  TranscriptItem,
+  { item: "prompt" | "text" | "thought" | "tool" | "permission" | "workspace-output" }
+>;
+
+export function MarkRow({ item, open }: { item: MarkItem; open: boolean }) {
+  switch (item.item) {
+    case "turn-end":
+      return <TurnEnd item={item} />;
+    case "reset":
+      return (
+        <Callout title="Conversation context reset" sign={<RotateCcw size={16} aria-hidden />}>
+          The agent no longer knows what was said above. {safeText(item.reason)}
+        </Callout>
+      );
+    case "launch":
+      return item.state === "failed" ? (
+        <Callout title="The agent did not start" tone="danger">
+          {safeText(launchWords(item))}
+          <LastLines lines={item.lastLines} open={open} />
+        </Callout>
+      ) : (
+        <Line at={item.at}>{launchWords(item)}</Line>
+      );
+    case "ended":
+      return item.how === "crash" ? (
+        <Callout title="The agent crashed" tone="danger">
+          {endedWords(item)}
+          <LastLines lines={item.lastLines} open={open} />
+        </Callout>
+      ) : (
+        <Line at={item.at}>{endedWords(item)}</Line>
+      );
+    case "damaged":
+      return <Callout title="Output damaged">{damageWords(item)}</Callout>;
+    case "auth":
+      return (
+        <Callout title="The agent wants you to sign in" sign={<KeyRound size={16} aria-hidden />}>
+          {safeText(item.message)}
+          <ul className="mt-1 list-disc pl-5">
+            {item.methods.map((method, index) => {
+              const { name, description } = {
+                name: textIn(shape(method), "name"),
+                description: textIn(shape(method), "description"),
+              };
+              return <li key={index}>{safeText([name, description].filter(Boolean).join(": "))}</li>;
+            })}
+          </ul>
+        </Callout>
+      );
+    case "notice":
+      return item.level === "warn" ? (
+        <Callout title="Notice">{safeText(item.text)}</Callout>
+      ) : (
+        <Line at={item.at}>{safeText(item.text)}</Line>
+      );
+    case "mode":
+      return <Line at={item.at}>{`Mode set to ${safeText(item.mode)} ${byWords(item.by)}`}</Line>;
+    case "model":
+      return <Line at={item.at}>{`Model set to ${safeText(item.model)} ${byWords(item.by)}`}</Line>;
+    case "config":
+      return <Line at={item.at}>{`${safeText(item.id)} set to ${safeText(item.value)} ${byWords(item.by)}`}</Line>;
+    case "converted":
+      return <Line at={item.at}>{`Became a ${item.kind} session ${byWords(item.by)}`}</Line>;
+    default:
+      return null;
+  }
+}
+
+function TurnEnd({ item }: { item: Extract<MarkItem, { item: "turn-end" }> }) {
+  const words = turnEndWords(item);
+  const took = item.startedAt === null ? null : durationWords(item.at - item.startedAt);
+  if (words === null) return <Line at={item.at}>{took === null || took === "0 s" ? "Done" : `Done in ${took}`}</Line>;
+  if (item.stopReason === "cancelled") return <Line at={item.at}>{words}</Line>;
+  return (
+    <Callout title="The turn ended early" tone={item.stopReason === "error" ? "danger" : "alert"}>
+      {safeText(words)}
+    </Callout>
+  );
+}
+
+function Line({ children, at }: { children: ReactNode; at: number }) {
+  return (
+    <p className="mt-2 flex items-center gap-2 text-xs text-dim">
+      <span className="min-w-0 break-words">{children}</span>
+      <Clock at={at} />
+      <span aria-hidden className="h-px min-w-4 flex-1 bg-line" />
+    </p>
+  );
+}
+
+interface CalloutProps {
+  title: string;
+  tone?: "alert" | "danger";
+  sign?: ReactNode;
+  children: ReactNode;
+}
+
+export function Callout({ title, tone = "alert", sign, children }: CalloutProps) {
+  return (
+    <div
+      role="note"
+      aria-label={title}
+      className={classes(
+        "mt-3 flex gap-2 rounded-lg border p-3",
+        tone === "alert" ? "border-alert/40 bg-alert-soft" : "border-danger/40 bg-danger-soft",
+      )}
+    >
+      <span className={classes("mt-0.5 shrink-0", tone === "alert" ? "text-alert" : "text-danger")}>
+        {sign ?? <TriangleAlert size={16} aria-hidden />}
+      </span>
+      <div className="min-w-0 flex-1">
+        <p className={classes("font-medium", tone === "alert" ? "text-alert" : "text-danger")}>{title}</p>
+        <div className="break-words">{children}</div>
+      </div>
+    </div>
+  );
+}
+
+function LastLines({ lines, open }: { lines: string[]; open: boolean }) {
+  if (lines.length === 0) return null;
+  return (
+    <Fold open={open} summary="Last lines">
+      <Output text={plainOutput(lines.join("\n"))} />
+    </Fold>
+  );
+}

@@ -1,0 +1,74 @@
+import { Image, FileText } from "lucide-react";
+import type { PromptItem } from "../../../protocol/transcript-items.ts";
+import { classes } from "../../ui/classes.ts";
+import { CopyButton } from "../copy-button.tsx";
+import { safeText } from "../inert.ts";
+import { Shortened } from "../shortened.tsx";
+import { sizeWords } from "../words.ts";
+
+const states: Partial<Record<PromptItem["state"], string>> = {
+  queued: "Waiting to be sent",
+  sending: "Sending …",
+  doubtful: "It is not certain that the agent got this",
+  refused: "Not sent",
+  withdrawn: "Withdrawn",
+};
+
+export interface PromptWords extends Pick<PromptItem, "text" | "attachments" | "by" | "state" | "reason" | "edited"> {
+  at?: number;
+}
+
+export function PromptRow({ prompt }: { prompt: PromptWords }) {
+  const state = states[prompt.state];
+  const isFault = prompt.state === "doubtful" || prompt.state === "refused";
+  const over = prompt.state === "withdrawn" || prompt.state === "refused";
+  return (
+    <article aria-label="Prompt" className="group/row mt-4 flex flex-col items-end">
+      <div
+        className={classes(
+          "max-w-[min(44rem,92%)] rounded-lg bg-accent-soft px-3 py-2 break-words whitespace-pre-wrap",
+          over && "opacity-70",
+        )}
+      >
+        <Shortened text={prompt.text} step={4_000}>
+          {(part) => <span>{safeText(part)}</span>}
+        </Shortened>
+        {prompt.attachments.length > 0 && (
+          <ul className="mt-1 flex flex-wrap gap-2">
+            {prompt.attachments.map((attachment, index) => (
+              <li
+                key={index}
+                className="flex items-center gap-1 rounded border border-line bg-panel px-1.5 py-0.5 text-xs"
+              >
+                {attachment.type === "image" ? <Image size={12} aria-hidden /> : <FileText size={12} aria-hidden />}
+                <span className="font-mono">{safeText(attachment.name)}</span>
+                {attachment.size > 0 && <span className="text-dim">{sizeWords(attachment.size)}</span>}
+              </li>
+            ))}
+          </ul>
+        )}
+      </div>
+      <div className="flex h-7 items-center gap-2 text-xs text-dim">
+        {prompt.by !== "person" && <span>from {safeText(prompt.by)}</span>}
+        {prompt.edited && <span>edited</span>}
+        {state !== undefined && (
+          <span className={classes(isFault && "text-alert")}>
+            {state}
+            {prompt.reason === null ? "" : `: ${safeText(prompt.reason)}`}
+          </span>
+        )}
+        {prompt.at !== undefined && <Clock at={prompt.at} />}
+        <CopyButton label="Copy prompt" text={prompt.text} />
+      </div>
+    </article>
+  );
+}
+
+export function Clock({ at }: { at: number }) {
+  const date = new Date(at);
+  return (
+    <time dateTime={date.toISOString()} title={date.toLocaleString()} className="tabular-nums">
+      {date.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })}
+    </time>
+  );
+}

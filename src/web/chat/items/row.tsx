@@ -1,0 +1,67 @@
+import { memo } from "react";
+import type { TranscriptItem } from "../../../protocol/transcript-items.ts";
+import { MarkRow } from "./mark-row.tsx";
+import { PermissionCard } from "./permission-card.tsx";
+import { PromptRow } from "./prompt-row.tsx";
+import { ToolCard } from "./tool-card.tsx";
+import { ThoughtRow, WordsRow, WorkspaceRow } from "./words-row.tsx";
+
+export interface RowProps {
+  item: TranscriptItem;
+  /** Whether words are still being added to it. */
+  streaming: boolean;
+  /** Whether what is folded in it is to be seen: a search stands here. */
+  revealed: boolean;
+  /** What came after this row came while nobody looked. */
+  awayBefore: boolean;
+}
+
+/** Drawn again only when its own item is another object. */
+export const Row = memo(function Row({ item, streaming, revealed, awayBefore }: RowProps) {
+  return (
+    <div data-seq={item.seq} className="mx-auto w-full max-w-[64rem] px-3 sm:px-6">
+      {awayBefore && (
+        <div
+          role="separator"
+          aria-label="While you were away"
+          className="mt-4 flex items-center gap-3 text-xs font-medium text-accent"
+        >
+          <span aria-hidden className="h-px flex-1 bg-accent/40" />
+          While you were away
+          <span aria-hidden className="h-px flex-1 bg-accent/40" />
+        </div>
+      )}
+      <Body item={item} streaming={streaming} revealed={revealed} />
+    </div>
+  );
+});
+
+function Body({ item, streaming, revealed }: Omit<RowProps, "awayBefore">) {
+  switch (item.item) {
+    case "prompt":
+      return <PromptRow prompt={item} />;
+    case "text":
+      return <WordsRow text={item.text} streaming={streaming} />;
+    case "thought":
+      return <ThoughtRow text={item.text} streaming={streaming} open={revealed} />;
+    case "tool":
+      return <ToolCard item={item} open={revealed} />;
+    case "permission":
+      return <PermissionCard item={item} />;
+    case "workspace-output":
+      return <WorkspaceRow text={item.text} open={revealed} />;
+    case "turn-end":
+    case "reset":
+    case "launch":
+    case "ended":
+    case "notice":
+    case "damaged":
+    case "auth":
+    case "mode":
+    case "model":
+    case "config":
+    case "converted":
+    default:
+      return <MarkRow item={item} open={revealed} />;
+  }
+}

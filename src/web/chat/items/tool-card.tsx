@@ -1,0 +1,187 @@
+/** One tool call: what it is, how it stands, and what came of it. */
+import { useState } from "react";
+import {
+  CircleCheck,
+  CircleDashed,
+  CircleX,
+  FileText,
+  Globe,
+  LoaderCircle,
+  Pencil,
+  Search,
+  Terminal,
+  Wrench,
+} from "lucide-react";
+import type { ToolItem } from "../../../protocol/transcript-items.ts";
+import { call, sentenceOf } from "../../state/api.ts";
+import { Button } from "../../ui/button.tsx";
+import { classes } from "../../ui/classes.ts";
+import { say } from "../../ui/toast.tsx";
+import { useChat } from "../chat-context.ts";
+import { CopyButton } from "../copy-button.tsx";
+import { safeText } from "../inert.ts";
+import { partsOf, type ToolParts } from "../tool-parts.ts";
+import { Turning } from "../turning.tsx";
+import { ToolDiff } from "./tool-diff.tsx";
+import { Fold, Output } from "./words-row.tsx";
+
+export function ToolCard({ item, open }: { item: ToolItem; open: boolean }) {
+  const [whole, setWhole] = useState<{ of: ToolItem; item: ToolItem } | null>(null);
+  const shown = whole?.of === item ? whole.item : item;
+  const parts = partsOf(shown);
+  const title = safeText(shown.title ?? parts.command ?? shown.kind ?? "Tool call");
+  const failed = shown.status === "failed" || (parts.exitCode !== null && parts.exitCode !== 0);
+  const added = parts.diffs.length > 0;
+  const startsOpen = open || failed || added;
+  return (
+    <article aria-label={`Tool: ${title}`} className="mt-2 rounded-lg border border-line bg-panel">
+      {/* Opened by itself when it turns out to matter; `key` lets the person's own choice win until then. */}
+      <details open={startsOpen} key={String(startsOpen)} className="group/card">
+        <summary className="flex min-h-9 cursor-pointer list-none items-center gap-2 px-2.5 py-1 text-[13px] select-none pointer-coarse:min-h-11">
+          <KindSign kind={shown.kind} />
+          <span className="min-w-0 flex-1 truncate font-mono">{firstLine(title)}</span>
+          <ToolState item={shown} parts={parts} />
+        </summary>
+        <div className="flex flex-col gap-2 border-t border-line p-2.5">
+          <Body item={shown} parts={parts} open={open} title={title} />
+          {shown.cut === true && <ShowWhole item={shown} onWhole={(full) => setWhole({ of: item, item: full })} />}
+        </div>
+      </details>
+    </article>
+  );
+}
+
+function Body({ item, parts, open, title }: { item: ToolItem; parts: ToolParts; open: boolean; title: string }) {
+  const { command, output, diffs, places, input } = parts;
+  const { workspacePath } = useChat();
+  const isEmpty = command === null && output === "" && diffs.length === 0 && places.length === 0 && input === null;
+  return (
+    <>
+      {title.includes("\n") && command === null && <Output text={title} />}
+      {command !== null && (
+        <div className="flex items-start gap-1">
+          <pre
+            tabIndex={0}
+            aria-label="Command"
+            className="min-w-0 flex-1 overflow-x-auto font-mono text-xs leading-5 whitespace-pre-wrap"
+          >
+            <span aria-hidden className="text-dim select-none">
+              ${" "}
+            </span>
+            {safeText(command)}
+          </pre>
+          <CopyButton label="Copy command" text={command} />
+        </div>
+      )}
+      {places.length > 0 && diffs.length === 0 && (
+        <ul aria-label="Files" className="flex flex-col gap-0.5 font-mono text-xs text-dim">
+          {places.slice(0, 50).map((place) => (
+            <li key={place} className="break-all">
+              {safeText(within(workspacePath, place))}
+            </li>
+          ))}
+          {places.length > 50 && <li>and {places.length - 50} more</li>}
+        </ul>
+      )}
+      {diffs.map((diff) => (
+        <ToolDiff key={diff.path} diff={diff} path={safeText(within(workspacePath, diff.path))} />
+      ))}
+      {output !== "" && <Output text={output} />}
+      {input !== null && (
+        <Fold open={open} summary="Input as sent">
+          <Output text={input} />
+        </Fold>
+      )}
+      {isEmpty && (
+        <p className="text-xs text-dim">{item.abandoned ? "Nothing more was heard of it." : "No details yet."}</p>
+      )}
+    </>
+  );
+}
+
+function ToolState({ item, parts }: { item: ToolItem; parts: ToolParts }) {
+  const { exitCode, signal } = parts;
+  if (item.abandoned) return <State sign={<CircleDashed size={14} />} tone="text-dim" words="not finished" />;
+  if (item.status === "failed" || (exitCode !== null && exitCode !== 0)) {
+    const words =
+      signal !== null ? `ended by ${signal}` : exitCode !== null && exitCode !== 0 ? `exit ${exitCode}` : "failed";
+    return <State sign={<CircleX size={14} />} tone="text-danger" words={words} />;
+  }
+  if (item.status === "completed") {
+    return (
+      <State
+        sign={<CircleCheck size={14} />}
+        tone="text-good"
+        words={exitCode === null ? "done" : `exit ${exitCode}`}
+      />
+    );
+  }
+  const waiting = item.status === "pending";
+  return (
+    <State
+      sign={waiting ? <LoaderCircle size={14} /> : <Turning>{<LoaderCircle size={14} />}</Turning>}
+      tone="text-busy"
+      words={waiting ? "waiting" : "running"}
+    />
+  );
+}
+
+function State({ sign, tone, words }: { sign: React.ReactNode; tone: string; words: string }) {
+  return (
+    <span className={classes("flex shrink-0 items-center gap-1 text-xs whitespace-nowrap", tone)}>
+      <span aria-hidden>{sign}</span>
+      {words}
+    </span>
+  );
+}
+
+const signs: Record<string, typeof Wrench> = {
+  execute: Terminal,
+  edit: Pencil,
+  delete: Pencil,
+  move: Pencil,
+  read: FileText,
+  search: Search,
+  fetch: Globe,
+};
+
+function KindSign({ kind }: { kind: string | null }) {
+  const Sign = signs[kind ?? ""] ?? Wrench;
+  return (
+    <span title={kind ?? "tool"} className="text-dim">
+      <Sign size={14} aria-hidden />
+    </span>
+  );
+}
+
+/** The transcript has long fields shortened; the events that told them have them whole. */
+function ShowWhole({ item, onWhole }: { item: ToolItem; onWhole: (item: ToolItem) => void }) {
+  const { session } = useChat();
+  const load = async (): Promise<void> => {
+    try {
+      let full: ToolItem = item;
+      for (const [field, seq] of Object.entries(item.whole)) {
+        // oxlint-disable-next-line no-await-in-loop -- at most three
+        const [event] = await call("events", { params: { id: session }, query: { since: seq - 1, limit: 1 } });
+        if (event?.seq === seq && field in event) full = { ...full, [field]: event[field] };
+      }
+      const { cut: _, ...rest } = full;
+      onWhole(rest);
+    } catch (error) {
+      say(sentenceOf(error), "fault");
+    }
+  };
+  return (
+    <Button size="small" className="self-start" onClick={() => void load()}>
+      Show all of it
+    </Button>
+  );
+}
+
+function firstLine(text: string): string {
+  return text.split("\n", 1)[0] ?? text;
+}
+
+export function within(directory: string, path: string): string {
+  return directory !== "" && path.startsWith(`${directory}/`) ? path.slice(directory.length + 1) : path;
+}

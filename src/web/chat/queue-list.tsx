@@ -1,0 +1,132 @@
+/** Prompts that wait for their turn: they can still be changed, moved and taken back. */
+import { memo, useState } from "react";
+import { ArrowDown, ArrowUp, Paperclip, Pencil, Trash2 } from "lucide-react";
+import type { PromptEditRequest } from "../../protocol/command.ts";
+import type { PromptItem } from "../../protocol/transcript-items.ts";
+import { call, sentenceOf } from "../state/api.ts";
+import { Button, IconButton } from "../ui/button.tsx";
+import { inputLook } from "../ui/field.tsx";
+import { say } from "../ui/toast.tsx";
+import { useChat } from "./chat-context.ts";
+import { safeText } from "./inert.ts";
+
+export const QueueList = memo(function QueueList({ queue, why }: { queue: readonly PromptItem[]; why: string }) {
+  const { session, closed } = useChat();
+  const [editing, setEditing] = useState<string | null>(null);
+  const edit = async (promptId: string, body: PromptEditRequest): Promise<boolean> => {
+    try {
+      await call("promptEdit", { params: { id: session, prompt: promptId }, body });
+      return true;
+    } catch (error) {
+      say(sentenceOf(error), "fault");
+      return false;
+    }
+  };
+  if (queue.length === 0) return null;
+  return (
+    <section aria-label="Queued prompts" className="mb-2 rounded-lg border border-line bg-panel">
+      <p className="px-3 pt-2 text-xs text-dim">
+        {queue.length === 1 ? "1 prompt waits" : `${queue.length} prompts wait`}. {why}
+      </p>
+      <ol className="max-h-[30vh] overflow-y-auto px-1 pb-1">
+        {queue.map((prompt, index) => (
+          <li key={prompt.promptId} className="flex items-start gap-1 rounded px-2 py-0.5">
+            {editing === prompt.promptId ? (
+              <EditPrompt
+                text={prompt.text}
+                onCancel={() => setEditing(null)}
+                onSave={(text) => void edit(prompt.promptId, { text }).then((done) => done && setEditing(null))}
+              />
+            ) : (
+              <>
+                <span className="line-clamp-3 min-w-0 flex-1 py-1.5 break-words whitespace-pre-wrap">
+                  {safeText(prompt.text.slice(0, 1_000))}
+                  {prompt.attachments.length > 0 && (
+                    <span className="ml-2 inline-flex items-center gap-0.5 text-xs text-dim">
+                      <Paperclip size={12} aria-hidden /> {prompt.attachments.length}
+                    </span>
+                  )}
+                  {prompt.reason !== null && (
+                    <span className="block text-xs text-alert">{safeText(prompt.reason)}</span>
+                  )}
+                </span>
+                <IconButton
+                  label="Move up"
+                  disabled={closed !== null || index === 0}
+                  onClick={() => void edit(prompt.promptId, { position: index - 1 })}
+                >
+                  <ArrowUp size={14} aria-hidden />
+                </IconButton>
+                <IconButton
+                  label="Move down"
+                  disabled={closed !== null || index === queue.length - 1}
+                  onClick={() => void edit(prompt.promptId, { position: index + 1 })}
+                >
+                  <ArrowDown size={14} aria-hidden />
+                </IconButton>
+                <IconButton
+                  label={prompt.cut === true ? "Too long to edit here" : "Edit"}
+                  disabled={closed !== null || prompt.cut === true}
+                  onClick={() => setEditing(prompt.promptId)}
+                >
+                  <Pencil size={14} aria-hidden />
+                </IconButton>
+                <IconButton
+                  label="Remove"
+                  disabled={closed !== null}
+                  onClick={() => void edit(prompt.promptId, { withdraw: true })}
+                >
+                  <Trash2 size={14} aria-hidden />
+                </IconButton>
+              </>
+            )}
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+});
+
+function EditPrompt({
+  text,
+  onSave,
+  onCancel,
+}: {
+  text: string;
+  onSave: (text: string) => void;
+  onCancel: () => void;
+}) {
+  const [value, setValue] = useState(text);
+  return (
+    <form
+      className="flex min-w-0 flex-1 flex-col gap-1 py-1"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (value.trim() !== "") onSave(value);
+      }}
+    >
+      <textarea
+        // The person pressed Edit for this.
+        // oxlint-disable-next-line jsx-a11y/no-autofocus -- as above
+        autoFocus
+        aria-label="Queued prompt"
+        rows={Math.min(8, value.split("\n").length + 1)}
+        value={value}
+        onChange={(event) => setValue(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key === "Escape") onCancel();
+          else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) event.currentTarget.form?.requestSubmit();
+        }}
+        className={inputLook}
+      />
+      <span className="flex justify-end gap-2">
+        <Button size="small" onClick={onCancel}>
+          Cancel
+        </Button>
+        <Button size="small" variant="primary" type="submit" disabled={value.trim() === ""}>
+          Save
+        </Button>
+      </span>
+    </form>
+  );
+}

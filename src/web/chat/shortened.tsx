@@ -1,0 +1,49 @@
+/** Text that may be of any length: a part of it is drawn, more on demand. 10 MB at once would freeze the page. */
+import { useState, type ReactNode } from "react";
+import { Button } from "../ui/button.tsx";
+import { sizeWords } from "./words.ts";
+
+export interface ShortenedProps {
+  text: string;
+  /** Characters drawn at first, and for each press. */
+  step: number;
+  /** Draws the end instead of the beginning: of what is being written, that is what one reads. */
+  fromEnd?: boolean;
+  children: (part: string) => ReactNode;
+}
+
+export function Shortened({ text, step, fromEnd = false, children }: ShortenedProps) {
+  const [steps, setSteps] = useState(1);
+  const most = steps * step;
+  if (text.length <= most) return children(text);
+  const hidden = text.length - most;
+  const more = (
+    <Button size="small" variant="quiet" onClick={() => setSteps(steps * 4)}>
+      Show more ({sizeWords(hidden)} {fromEnd ? "before this" : "left"})
+    </Button>
+  );
+  if (!fromEnd) {
+    return (
+      <>
+        {children(text.slice(0, safeEnd(text, most)))}
+        {more}
+      </>
+    );
+  }
+  // The beginning moves in whole steps: what is drawn would else change with every word.
+  const from = Math.ceil(hidden / step) * step;
+  return (
+    <>
+      {more}
+      {children(text.slice(safeEnd(text, from)))}
+    </>
+  );
+}
+
+/** At a line's end if one is near, and never within a pair of surrogates. */
+function safeEnd(text: string, at: number): number {
+  const line = text.lastIndexOf("\n", at);
+  if (at - line < 500 && line > 0) return line + 1;
+  const code = text.charCodeAt(at);
+  return code >= 0xdc00 && code <= 0xdfff ? at - 1 : at;
+}

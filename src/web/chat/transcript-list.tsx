@@ -1,0 +1,182 @@
+/**
+ * The rows that are in sight, and some around them. Stays at the end while the agent writes, unless the person has
+ * scrolled up; what is older is read before they reach it, and what they look at stays where it is.
+ */
+import {
+  useEffect,
+  useEffectEvent,
+  useImperativeHandle,
+  useLayoutEffect,
+  useRef,
+  useState,
+  type ReactNode,
+  type Ref,
+} from "react";
+import { ArrowDown } from "lucide-react";
+import { Virtualizer, type VirtualizerHandle } from "virtua";
+import type { TranscriptItem } from "../../protocol/transcript-items.ts";
+import { Button } from "../ui/button.tsx";
+import { Spinner } from "../ui/spinner.tsx";
+import { Row } from "./items/row.tsx";
+import type { TranscriptFeed, FeedState } from "./transcript-feed.ts";
+
+/** This near to the end counts as at the end: a half-seen last line should not end the following. */
+const nearEndPx = 48;
+/** Older items are read when this little is left above. */
+const readAheadPx = 1_500;
+
+/** So long after a wheel, key or finger moved, scrolling is still its doing: a flick on a phone glides on. */
+const byHandMs = 1_500;
+
+export interface ListHandle {
+  showSeq(seq: number): void;
+  toEnd(): void;
+  /** The scrolling element. */
+  element(): HTMLElement | null;
+}
+
+export interface TranscriptListProps {
+  feed: TranscriptFeed;
+  state: FeedState;
+  /** The first item that came while nobody looked; null for none. */
+  away: number | null;
+  /** The item that a search stands at. */
+  revealed: number | null;
+  /** Below the last item. */
+  footer: ReactNode;
+  onAtEnd: (atEnd: boolean) => void;
+  ref: Ref<ListHandle>;
+}
+
+export function TranscriptList({ feed, state, away, revealed, footer, onAtEnd, ref }: TranscriptListProps) {
+  const { items, older, loadingOlder, shifted, head } = state;
+  const scroller = useRef<HTMLDivElement>(null);
+  const content = useRef<HTMLDivElement>(null);
+  const list = useRef<VirtualizerHandle>(null);
+  const following = useRef(true);
+  const lastTop = useRef(0);
+  const touchedAt = useRef(-Infinity);
+  /** The last item when the person left the end; null while they are there. */
+  const [leftAt, setLeftAt] = useState<number | null>(null);
+
+  const follow = (): void => {
+    const element = scroller.current;
+    if (element !== null && following.current) element.scrollTop = element.scrollHeight;
+  };
+
+  const toEnd = (): void => {
+    following.current = true;
+    setLeftAt(null);
+    onAtEnd(true);
+    const last = feed.state().items.length - 1;
+    if (last >= 0) list.current?.scrollToIndex(last, { align: "end" });
+    follow();
+  };
+
+  useImperativeHandle(ref, () => ({
+    showSeq: (seq) => {
+      const index = feed.state().items.findIndex((item) => item.seq === seq);
+      if (index < 0) return;
+      following.current = false;
+      setLeftAt((before) => before ?? feed.state().items.at(-1)?.seq ?? 0);
+      list.current?.scrollToIndex(index, { align: "center" });
+    },
+    toEnd,
+    element: () => scroller.current,
+  }));
+
+  const touched = (): void => {
+    touchedAt.current = performance.now();
+  };
+
+  const onScroll = (): void => {
+    const element = scroller.current;
+    if (element === null) return;
+    const { scrollTop, scrollHeight, clientHeight } = element;
+    const atEnd = scrollHeight - scrollTop - clientHeight < nearEndPx;
+    // Rows that get their height also move the place: only what a person's hand did is meant.
+    const byHand = performance.now() - touchedAt.current < byHandMs;
+    if (atEnd) following.current = true;
+    else if (byHand && scrollTop < lastTop.current) following.current = false;
+    lastTop.current = scrollTop;
+    if (!atEnd) follow();
+    if (following.current !== (leftAt === null)) {
+      setLeftAt(following.current ? null : (items.at(-1)?.seq ?? 0));
+      onAtEnd(following.current);
+    }
+    if (older && scrollTop < readAheadPx && !following.current) void feed.loadOlder();
+  };
+
+  const onResize = useEffectEvent(() => {
+    follow();
+    const element = scroller.current;
+    // A screen that the newest page does not fill cannot be scrolled: read on until it can.
+    if (element !== null && older && element.scrollHeight <= element.clientHeight + 1) void feed.loadOlder();
+  });
+  // Rows get their height when they are drawn, and answers when they stream.
+  useEffect(() => {
+    const [inner, outer] = [content.current, scroller.current];
+    if (inner === null || outer === null) return undefined;
+    const observer = new ResizeObserver(() => onResize());
+    observer.observe(inner);
+    observer.observe(outer);
+    return () => observer.disconnect();
+  }, []);
+  useLayoutEffect(follow);
+
+  const turnOpen = head.turn?.open === true;
+  const lastSeq = items.at(-1)?.seq;
+  const fresh = leftAt === null ? 0 : countAfter(items, leftAt);
+  return (
+    <div className="relative flex min-h-0 flex-1 flex-col">
+      <div
+        ref={scroller}
+        onScroll={onScroll}
+        onWheel={touched}
+        onTouchMove={touched}
+        onKeyDown={touched}
+        onPointerDown={touched}
+        onPointerMove={(event) => event.buttons !== 0 && touched()}
+        tabIndex={0}
+        role="log"
+        aria-live="off"
+        aria-label="Transcript"
+        className="min-h-0 flex-1 overflow-x-hidden overflow-y-auto overscroll-contain [overflow-anchor:none]"
+      >
+        <div ref={content} className="pb-4">
+          {loadingOlder && (
+            <div className="pointer-events-none absolute inset-x-0 top-0 z-10 flex justify-center">
+              <Spinner label="Reading what is older" />
+            </div>
+          )}
+          <Virtualizer ref={list} scrollRef={scroller} data={items} shift={shifted} bufferSize={600}>
+            {(item) => (
+              <Row
+                key={item.key}
+                item={item}
+                streaming={turnOpen && item.seq === lastSeq}
+                revealed={item.seq === revealed}
+                awayBefore={item.seq === away}
+              />
+            )}
+          </Virtualizer>
+          <div className="mx-auto w-full max-w-[64rem] px-3 sm:px-6">{footer}</div>
+        </div>
+      </div>
+      {leftAt !== null && (
+        <div className="pointer-events-none absolute inset-x-0 bottom-3 flex justify-center">
+          <Button variant="primary" className="pointer-events-auto rounded-full shadow-lg" onClick={toEnd}>
+            <ArrowDown size={14} aria-hidden />
+            Jump to latest{fresh > 0 ? ` (${fresh} new)` : ""}
+          </Button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function countAfter(items: readonly TranscriptItem[], seq: number): number {
+  let count = 0;
+  for (let index = items.length - 1; index >= 0 && (items[index]?.seq ?? 0) > seq; index -= 1) count += 1;
+  return count;
+}

@@ -1,0 +1,67 @@
+/** Ends a turn: first the agent is asked, then, if it does not answer, the person may end it without its word. */
+import { useState } from "react";
+import { Square } from "lucide-react";
+import type { TranscriptTurn } from "../../protocol/transcript-items.ts";
+import { call, sentenceOf } from "../state/api.ts";
+import { Button } from "../ui/button.tsx";
+import { Dialog } from "../ui/dialog.tsx";
+import { say } from "../ui/toast.tsx";
+import { useChat } from "./chat-context.ts";
+
+export function TurnControl({ turn }: { turn: TranscriptTurn }) {
+  const { session, closed } = useChat();
+  const [asking, setAsking] = useState(false);
+  const cancel = async (): Promise<void> => {
+    if (turn.cancelling) return setAsking(true);
+    try {
+      const { cancelled, reason } = await call("cancel", { params: { id: session }, body: { wait: false } });
+      if (!cancelled && reason !== null) say(reason);
+    } catch (error) {
+      say(sentenceOf(error), "fault");
+    }
+  };
+  return (
+    <>
+      <Button
+        variant={turn.cancelling ? "danger" : "plain"}
+        disabled={closed !== null}
+        onClick={() => void cancel()}
+        title={
+          turn.cancelling ? "The agent was asked to end its turn and has not answered" : "Ask the agent to end its turn"
+        }
+      >
+        <Square size={12} aria-hidden className="fill-current" />
+        <span className="sr-only sm:not-sr-only">{turn.cancelling ? "Cancelling …" : "Cancel turn"}</span>
+      </Button>
+      <ForceEnd open={asking} onClose={() => setAsking(false)} />
+    </>
+  );
+}
+
+export function ForceEnd({ open, onClose }: { open: boolean; onClose: () => void }) {
+  const { session } = useChat();
+  const end = async (): Promise<void> => {
+    onClose();
+    try {
+      await call("endTurn", { params: { id: session }, body: {} });
+    } catch (error) {
+      say(sentenceOf(error), "fault");
+    }
+  };
+  return (
+    <Dialog
+      open={open}
+      onClose={onClose}
+      title="End the turn without the agent's word?"
+      description="The turn is closed here and the next prompt can be sent. The agent's process goes on: what it still says is shown, and it may still change files. If it hangs, stop the session instead."
+      actions={
+        <>
+          <Button onClick={onClose}>Wait on</Button>
+          <Button variant="danger" onClick={() => void end()}>
+            Force end turn
+          </Button>
+        </>
+      }
+    />
+  );
+}

@@ -1,0 +1,208 @@
+/** The chat view, done as a person would, against the real daemon and the demo agent. */
+import { expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { ChatHome } from "../harness/chat.ts";
+import { until } from "../harness/until.ts";
+import { expectAccessible, expectNoSideways, openDashboard, phone, useBrowser, type TabOptions } from "./browser.ts";
+
+useBrowser();
+
+const openChat = (home: ChatHome, id: string, options: TabOptions = {}) =>
+  openDashboard(home, { ...options, path: `/s/${id}` });
+const composer = (page: Page) => page.getByRole("textbox", { name: "Prompt" });
+const transcript = (page: Page) => page.getByRole("log", { name: "Transcript" });
+const write = async (page: Page, text: string): Promise<void> => {
+  await composer(page).fill(text);
+  await composer(page).press("Enter");
+};
+
+test("[WEB-46] an answer is markdown while it streams; thinking is folded; plan, tools, diffs, exits and ends are told", async () => {
+  await using home = await ChatHome.open();
+  const id = await home.chat();
+  await using tab = await openChat(home, id);
+  const { page } = tab;
+  await page.getByText("Nothing was said yet.").waitFor();
+  await write(
+    page,
+    "think: a secret thought\nplan: first step, second step\nedit: notes/a.txt hello\nsay: **bold** and `code`\ngate: a\nfail: out of luck",
+  );
+  const log = transcript(page);
+  await log.getByText("bold", { exact: true }).waitFor();
+  expect(await log.getByText("bold", { exact: true }).evaluate((node) => node.tagName)).toBe("STRONG");
+  await log.getByText("Working", { exact: true }).waitFor();
+  // Folded: its words are there for search, and not to be seen.
+  expect(await log.getByRole("paragraph").getByText("a secret thought").isVisible()).toBe(false);
+  await log.getByText("Thought", { exact: true }).click();
+  await log.getByRole("paragraph").getByText("a secret thought").waitFor();
+  await log.getByRole("figure", { name: "Changes of notes/a.txt" }).getByText("+1").waitFor();
+  await page.getByRole("region", { name: "Plan" }).getByRole("button").click();
+  await page.getByRole("region", { name: "Plan" }).getByText("second step").waitFor();
+  home.openGate("a");
+  await log.getByText("The turn failed: out of luck").waitFor();
+  await write(page, "tool: sh -c 'printf \"\\\\033[31mred\\\\033[0m words\"; exit 3'");
+  const card = log.getByRole("article", { name: /^Tool: sh -c/ });
+  await card.getByText("exit 3").first().waitFor();
+  expect(await card.getByLabel("Output").textContent()).toBe("red words");
+  await expectAccessible(page);
+  await expectNoSideways(page);
+});
+
+test("[WEB-47] the view stays at the end while the agent writes, unless one has scrolled up; then it says what is new", async () => {
+  await using home = await ChatHome.open();
+  const id = await home.chat(Array.from({ length: 60 }, (_, n) => `say: line ${n}`).join("\n"));
+  await home.ended(id);
+  await using tab = await openChat(home, id);
+  const { page } = tab;
+  const log = transcript(page);
+  await log.getByText("line 59", { exact: true }).waitFor();
+  const fromEnd = () => log.evaluate((node) => node.scrollHeight - node.scrollTop - node.clientHeight);
+  await until("the end in sight", async () => (await fromEnd()) < 2);
+  await home.send(id, "say: more\ntool: true\nsay: and more\ngate: a\nsay: last words");
+  await log.getByText("and more", { exact: true }).waitFor();
+  await until("the end in sight", async () => (await fromEnd()) < 2);
+  await log.hover();
+  await page.mouse.wheel(0, -600);
+  const jump = page.getByRole("button", { name: /^Jump to latest/ });
+  await jump.waitFor();
+  const place = await log.evaluate((node) => node.scrollTop);
+  home.openGate("a");
+  await home.ended(id, 2);
+  await page.getByRole("button", { name: /^Jump to latest \(\d new\)$/ }).waitFor();
+  expect(await log.evaluate((node) => node.scrollTop)).toBe(place);
+  await jump.click();
+  await log.getByText("last words", { exact: true }).waitFor();
+  await until("the end in sight", async () => (await fromEnd()) < 2);
+  expect(await jump.count()).toBe(0);
+});
+
+test("[WEB-48] a question is shown with the agent's own answers, in each tab, is answered once, and says by whom", async () => {
+  await using home = await ChatHome.open();
+  const id = await home.chat("ask: may I?\nsay: went on");
+  await using first = await openChat(home, id);
+  await using second = await openChat(home, id, { viewport: phone });
+  const card = (page: Page) => transcript(page).getByRole("article", { name: "Question: may I?" });
+  await card(first.page).getByRole("button", { name: "Always allow" }).waitFor();
+  await first.page.getByText("Waiting for your answer").waitFor();
+  await card(second.page).getByRole("button", { name: "Always allow" }).waitFor();
+  await expectAccessible(second.page);
+  await card(second.page).getByRole("button", { name: "Allow", exact: true }).tap();
+  for (const { page } of [first, second]) {
+    await card(page).getByText("Answered “Allow” by a person").waitFor();
+    expect(await card(page).getByRole("button").count()).toBe(0);
+  }
+  await transcript(first.page).getByText("went on", { exact: true }).waitFor();
+  expect(await home.ofType(id, "permission.answered")).toHaveLength(1);
+});
+
+test("[WEB-49, WEB-50] Enter sends and Shift-Enter breaks the line; history, drafts and completion; on a phone a button sends", async () => {
+  await using home = await ChatHome.open();
+  const id = await home.chat();
+  {
+    await using tab = await openChat(home, id);
+    const { page } = tab;
+    await composer(page).pressSequentially("say: one");
+    await composer(page).press("Shift+Enter");
+    await composer(page).pressSequentially("say: two");
+    await composer(page).press("Enter");
+    expect(await composer(page).inputValue()).toBe("");
+    await home.ended(id);
+    expect((await home.turns(id))[0]!.text).toBe("one\ntwo\n");
+    await composer(page).press("ArrowUp");
+    expect(await composer(page).inputValue()).toBe("say: one\nsay: two");
+    await composer(page).fill("");
+    await composer(page).pressSequentially("/hi");
+    await page.getByRole("option", { name: /^\/history/ }).waitFor();
+    await composer(page).press("Enter");
+    expect(await composer(page).inputValue()).toBe("/history ");
+    await composer(page).fill("");
+    await composer(page).pressSequentially("look at @READ");
+    await page.getByRole("option", { name: /README\.md/ }).waitFor();
+    await composer(page).press("Tab");
+    await until("the path", async () => (await composer(page).inputValue()) === "look at @README.md ");
+    await page.reload();
+    expect(await composer(page).inputValue()).toBe("look at @README.md ");
+    await composer(page).fill("");
+  }
+  await using tab = await openChat(home, id, { viewport: phone });
+  const { page } = tab;
+  await composer(page).pressSequentially("say: from");
+  await composer(page).press("Enter");
+  await composer(page).pressSequentially("say: the phone");
+  await page.getByRole("button", { name: "Send" }).tap();
+  await transcript(page).getByText("the phone", { exact: true }).waitFor();
+  expect((await home.ended(id, 2))[1]!.text).toBe("from\nthe phone\n");
+  await expectNoSideways(page);
+  await expectAccessible(page);
+});
+
+test("[WEB-51] images are attached by button and paste, can be taken off, and reach the agent; one too large is refused in words", async () => {
+  await using home = await ChatHome.open();
+  const id = await home.chat();
+  await using tab = await openChat(home, id);
+  const { page } = tab;
+  const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+  const buffer = Buffer.from(pixel, "base64");
+  const input = page.locator("input[type=file]");
+  await input.setInputFiles([
+    { name: "a.png", mimeType: "image/png", buffer },
+    { name: "b.png", mimeType: "image/png", buffer },
+  ]);
+  await page.getByRole("button", { name: "Remove b.png" }).click();
+  await composer(page).evaluate((node, data) => {
+    const bytes = Uint8Array.from(atob(data), (character) => character.charCodeAt(0));
+    const clipboardData = new DataTransfer();
+    clipboardData.items.add(new File([bytes], "pasted.png", { type: "image/png" }));
+    node.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+  }, pixel);
+  await page.getByRole("button", { name: "Remove pasted.png" }).waitFor();
+  await input.setInputFiles({ name: "huge.png", mimeType: "image/png", buffer: Buffer.alloc(6_000_000) });
+  await page.getByText(/huge\.png has 6\.0 MB; an image may have/).waitFor();
+  await write(page, "say: seen");
+  await home.says(id, `image: image/png, ${buffer.length} bytes\nimage: image/png, ${buffer.length} bytes\nseen`);
+  await transcript(page).getByText("pasted.png").waitFor();
+  expect((await home.ofType(id, "prompt.admitted"))[0]!["attachments"]).toMatchObject([
+    { name: "a.png" },
+    { name: "pasted.png" },
+  ]);
+});
+
+test("[WEB-53, WEB-54, WEB-55] prompts that wait can be changed, moved and removed; mode and model are picked; a turn is stopped, by force if need be", async () => {
+  await using home = await ChatHome.open();
+  const id = await home.chat("say: begun\ngate: a");
+  await using tab = await openChat(home, id);
+  const { page } = tab;
+  await transcript(page).getByText("begun", { exact: true }).waitFor();
+  for (const text of ["say: one", "say: two", "say: three"]) await write(page, text);
+  const queue = page.getByRole("region", { name: "Queued prompts" });
+  await queue.getByText("3 prompts wait").waitFor();
+  const row = (text: string) => queue.getByRole("listitem").filter({ hasText: text });
+  await row("say: three").getByRole("button", { name: "Move up" }).click();
+  await until("the order", async () => (await queue.getByRole("listitem").nth(1).textContent())?.includes("three"));
+  await row("say: one").getByRole("button", { name: "Remove" }).click();
+  await queue.getByText("2 prompts wait").waitFor();
+  await row("say: two").getByRole("button", { name: "Edit" }).click();
+  await queue.getByRole("textbox", { name: "Queued prompt" }).fill("say: two, changed");
+  await queue.getByRole("button", { name: "Save" }).click();
+  await row("say: two, changed").waitFor();
+  await page.getByRole("button", { name: "Cancel turn" }).click();
+  await transcript(page).getByText("The turn was cancelled.").first().waitFor();
+  const told = (await home.ended(id, 3)).map(({ text }) => text);
+  expect(told).toEqual(["begun\n", "three\n", "two, changed\n"]);
+
+  await page.getByRole("combobox", { name: "Mode", exact: true }).selectOption("plan");
+  await page.getByRole("combobox", { name: "Model" }).selectOption("demo-large");
+  await transcript(page).getByText("Mode set to plan by a person").waitFor();
+  expect((await home.turn(id, "mode?\nmodel?")).text).toBe("mode: plan\nmodel: demo-large\n");
+});
+
+test("[WEB-55] a turn that the agent does not end when asked is ended by force on the second press", async () => {
+  await using home = await ChatHome.open({ deaf: { program: "deaf-to-cancel" } });
+  const id = await home.chat("go", "deaf");
+  await using tab = await openChat(home, id, { viewport: phone });
+  const { page } = tab;
+  await page.getByRole("button", { name: "Cancel turn" }).tap();
+  await page.getByRole("button", { name: "Cancelling …" }).tap();
+  await page.getByRole("button", { name: "Force end turn" }).tap();
+  await transcript(page).getByText("without the agent's word").waitFor();
+  expect((await home.turns(id))[0]!.stopReason).toBe("forced");
+});

@@ -53,7 +53,8 @@ function check(parts: Pick<Parts, "store">, route: RouteName, ask: Asked): Asker
 }
 
 function targetOf(parts: Pick<Parts, "store">, route: RouteName, ask: Asked): Parameters<typeof refusal>[2] {
-  switch (fenceOf(route)) {
+  const fence = fenceOf(route);
+  switch (fence) {
     case "spawn": {
       const { project, role } = ask.body as { project?: string; role?: string };
       return { project, role };
@@ -69,6 +70,8 @@ function targetOf(parts: Pick<Parts, "store">, route: RouteName, ask: Asked): Pa
     case "open":
     case null:
       return null;
+    default:
+      return fence satisfies never;
   }
 }
 

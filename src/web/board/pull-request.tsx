@@ -32,9 +32,13 @@ export function PullRequest({ of, whole = false, className }: Shown) {
   // What is over is over: how its checks stood then tells nobody anything.
   const open = of.state === "open";
   return (
-    <span className={classes("inline-flex flex-wrap items-center gap-x-2 gap-y-0.5 text-xs tabular-nums", className)}>
+    <span
+      className={classes(
+        "inline-flex max-w-full flex-wrap items-center gap-x-2 gap-y-0.5 text-xs tabular-nums",
+        className,
+      )}
+    >
       <Name of={of} />
-      {whole && title !== undefined && title !== "" && <span className="break-words">{plainText(title)}</span>}
       {open && draft === true && <span className="text-dim">draft</span>}
       {!open && <span className="text-dim">{of.state}</span>}
       {open && checks !== undefined && <Checks {...checks} />}
@@ -45,6 +49,8 @@ export function PullRequest({ of, whole = false, className }: Shown) {
           heard <Age of={seenAt} />
         </span>
       )}
+      {/* Last: where there is no room for all, it is what can be missed. */}
+      {whole && title !== undefined && title !== "" && <span className="min-w-0 truncate">{plainText(title)}</span>}
     </span>
   );
 }

@@ -11,12 +11,15 @@ const againMs = 60_000;
 
 export function TrackerTrouble() {
   const [told, again] = useAnswer("trackers");
+  // Without a tracker nothing is asked again.
+  const any = told.is === "known" && told.value.length > 0;
   useEffect(() => {
+    if (!any) return;
     const timer = setInterval(() => {
       if (document.visibilityState === "visible") again();
     }, againMs);
     return () => clearInterval(timer);
-  }, [again]);
+  }, [again, any]);
   const troubled = told.is === "known" ? told.value.filter(isTroubled) : [];
   return (
     <div role="status">

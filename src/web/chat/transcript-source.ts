@@ -3,6 +3,7 @@ import type { TranscriptItem } from "../../protocol/transcript-items.ts";
 import type { TranscriptPage } from "../../protocol/transcript.ts";
 import type { EventJson } from "../../protocol/wire.ts";
 import { call } from "../state/api.ts";
+import { beforeDrawing } from "../state/frames.ts";
 import { recallSession, rememberSession } from "../state/session-cache.ts";
 import { eventsAtOnce, type FeedSource, type TranscriptFeed } from "./transcript-feed.ts";
 
@@ -22,7 +23,7 @@ export function sourceOf(id: string): FeedSource {
     nextFrame: (flush) => {
       // A hidden tab gets no frames; what it is told must still arrive for its title and its announcements.
       if (document.visibilityState === "hidden") setTimeout(flush, 200);
-      else requestAnimationFrame(flush);
+      else beforeDrawing(flush);
     },
   };
 }

@@ -1,11 +1,12 @@
 /** One session: what it is, what may be done with it, and its views. It fills what the frame leaves and scrolls inside. */
 import { lazy, Suspense } from "react";
-import { useLive, useSession } from "../state/live.ts";
+import { useLive } from "../state/live.ts";
 import { Spinner } from "../ui/spinner.tsx";
 import { DownBar } from "./down-bar.tsx";
 import { MissingSession } from "./missing-session.tsx";
 import { SessionHeader } from "./session-header.tsx";
 import { SessionTabs, viewOf } from "./session-tabs.tsx";
+import { useCalmSession } from "./use-calm-session.ts";
 
 const ChatView = lazy(() => import("../chat/chat-view.tsx"));
 const TerminalView = lazy(() => import("../terminal/terminal-view.tsx"));
@@ -13,7 +14,7 @@ const ChangesView = lazy(() => import("../changes/changes-view.tsx"));
 const EventsView = lazy(() => import("./events-view.tsx"));
 
 export default function SessionPage({ id, view }: { id: string; view: string | null }) {
-  const session = useSession(id);
+  const session = useCalmSession(id);
   const loaded = useLive((state) => state.loaded);
   const deleted = useLive((state) => state.deleted.has(id));
   if (session === undefined) return loaded ? <MissingSession id={id} deleted={deleted} /> : <Spinner />;

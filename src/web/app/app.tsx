@@ -17,8 +17,12 @@ import { LoginPage } from "./login-page.tsx";
 import { Overlays } from "./overlays.tsx";
 import { useShortcuts } from "./shortcuts.ts";
 import { VersionBanner } from "./version-banner.tsx";
+import { warmSession } from "./warm.ts";
 
-const SessionPage = later(() => import("../session/session-page.tsx"));
+const SessionPage = later(() => {
+  warmSession();
+  return import("../session/session-page.tsx");
+});
 const NewSession = later(() => import("../new-session/new-session.tsx"));
 const Settings = later(() => import("../settings/settings.tsx"));
 const TrashPage = later(() => import("../settings/trash-page.tsx"));

@@ -37,7 +37,7 @@ test("[WEB-R1] a chat with claude: begun from the form, seen while it streams, i
   await question.getByText("Answered “Allow” by a person").waitFor();
 
   await answers.filter({ hasText: "all done" }).waitFor();
-  await log.getByText("Done", { exact: true }).waitFor();
+  await log.getByText(/^Done/).waitFor();
   await page.getByText("Working", { exact: true }).first().waitFor({ state: "hidden" });
   expect(existsSync(made)).toBe(true);
   expect(await lane.seen("ma-1-first")).toMatchObject({ stopReason: "end_turn", ends: 1 });

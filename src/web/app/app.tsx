@@ -1,9 +1,10 @@
 /** The frame round every view: login, header, banners, routes, bottom bar. */
-import { lazy, Suspense, useEffect } from "react";
+import { useEffect } from "react";
 import { Link, Route, Switch, useLocation } from "wouter";
 import { VerbHost } from "../session/verbs.tsx";
 import { useLive } from "../state/live.ts";
 import { nameThePage } from "../state/notify.ts";
+import { later } from "../ui/later.tsx";
 import { Spinner } from "../ui/spinner.tsx";
 import { Toasts } from "../ui/toast.tsx";
 import { Board } from "../board/board.tsx";
@@ -16,11 +17,15 @@ import { LoginPage } from "./login-page.tsx";
 import { Overlays } from "./overlays.tsx";
 import { useShortcuts } from "./shortcuts.ts";
 import { VersionBanner } from "./version-banner.tsx";
+import { warmSession } from "./warm.ts";
 
-const SessionPage = lazy(() => import("../session/session-page.tsx"));
-const NewSession = lazy(() => import("../new-session/new-session.tsx"));
-const Settings = lazy(() => import("../settings/settings.tsx"));
-const TrashPage = lazy(() => import("../settings/trash-page.tsx"));
+const SessionPage = later(() => {
+  warmSession();
+  return import("../session/session-page.tsx");
+});
+const NewSession = later(() => import("../new-session/new-session.tsx"));
+const Settings = later(() => import("../settings/settings.tsx"));
+const TrashPage = later(() => import("../settings/trash-page.tsx"));
 
 export function App() {
   const login = useLive((state) => state.login);
@@ -52,25 +57,23 @@ function Frame() {
       <main id="main" tabIndex={-1} className="flex min-h-0 flex-1 flex-col overflow-y-auto outline-none">
         {/* Another page is another chance; the views of one session are one page. */}
         <ErrorBoundary key={location.split("/", 3).join("/")}>
-          <Suspense fallback={<Spinner />}>
-            <Switch>
-              <Route path="/">
-                <Board />
-              </Route>
-              <Route path="/new" component={NewSession} />
-              <Route path="/settings" component={Settings} />
-              <Route path="/trash" component={TrashPage} />
-              <Route path="/s/:id/:view?">{({ id, view }) => <SessionPage id={id} view={view ?? null} />}</Route>
-              <Route>
-                <p className="p-6">
-                  There is nothing at this address.{" "}
-                  <Link href="/" className="text-accent underline">
-                    Go to the board.
-                  </Link>
-                </p>
-              </Route>
-            </Switch>
-          </Suspense>
+          <Switch>
+            <Route path="/">
+              <Board />
+            </Route>
+            <Route path="/new" component={NewSession} />
+            <Route path="/settings" component={Settings} />
+            <Route path="/trash" component={TrashPage} />
+            <Route path="/s/:id/:view?">{({ id, view }) => <SessionPage id={id} view={view ?? null} />}</Route>
+            <Route>
+              <p className="p-6">
+                There is nothing at this address.{" "}
+                <Link href="/" className="text-accent underline">
+                  Go to the board.
+                </Link>
+              </p>
+            </Route>
+          </Switch>
         </ErrorBoundary>
       </main>
       {!inSession && <BottomBar />}

@@ -6,11 +6,19 @@ import { Streamdown, type Components } from "streamdown";
 import { memo, type ComponentProps, type ReactNode } from "react";
 import { CopyButton } from "./copy-button.tsx";
 import { safeAddress, safeText } from "./inert.ts";
+import { isPlain } from "./plain-words.ts";
 
 /** Its name must not change from one render to the next: it would parse everything again. */
 const noPlugins: [] = [];
 
 export const Markdown = memo(function Markdown({ text, streaming }: { text: string; streaming: boolean }) {
+  if (isPlain(text)) {
+    return (
+      <div className="markdown">
+        <Paragraph>{text.trimEnd()}</Paragraph>
+      </div>
+    );
+  }
   return (
     <Streamdown
       mode="streaming"
@@ -75,7 +83,7 @@ const components: Components = {
   h4: ({ children }: With<"h4">) => <Heading>{children}</Heading>,
   h5: ({ children }: With<"h5">) => <Heading>{children}</Heading>,
   h6: ({ children }: With<"h6">) => <Heading>{children}</Heading>,
-  p: ({ children }: With<"p">) => <p className="my-2 break-words">{children}</p>,
+  p: ({ children }: With<"p">) => <Paragraph>{children}</Paragraph>,
   ul: ({ children }: With<"ul">) => <ul className="my-2 list-disc space-y-1 pl-5">{children}</ul>,
   ol: ({ children, start }: With<"ol">) => (
     <ol start={start} className="my-2 list-decimal space-y-1 pl-6">
@@ -93,6 +101,10 @@ const components: Components = {
   section: ({ children }: With<"section">) => <section>{children}</section>,
   input: ({ checked }: With<"input">) => <input type="checkbox" checked={checked === true} disabled readOnly />,
 };
+
+function Paragraph({ children }: { children: ReactNode }) {
+  return <p className="my-2 break-words">{children}</p>;
+}
 
 function Heading({ children }: { children: ReactNode }) {
   return <h3 className="mt-4 mb-1 text-base font-semibold first:mt-0">{children}</h3>;

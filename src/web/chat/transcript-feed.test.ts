@@ -126,6 +126,15 @@ describe("opening", () => {
     expect(feed.state().items).toEqual(whole(log));
   });
 
+  test("[WEB-45] a page that was asked for before the last events came: those are read too", async () => {
+    const log = new Log(turns(3));
+    const early = log.page(4);
+    log.newest = () => Promise.resolve(early);
+    log.add([...prompt("next"), said("new")]);
+    const feed = await opened(log);
+    expect(feed.state().items.at(-1)).toMatchObject({ text: "new" });
+  });
+
   test("[WEB-42] what cannot be read is a fault, and read on after a retry", async () => {
     const log = new Log(turns(1));
     const newest = log.newest.bind(log);

@@ -203,7 +203,11 @@ export class TranscriptFeed {
 
   async #readOn(): Promise<void> {
     const behind = this.#known - this.#last();
-    if (this.#state.phase === "loading" || behind > catchUpLimit) return this.#readNewest();
+    if (this.#state.phase === "loading" || behind > catchUpLimit) {
+      await this.#readNewest();
+      // A page that was asked for early is behind what the stream has told meanwhile.
+      if (this.#closed || this.#known <= this.#last()) return;
+    }
     for (;;) {
       const since = this.#last();
       // oxlint-disable-next-line no-await-in-loop -- each page begins where the last one ended
@@ -222,7 +226,6 @@ export class TranscriptFeed {
     const { head } = this.#builder.saved();
     this.#set({ items: page.items, head, older: page.older, phase: "ready", shifted: false, fault: null });
     this.#schedule();
-    if (this.#known > this.#last()) queueMicrotask(() => this.#read());
   }
 
   #startOver(): void {

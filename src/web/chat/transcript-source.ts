@@ -3,11 +3,11 @@ import type { TranscriptItem } from "../../protocol/transcript-items.ts";
 import type { TranscriptPage } from "../../protocol/transcript.ts";
 import type { EventJson } from "../../protocol/wire.ts";
 import { call } from "../state/api.ts";
+import { newestPage } from "../state/early-transcript.ts";
+import { beforeDrawing } from "../state/frames.ts";
 import { recallSession, rememberSession } from "../state/session-cache.ts";
 import { eventsAtOnce, type FeedSource, type TranscriptFeed } from "./transcript-feed.ts";
 
-/** Several screens of a large display. */
-const newestItems = 120;
 const olderItems = 300;
 /** What is kept for an instant reload: a few screens, and no more than a browser's few megabytes allow for fifty sessions. */
 const cachedItems = 60;
@@ -16,13 +16,13 @@ const cachedCharacters = 80_000;
 export function sourceOf(id: string): FeedSource {
   const params = { id };
   return {
-    newest: () => call("transcript", { params, query: { tail: newestItems } }),
+    newest: () => newestPage(id),
     older: (before) => call("transcript", { params, query: { tail: olderItems, before } }),
     events: (since): Promise<EventJson[]> => call("events", { params, query: { since, limit: eventsAtOnce } }),
     nextFrame: (flush) => {
       // A hidden tab gets no frames; what it is told must still arrive for its title and its announcements.
       if (document.visibilityState === "hidden") setTimeout(flush, 200);
-      else requestAnimationFrame(flush);
+      else beforeDrawing(flush);
     },
   };
 }

@@ -1,19 +1,21 @@
 /** One session: what it is, what may be done with it, and its views. It fills what the frame leaves and scrolls inside. */
-import { lazy, Suspense } from "react";
-import { useLive, useSession } from "../state/live.ts";
+import { Fragment } from "react";
+import { useLive } from "../state/live.ts";
+import { later } from "../ui/later.tsx";
 import { Spinner } from "../ui/spinner.tsx";
 import { DownBar } from "./down-bar.tsx";
 import { MissingSession } from "./missing-session.tsx";
 import { SessionHeader } from "./session-header.tsx";
 import { SessionTabs, viewOf } from "./session-tabs.tsx";
+import { useCalmSession } from "./use-calm-session.ts";
 
-const ChatView = lazy(() => import("../chat/chat-view.tsx"));
-const TerminalView = lazy(() => import("../terminal/terminal-view.tsx"));
-const ChangesView = lazy(() => import("../changes/changes-view.tsx"));
-const EventsView = lazy(() => import("./events-view.tsx"));
+const ChatView = later(() => import("../chat/chat-view.tsx"));
+const TerminalView = later(() => import("../terminal/terminal-view.tsx"));
+const ChangesView = later(() => import("../changes/changes-view.tsx"));
+const EventsView = later(() => import("./events-view.tsx"));
 
 export default function SessionPage({ id, view }: { id: string; view: string | null }) {
-  const session = useSession(id);
+  const session = useCalmSession(id);
   const loaded = useLive((state) => state.loaded);
   const deleted = useLive((state) => state.deleted.has(id));
   if (session === undefined) return loaded ? <MissingSession id={id} deleted={deleted} /> : <Spinner />;
@@ -28,11 +30,11 @@ export default function SessionPage({ id, view }: { id: string; view: string | n
         <DownBar session={session} />
         <div className="relative flex min-h-0 flex-1 flex-col">
           {/* By id and kind: nothing of one session's view may be shown, or typed, in another's. */}
-          <Suspense key={`${id} ${session.kind}`} fallback={<Spinner />}>
+          <Fragment key={`${id} ${session.kind}`}>
             {shown === "main" && <Main session={session} />}
             {shown === "changes" && <ChangesView session={session} />}
             {shown === "events" && <EventsView session={session} />}
-          </Suspense>
+          </Fragment>
         </div>
       </div>
     </div>

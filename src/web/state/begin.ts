@@ -5,8 +5,11 @@ import type { Frame } from "../../protocol/stream.ts";
 import type { SessionJson } from "../../protocol/wire.ts";
 import { forgetSession, sweepSessions } from "./session-cache.ts";
 import { call, logOut, sentenceOf } from "./api.ts";
-import { live, tellChanges, tellEvents } from "./live.ts";
+import { beforeDrawing, drawNow } from "./frames.ts";
+import { live, tellChanges, tellEvents, type SessionChange } from "./live.ts";
 import { keepToken, takeLoginCode, token } from "./login.ts";
+
+type EventsFrame = Extract<Frame, { frame: "events" }>;
 
 export async function begin(): Promise<void> {
   const code = takeLoginCode();
@@ -102,27 +105,42 @@ function take(frame: Frame): void {
     return;
   }
   if (frame.frame === "snapshot") {
+    drawNow();
     const there = frame.sessions.filter((session) => !isDeleted(session));
     const sessions = new Map(there.map((session) => [session.id, session]));
     live.setState(({ snapshots }) => ({ loaded: true, sessions, snapshots: snapshots + 1 }));
     sweepSessions(new Set(sessions.keys()));
     return;
   }
-  // A deleted session is told about until its processes and files are cleared away: that does not bring it back.
-  const [gone, there] = [
-    frame.sessions.filter(isDeleted).map(({ id }) => id),
-    frame.sessions.filter((one) => !isDeleted(one)),
-  ];
-  const known = live.getState().sessions;
-  const changes = there.map((after) => ({ before: known.get(after.id), after }));
-  live.setState((state) => {
-    const sessions = new Map(state.sessions);
-    for (const session of there) sessions.set(session.id, session);
-    for (const id of gone) sessions.delete(id);
-    return { sessions, ...(gone.length === 0 ? {} : { deleted: new Set([...state.deleted, ...gone]) }) };
-  });
+  news.push(frame);
+  // Nothing is drawn in a hidden tab, but the person may be called back by it.
+  if (document.visibilityState === "hidden") takeNews();
+  else if (news.length === 1) beforeDrawing(takeNews);
+}
+
+let news: EventsFrame[] = [];
+
+function takeNews(): void {
+  const frames = news;
+  news = [];
+  if (frames.length === 0) return;
+  const { sessions: known, deleted } = live.getState();
+  const sessions = new Map(known);
+  const gone = new Set<string>();
+  const changes: SessionChange[] = [];
+  for (const after of frames.flatMap((frame) => frame.sessions)) {
+    // A deleted session is told about until its processes and files are cleared away: that does not bring it back.
+    if (isDeleted(after)) {
+      gone.add(after.id);
+      sessions.delete(after.id);
+      continue;
+    }
+    changes.push({ before: sessions.get(after.id), after });
+    sessions.set(after.id, after);
+  }
+  live.setState({ sessions, ...(gone.size === 0 ? {} : { deleted: new Set([...deleted, ...gone]) }) });
   for (const id of gone) forgetSession(id);
-  tellEvents(frame.events);
+  tellEvents(frames.flatMap((frame) => frame.events));
   tellChanges(changes);
 }
 

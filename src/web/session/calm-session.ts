@@ -1,0 +1,22 @@
+/** A session without what each word of its agent changes and its page does not show. */
+import type { SessionJson } from "../../protocol/wire.ts";
+
+/** How exactly the page tells when it was active last. */
+const ageStepMs = 15_000;
+
+/** Whether the page would show both alike. */
+export function looksSame(a: SessionJson, b: SessionJson): boolean {
+  return a === b || shownOf(a) === shownOf(b);
+}
+
+const shown = new WeakMap<SessionJson, string>();
+
+function shownOf(session: SessionJson): string {
+  const known = shown.get(session);
+  if (known !== undefined) return known;
+  const { seq: _seq, lastLine: _lastLine, lastActivityAt, ...rest } = session;
+  const step = lastActivityAt === null ? null : Math.floor(Date.parse(lastActivityAt) / ageStepMs);
+  const text = JSON.stringify([step, rest]);
+  shown.set(session, text);
+  return text;
+}

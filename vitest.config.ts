@@ -2,6 +2,8 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
+    // Two also where there are two cores: these tests wait more than they work.
+    maxWorkers: 2,
     projects: [
       {
         test: {

@@ -48,7 +48,7 @@ const access = openAccess({
 });
 const handlers = recordingHandlers([], { info: () => info });
 const about = { webDirectory: null, version: "0.1.0", build: "0.1.0+bench", readOnly: false, log };
-const api = createApi({ handlers, tail, terminals: noTerminals, access, ...about });
+const api = createApi({ handlers, guard: () => undefined, tail, terminals: noTerminals, access, ...about });
 const socketPath = join(directory, "s.sock");
 await api.listenSocket(socketPath);
 const { port } = await api.listenTcp("127.0.0.1", 0);

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
@@ -267,6 +267,13 @@ describe("parseConfig", () => {
     ["carriage returns", "defaults:\r\n  agent: codex\r\n"],
   ])("[CONF-4] %s is a good file", async (_, text) => {
     expect(await parseConfig(file, text)).toMatchObject({ ok: true });
+  });
+
+  test("the examples of the README are good files", async () => {
+    const readme = readFileSync(join(import.meta.dirname, "../../README.md"), "utf8");
+    const examples = [...readme.matchAll(/^```yaml\n([^]*?)^```$/gm)].map((match) => match[1]!);
+    expect(examples.length).toBeGreaterThan(0);
+    for (const text of examples) expect(await parseConfig(file, text)).toMatchObject({ ok: true });
   });
 
   test("an anchor can be used again", async () => {

@@ -140,7 +140,10 @@ const reactionTo = (description: string, ...more: "merge"[]) =>
         action: z.enum(["send-to-agent", "notify", ...more]).register(notes, { description: "What to do." }),
         message: z.optional(words().register(notes, { description: "The text that is sent or shown." })),
         retries: z.optional(
-          count(maxRetries).register(notes, { description: "How often to try before the person is told.", default: 2 }),
+          count(maxRetries).register(notes, {
+            description: "How often to tell the agent, or to merge, before the person is told.",
+            default: 2,
+          }),
         ),
         enabled: z.optional(z.boolean().register(notes, { description: "false switches it off.", default: true })),
       })
@@ -152,11 +155,11 @@ const reactions = z
     "ci-failed": reactionTo("The pull request's checks failed."),
     "changes-requested": reactionTo("A review asks for changes."),
     "merge-conflict": reactionTo("The branch no longer merges."),
-    "agent-idle": reactionTo("The agent is idle although its work is not done."),
+    "agent-idle": reactionTo("The agent has been idle for 15 minutes without a pull request."),
     "approved-and-green": reactionTo("Approved, and all checks passed.", "merge"),
     "needs-input": reactionTo("The agent asks for a permission or an answer."),
     exited: reactionTo("The agent ended by itself."),
-    "all-done": reactionTo("Every session of the project is done."),
+    "all-done": reactionTo("No session of the project is at work any more, and at least one has finished."),
   })
   .register(notes, { description: "What happens by itself when something happens to a session." });
 

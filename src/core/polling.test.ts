@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isTracked, pendingPollMs, pollDelay, quietPollMs } from "./polling.ts";
+import { isTracked, mayReact, pendingPollMs, pollDelay, quietPollMs } from "./polling.ts";
 import { created, fold, intent, ready, started, t0, trashed, up } from "./test-facts.ts";
 import { check, seen } from "./test-pull-request.ts";
 
@@ -14,6 +14,14 @@ test("[TRK-2] soon while something is pending, else less often, and not at all w
   expect(pollDelay([fold([...upNow, seen({ conflict: null })])], later)).toBe(pendingPollMs);
   // An agent that was just at work may have pushed.
   expect(pollDelay([quiet], t0 + 60_000)).toBe(pendingPollMs);
+});
+
+test("[REACT-1] of a session that was put aside only its pull requests are heard", () => {
+  expect(mayReact(fold(upNow))).toBe(true);
+  const stopped = [...upNow, intent({ want: "stopped" })];
+  expect(mayReact(fold(stopped))).toBe(false);
+  expect(mayReact(fold([...stopped, seen({})]))).toBe(true);
+  expect(mayReact(fold([...upNow, seen({}), intent({ want: "killed" })]))).toBe(false);
 });
 
 test("[TRK-1] what is asked about: workers that are there", () => {

@@ -27,3 +27,9 @@ function isPending(session: SessionState, now: number): boolean {
   if (open.some(({ facts }) => sortChecks(facts.checks).pending.length > 0 || facts.conflict === null)) return true;
   return session.intent.want === "running" && now - session.lastActivityAt < activeMs;
 }
+
+/** Whether anything could be done by itself for this session: of one that was put aside only its pull requests are heard. */
+export function mayReact({ intent, pullRequests = [], untold = [] }: SessionState): boolean {
+  if (intent.want === "killed" || intent.want === "deleted") return false;
+  return intent.want === "running" || pullRequests.length > 0 || untold.length > 0;
+}

@@ -200,6 +200,8 @@ describe("[REACT-4] who is sent a message, and who is not", () => {
   test("a question is a person's, whatever is configured", () => {
     const asks = fold([...upNow, { type: "permission.asked", requestId: "r", title: "?", options: [] }]);
     expect(plan(facts(asks, "needs_input"), { "needs-input": send })).toEqual(["escalate needs-input"]);
+    const [told] = planReactions(facts(asks, "needs_input"), { "needs-input": send }, now);
+    expect(told).toMatchObject({ why: "The agent asks: ?" });
   });
 
   test("what was not confirmed lately is not acted on", () => {

@@ -116,7 +116,11 @@ function send(facts: ReactionFacts, of: Case, now: number): ReactionStep[] {
     return unheard ? [escalate(of, "The agent was told and has been idle since, and nothing has changed.")] : [];
   }
   if (ear === "later" || escalated) return [];
-  if (ear === "never") return [escalate(of, "Its agent is not running, so it was not told.")];
+  if (ear === "never") {
+    // A question cannot be answered by a message, so there was nothing to tell the agent.
+    const why = of.reaction === "needs-input" ? "" : "Its agent is not running, so it was not told.";
+    return [escalate(of, why)];
+  }
   const budget = of.setting.retries ?? defaultRetries;
   if (attempts >= budget) {
     return [

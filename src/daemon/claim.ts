@@ -2,6 +2,7 @@
 import type { Ask } from "../ports/commands.ts";
 import type { ClaimRequest } from "../protocol/command.ts";
 import { HoldfastError } from "../protocol/error.ts";
+import type { SessionState } from "../protocol/session.ts";
 import type { SessionJson } from "../protocol/wire.ts";
 import type { Loop } from "./loop.ts";
 import type { Parts } from "./parts.ts";
@@ -32,19 +33,25 @@ export async function claimPullRequest(parts: Parts, loop: Loop, door: TrackingD
     });
   }
   const facts = answer.value;
+  const others = parts.store.sessions().filter((one) => one.id !== session.id && has(one, facts.url));
+  if (ask.actor.startsWith("session:") && others.length > 0) {
+    throw new HoldfastError("forbidden", `${others[0]!.id} has pull request #${facts.number}.`, {
+      hint: "Only a person can move it from one session to another.",
+    });
+  }
   // First here, then gone from there: after a crash in between it is shown twice rather than not at all.
   const state = await parts.store.change(session.id, () => [
     { type: "pull-request.seen", pullRequest: facts },
     { type: "pull-request.claimed", url: facts.url, by: ask.actor },
   ]);
-  for (const other of parts.store.sessions()) {
-    if (other.id === session.id) continue;
-    const has = (of: typeof other): boolean =>
-      (of.pullRequests ?? []).some((one) => one.lost === null && one.facts.url === facts.url);
-    if (!has(other)) continue;
+  for (const other of others) {
     await parts.store.change(other.id, (now) =>
-      has(now) ? [{ type: "pull-request.lost", url: facts.url, reason: `${takenReason}${session.id}` }] : [],
+      has(now, facts.url) ? [{ type: "pull-request.lost", url: facts.url, reason: `${takenReason}${session.id}` }] : [],
     );
   }
   return sessionJson(parts, loop, parts.store.session(session.id) ?? state);
+}
+
+function has({ pullRequests = [] }: SessionState, url: string): boolean {
+  return pullRequests.some((one) => one.lost === null && one.facts.url === url);
 }

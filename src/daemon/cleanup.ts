@@ -1,12 +1,12 @@
 /** `session cleanup`: asks the trackers, judges, ends what is completed, and names work that only a worktree holds. */
 import { planCleanup } from "../core/cleanup.ts";
 import { judgeLanding, workLeft, type Landing } from "../core/landed.ts";
-import { staleAfterMs } from "../core/pull-request-status.ts";
 import { bounded } from "../base/deadline.ts";
 import type { Ask } from "../ports/commands.ts";
 import type { CleanupLine, CleanupRequest } from "../protocol/command.ts";
 import { messageOf } from "../protocol/error.ts";
 import { asSessionId } from "../protocol/ids.ts";
+import { primaryPullRequest } from "../protocol/reduce.ts";
 import type { SessionState } from "../protocol/session.ts";
 import { runtimeFacts } from "./facts.ts";
 import type { Loop } from "./loop.ts";
@@ -20,16 +20,19 @@ const askDeadlineMs = 15_000;
 
 export async function cleanup(parts: Parts, loop: Loop, door: TrackingDoor, ask: Ask): Promise<CleanupLine[]> {
   const { project, dryRun = false, dead = false } = ask.body as CleanupRequest;
+  const began = parts.clock.now();
   await heardNow(parts, door);
   const sessions = parts.store.sessions().filter((session) => project === undefined || session.project === project);
   const lines: CleanupLine[] = [];
-  for (const line of await judge(parts, loop, sessions, dead)) {
+  for (const line of await judge(parts, loop, sessions, { dead, began })) {
     if (line.outcome !== "would-kill") {
       lines.push(line);
       continue;
     }
     try {
-      lines.push(dryRun ? { ...line, ...(await left(parts, line)) } : await cleanOne(parts, loop, ask, line, dead));
+      lines.push(
+        dryRun ? { ...line, ...(await left(parts, line)) } : await cleanOne(parts, loop, ask, line, { dead, began }),
+      );
     } catch (error) {
       lines.push({ session: line.session, outcome: "error", why: messageOf(error) });
     }
@@ -47,34 +50,49 @@ async function heardNow(parts: Parts, door: TrackingDoor): Promise<void> {
   );
 }
 
+interface Judging {
+  dead: boolean;
+  /** Only what was heard since then is known. */
+  began: number;
+}
+
 async function judge(
   parts: Parts,
   loop: Loop,
   sessions: readonly SessionState[],
-  dead: boolean,
+  { dead, began }: Judging,
 ): Promise<CleanupLine[]> {
-  const now = parts.clock.now();
   const candidates = await Promise.all(
     sessions.map(async (session) => {
       const heardAt = parts.issueHeardAt(session.id);
       // An issue may have been opened again since it was last heard of; a merge is for ever.
-      const fresh = heardAt !== null && now - heardAt < staleAfterMs;
+      const fresh = heardAt !== null && heardAt >= began;
       return {
         session,
         status: currentStatus(parts, loop.observation(session), session).status,
         runtime: runtimeFacts(loop.observation(session)),
         issueClosed: fresh && session.issueSeen !== undefined ? session.issueSeen.state === "closed" : null,
-        landed: session.pullRequest?.state === "closed" && (await landing(parts, session))?.landed === true,
+        landed: await landedElsewhere(parts, session),
       };
     }),
   );
   return planCleanup(candidates, { dead });
 }
 
+/** Whether what a pull request that was closed without a merge held is in its base all the same. */
+async function landedElsewhere(parts: Parts, session: SessionState): Promise<boolean> {
+  const primary = primaryPullRequest(session.pullRequests);
+  if (primary?.facts.state !== "closed" || session.workspace.at !== "ready") return false;
+  // A branch that was set back to its base since then has landed, but nothing of what was closed.
+  const { headSha } = primary.facts;
+  const holds = await parts.workspaces.isOwnCommit(session.workspacePath, headSha, session.base).catch(() => false);
+  return holds && (await landing(parts, session))?.landed === true;
+}
+
 /** Judged once more right before it is ended: the person may have brought it back meanwhile. */
-async function cleanOne(parts: Parts, loop: Loop, ask: Ask, line: CleanupLine, dead: boolean): Promise<CleanupLine> {
+async function cleanOne(parts: Parts, loop: Loop, ask: Ask, line: CleanupLine, judging: Judging): Promise<CleanupLine> {
   const session = parts.store.session(asSessionId(line.session));
-  const now = session === null ? undefined : (await judge(parts, loop, [session], dead))[0];
+  const now = session === null ? undefined : (await judge(parts, loop, [session], judging))[0];
   if (now?.outcome !== "would-kill") return now ?? { session: line.session, outcome: "skipped", why: "it is gone" };
   const { notes = [] } = await left(parts, line);
   const killed = await perform(parts, loop, "kill", {

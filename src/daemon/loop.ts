@@ -312,6 +312,9 @@ export class Loop {
     if (agentSessionId !== null && agentSessionId !== session.agentSessionId) {
       events.push({ type: "conversation.pinned", agentSessionId });
     }
+    // Told by the agent's hooks; one without them that works has been told to.
+    const used = seen.value.prompted === true || (session.kind === "terminal" && activity?.activity === "working");
+    if (used && !session.prompted) events.push({ type: "conversation.used" });
     if (events.length > 0) await this.#parts.store.change(session.id, (now) => (now.run.run === "up" ? events : []));
   }
 

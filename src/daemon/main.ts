@@ -31,6 +31,7 @@ import { openTmuxRuntime } from "../runtime/tmux/runtime.ts";
 import { openStore } from "../store/open.ts";
 import { openWorkspaces } from "../workspace/workspaces.ts";
 import { createCommands } from "./commands.ts";
+import { guardOf } from "./fence.ts";
 import { LazyTranscripts } from "./lazy-transcripts.ts";
 import { knownSettings } from "./known-settings.ts";
 import { Loop } from "./loop.ts";
@@ -212,6 +213,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
       selfCheck: () => selfCheck(parts, paths),
       tracking,
     }),
+    guard: guardOf(parts),
     tail: createTail(parts, loop),
     terminals: createTerminals(parts),
     access,

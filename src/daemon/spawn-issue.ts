@@ -41,8 +41,10 @@ export async function readIssue(
       ? `${tracker.repo} has no issue ${issue}, or its token may not see it.`
       : `Issue ${issue} could not be read from ${tracker.type} ${tracker.repo}: ${answer.why}`;
   if (own === null) {
-    throw new HoldfastError(answer.is === "absent" ? "not-found" : "preflight-failed", why, {
-      hint: "Give the task yourself with --prompt, or try again when the tracker answers. Nothing was created.",
+    const absent = answer.is === "absent";
+    const next = absent ? "Check the number" : "See `holdfast doctor`";
+    throw new HoldfastError(absent ? "not-found" : "preflight-failed", why, {
+      hint: `${next}, or give the task yourself with --prompt. Nothing was created.`,
     });
   }
   const text = `${why} The session was started with the prompt alone.`;

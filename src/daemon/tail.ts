@@ -5,7 +5,7 @@ import { asSessionId } from "../protocol/ids.ts";
 import type { SessionJson } from "../protocol/wire.ts";
 import type { Loop } from "./loop.ts";
 import type { Parts } from "./parts.ts";
-import { eventJson, sessionJson } from "./view.ts";
+import { iso, sessionJson } from "./view.ts";
 
 /** One frame holds at most so many events, some more than one batch of an agent; one far behind gets several. */
 const frameEvents = 4_000;
@@ -35,7 +35,7 @@ export function createTail(parts: Parts, loop: Loop): Tail {
       return {
         frame: "events",
         cursor: entries.length < frameEvents ? newest : entries.at(-1)!.cursor,
-        events: entries.map(({ session: id, event }) => ({ ...eventJson(event), session: id })),
+        events: entries.map(({ session: id, event }) => ({ ...event, at: iso(event.at), session: id })),
         sessions: [...changed.values()],
       };
     },

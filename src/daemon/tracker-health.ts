@@ -41,6 +41,14 @@ function isTokenMissing(why: string): boolean {
   return /^(No token for|The token (in|from) )/.test(why);
 }
 
+/** Of the adapters as well: waiting does not help. */
+function isTokenRefused(why: string | null): boolean {
+  return why !== null && /refuses the token|the token may not see it/.test(why);
+}
+
+const renewToken =
+  "Give it a token that may read this repository. A variable is read when the daemon starts: then run `holdfast restart`.";
+
 export function trackerFinding(of: TrackerJson): FindingJson {
   const check = `tracker ${of.project}`;
   const name = `${of.type} ${of.repo}`;
@@ -48,7 +56,7 @@ export function trackerFinding(of: TrackerJson): FindingJson {
     case "ok":
       return { check, level: "ok", message: `${name} answers.`, fix: null, fixable: false };
     case "no-token":
-      return { check, level: "info", message: `${name} is not asked: ${of.why ?? ""}`, fix: of.why, fixable: false };
+      return { check, level: "info", message: `${name} is not asked.`, fix: of.why, fixable: false };
     case "resting":
     case "failing": {
       const until = of.restsUntil === null ? "" : ` It is asked again after ${of.restsUntil}.`;
@@ -57,7 +65,7 @@ export function trackerFinding(of: TrackerJson): FindingJson {
         check,
         level: "warn",
         message: `${name}: ${of.why ?? "it asks for rest."}${since}${until} Sessions are not touched by it.`,
-        fix: null,
+        fix: isTokenRefused(of.why) ? renewToken : null,
         fixable: false,
       };
     }

@@ -2,7 +2,7 @@
  * The way to trackers, reactions and notifications: what a daemon holds of them before it needs any. They are loaded when
  * something first happens on the board, or when a project with a tracker has a session; never while the daemon starts.
  */
-import { isTracked } from "../core/polling.ts";
+import { isTracked, mayReact } from "../core/polling.ts";
 import type { RawBody } from "../ports/commands.ts";
 import type { Notifiers } from "../ports/notify.ts";
 import type { ProjectSettings, ProjectTracker } from "../ports/projects.ts";
@@ -123,11 +123,11 @@ export class TrackingDoor {
 
   async #look(): Promise<void> {
     const sessions = this.#parts.store.sessions();
-    const changed = sessions.filter(({ id, seq, intent }) => intent.want !== "killed" && this.#seqs.get(id) !== seq);
+    const changed = sessions.filter((session) => this.#seqs.get(session.id) !== session.seq && mayReact(session));
     for (const { id, seq } of changed) this.#seqs.set(id, seq);
+    if (!this.#closed && this.#hasTracker() && sessions.some(isTracked)) (await this.open()).schedule();
     if (changed.length === 0 || this.#closed) return;
     const { reactor, notifications } = await this.#openReactor();
-    if (this.#hasTracker() && sessions.some(isTracked)) (await this.open()).schedule();
     await reactor.consider(changed.map(({ id }) => id));
     // What a daemon before this one did not come to tell.
     for (const { id, untold } of changed) if ((untold ?? []).length > 0) void notifications.tell(id);

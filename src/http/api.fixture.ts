@@ -63,6 +63,7 @@ export async function openTestApi(options: TestOptions = {}): Promise<TestApi> {
   });
   const api = createApi({
     handlers: recordingHandlers(asked),
+    guard: () => undefined,
     tail,
     terminals: noTerminals,
     access,

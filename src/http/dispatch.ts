@@ -1,6 +1,6 @@
 /** One plain request: gate, route, body, handler, answer. */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Ask, Handlers, Logger, OwnRoute, RawBody } from "../ports/commands.ts";
+import type { Ask, Guard, Handlers, Logger, OwnRoute, RawBody } from "../ports/commands.ts";
 import { HoldfastError } from "../protocol/error.ts";
 import type { Route, RouteName } from "../protocol/http.ts";
 import type { Answers } from "../protocol/wire.ts";
@@ -16,6 +16,7 @@ import { sendFile } from "./static-files.ts";
 
 export interface DispatchParts {
   handlers: Handlers;
+  guard: Guard;
   own: OwnRoutes;
   access: Access;
   findRoute: FindRoute;
@@ -86,6 +87,7 @@ async function callRoute(parts: DispatchParts, call: Call): Promise<void> {
   });
   const ask: Ask = { params: match.params, query, body, actor, signal: gone.signal };
   if (isOwn(parts.own, name)) {
+    parts.guard(name, ask);
     await parts.own[name]({ ...ask, bearer, request, response });
     return;
   }

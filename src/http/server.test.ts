@@ -38,6 +38,7 @@ async function listenOn(path: string): Promise<Api> {
   const rest = { webDirectory: null, version: "1", build: "1", readOnly: false, log };
   const api = createApi({
     handlers: recordingHandlers([]),
+    guard: () => undefined,
     tail: it.tail,
     terminals: noTerminals,
     access: it.access,

@@ -7,7 +7,7 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { createServer } from "../base/node-http.ts";
-import type { Handlers, Logger, Tail, Terminals } from "../ports/commands.ts";
+import type { Guard, Handlers, Logger, Tail, Terminals } from "../ports/commands.ts";
 import { HoldfastError } from "../protocol/error.ts";
 import type { Access } from "./access.ts";
 import { refuseUpgrade } from "./answer.ts";
@@ -41,6 +41,7 @@ const maxConnections = 512;
 
 export interface ApiOptions {
   handlers: Handlers;
+  guard: Guard;
   tail: Tail;
   terminals: Terminals;
   access: Access;
@@ -76,7 +77,7 @@ export function createApi(options: ApiOptions): Api {
     findRoute,
     bodyLimitBytes: options.bodyLimitBytes ?? promptLimitBytes,
   });
-  const upgrade = createUpgrade({ access, followers, terminals, findRoute, log });
+  const upgrade = createUpgrade({ ...options, followers, terminals, findRoute });
 
   const addServer = (door: () => Door): Server => {
     if (closing !== undefined) throw new Error("the API is closed");

@@ -2,6 +2,7 @@ import { request as httpRequest } from "node:http";
 import { connect, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { WebSocket, type ClientOptions } from "ws";
+import { HoldfastError } from "../protocol/error.ts";
 import type { Frame } from "../protocol/stream.ts";
 import { openTestApi, type TestApi } from "./api.fixture.ts";
 
@@ -232,6 +233,24 @@ describe("WebSocket", () => {
     expect(status).toBe(400);
     const plain = await it.tcp("GET", "/api/stream");
     expect(plain.json.error?.message).toBe("This address speaks WebSocket.");
+  });
+
+  test("[ROLE-2] streams and the login link ask the guard who may use them, by either way in", async () => {
+    await it.close();
+    const guarded: string[] = [];
+    it = await openTestApi({
+      guard: (route, { actor, query }) => {
+        guarded.push(`${route} ${actor} ${query["session"] ?? ""}`);
+        throw new HoldfastError("forbidden", "not you");
+      },
+    });
+    const headers = { "holdfast-actor": "session:ma-2" };
+    const socket = new WebSocket(`ws+unix:${it.socket}:/api/stream?session=ma-1`, { headers });
+    const said = await new Promise<string>((resolve) => socket.on("error", (error) => resolve(error.message)));
+    expect(said).toBe("Unexpected server response: 403");
+    expect((await it.unix("GET", "/api/events?session=ma-1", { headers })).status).toBe(403);
+    expect((await it.unix("POST", "/api/login-link", { headers, json: {} })).status).toBe(403);
+    expect(guarded).toEqual(["stream session:ma-2 ma-1", "sse session:ma-2 ma-1", "loginLink session:ma-2 "]);
   });
 
   test("[AUTH-3] logging out ends the streams of that browser", async () => {

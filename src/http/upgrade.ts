@@ -2,7 +2,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { WebSocket, WebSocketServer } from "ws";
-import type { Logger } from "../ports/commands.ts";
+import type { Guard, Logger } from "../ports/commands.ts";
 import { streamProtocol } from "../protocol/http.ts";
 import type { Access } from "./access.ts";
 import { refuseUpgrade } from "./answer.ts";
@@ -22,13 +22,14 @@ const maxTypedBytes = 64 * 1024;
 
 export interface UpgradeParts {
   access: Access;
+  guard: Guard;
   followers: Followers;
   terminals: TerminalSockets;
   findRoute: FindRoute;
   log: Logger;
 }
 
-export function createUpgrade({ access, followers, terminals, findRoute, log }: UpgradeParts) {
+export function createUpgrade({ access, guard, followers, terminals, findRoute, log }: UpgradeParts) {
   // 20 ms to load and nothing a CLI ever needs: it waits for the first browser.
   const servers = new Map<number, Promise<WebSocketServer>>();
   const load = async (maxPayload: number): Promise<WebSocketServer> => {
@@ -72,6 +73,7 @@ export function createUpgrade({ access, followers, terminals, findRoute, log }: 
       if (name !== "stream") {
         throw new Refusal("invalid", "Only /api/stream and a session's terminal can become a WebSocket.");
       }
+      guard(name, { actor: actorOf(request, door), query });
       const after = readCursor(query["after"]);
       await accept(parts, maxMessageBytes, (webSocket) => {
         const follower = followers.add(webSocketSink(webSocket), { after, session: query["session"], bearer });

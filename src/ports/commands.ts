@@ -28,6 +28,9 @@ export type Handlers = {
   [R in Exclude<RouteName, OwnRoute>]: (ask: Ask) => Answers[R] | Promise<Answers[R]>;
 };
 
+/** Throws where whoever asks may not use a route that http answers by itself. */
+export type Guard = (route: OwnRoute, ask: Pick<Ask, "actor" | "query">) => void;
+
 /** The log as followers see it: they are told that something changed, and re-read behind their cursor. */
 export interface Tail {
   hello(): Extract<Frame, { frame: "hello" }>;

@@ -17,6 +17,8 @@ export interface RuntimeSeen {
   /** The conversation id that the agent itself reports. */
   agentSessionId: string | null;
   lastLines: string[];
+  /** Whether the agent said that somebody gave it a prompt, however that was. */
+  prompted?: boolean;
   /** Whether this launch was given its first prompt as an argument; told while the launch is not on record as up. */
   promptTaken?: boolean;
   /** A chat agent that can no longer be told anything: it has to be ended and its session resumed. */

@@ -56,6 +56,8 @@ export type SessionEvent =
       lastLines: string[];
     }
   | { type: "conversation.pinned"; agentSessionId: string }
+  /** Somebody typed at the agent's own screen: there is something to come back to. */
+  | { type: "conversation.used" }
   | { type: "context.reset"; reason: string; previous: string | null }
   | { type: "prompt.admitted"; promptId: PromptId; text: string; by: Actor; attachments?: Attachment[] }
   | { type: "prompt.sending"; promptId: PromptId; launch: LaunchId }

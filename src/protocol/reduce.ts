@@ -122,6 +122,8 @@ function change(state: SessionState, event: Exclude<StoredEvent, { type: "sessio
       };
     case "conversation.pinned":
       return { agentSessionId: event.agentSessionId };
+    case "conversation.used":
+      return { prompted: true };
     case "context.reset":
       return {
         agentSessionId: null,

@@ -313,6 +313,7 @@ export class TranscriptBuilder {
       case "workspace.gone":
       case "launch.adopted":
       case "conversation.pinned":
+      case "conversation.used":
       case "activity.changed":
         return;
       default:

@@ -1,5 +1,6 @@
 /** Agents that call Holdfast themselves: by the CLI, and by the tools of `holdfast mcp`. */
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
+import { request } from "node:http";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect, test } from "vitest";
@@ -26,6 +27,11 @@ test("[ROLE-2, ROLE-3, MCP-4] an agent reaches its own project's sessions, by co
   expect((await home.cli(["send", stranger.id, "hello"], { env })).stderr).toContain("no say in other");
   expect((await home.cli(["session", "kill", worker.id], { env })).stderr).toContain("for a person to say");
   expect((await home.show(worker.id)).intent.want).toBe("running");
+  expect((await home.cli(["dashboard", "--no-open"], { env })).stderr).toContain("for a person to say");
+  expect((await home.cli(["events", stranger.id, "--follow"], { env })).code).toBe(1);
+  const follow = (query: string): Promise<number> => statusOf(home, `/api/events${query}`, boss.id);
+  expect(await follow(`?session=${worker.id}`)).toBe(200);
+  expect([await follow(`?session=${stranger.id}`), await follow("")]).toEqual([403, 403]);
 
   await using tools = new Tools(home, env);
   const ask = (name: string, input: object) => tools.call(name, input);
@@ -40,6 +46,20 @@ test("[ROLE-2, ROLE-3, MCP-4] an agent reaches its own project's sessions, by co
   expect(second).toMatchObject({ project: "my-app", role: "worker" });
   await until("its screen", async () => (await ask("read_session", { session: second.id })).text.includes("second"));
 });
+
+/** What is answered to a program that asks under a session's name, as the CLI does. */
+async function statusOf(home: ProjectHome, path: string, session: string): Promise<number> {
+  const { socket } = await home.json<{ socket: string }>(["info"]);
+  const headers = { host: "localhost", "holdfast-actor": `session:${session}` };
+  return new Promise((resolve, reject) => {
+    const asked = request({ socketPath: socket, path, headers, agent: false }, (response) => {
+      resolve(response.statusCode ?? 0);
+      asked.destroy();
+    });
+    asked.once("error", reject);
+    asked.end();
+  });
+}
 
 interface Answer {
   id: number;

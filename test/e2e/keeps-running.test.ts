@@ -49,6 +49,22 @@ test("[LIVE-2] after the tmux server died the session comes back into its conver
   await until("the agent to tell its history", async () => /turns=1/.test(await screen(home, id)));
 });
 
+test("[LIVE-10] what a person typed at the agent's own screen is there again after a stop and a restore", async () => {
+  await using home = await ProjectHome.make();
+  const { id } = await home.spawn();
+  await home.status(id, "idle");
+  const target = `=worker-my-app-${id}:`;
+  await home.run("tmux", ["-L", home.paths.tmuxSocket, "send-keys", "-t", target, "say: by hand", "Enter"]);
+  await until("it to be on record", async () =>
+    (await home.events(id)).some(({ type }) => type === "conversation.used"),
+  );
+  await home.ok(["session", "stop", id]);
+  await home.ok(["session", "restore", id]);
+  await home.status(id, "idle");
+  await home.ok(["send", id, "history?"]);
+  await until("the agent to tell its history", async () => /turns=1/.test(await screen(home, id)));
+});
+
 test("[LIVE-2] another boot id means that everything of before is gone, and it comes back", async () => {
   await using home = await ProjectHome.make();
   const { id } = await home.spawn("--prompt", "say: before the reboot");

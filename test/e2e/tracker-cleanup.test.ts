@@ -10,7 +10,8 @@ test("[CLEAN-2, CLEAN-3] merged and closed are cleaned up, squashes recognised, 
   const more = await home.worked("two.txt");
   const open = await home.worked("three.txt");
   const byHand = await home.worked("four.txt");
-  for (const { branch, sha } of [squashed, more, open, byHand]) github.openPullRequest({ branch, sha });
+  const setBack = await home.worked("five.txt");
+  for (const { branch, sha } of [squashed, more, open, byHand, setBack]) github.openPullRequest({ branch, sha });
   await home.refresh();
   const numberOf = async (id: string): Promise<number> => (await home.show(id)).pullRequest?.number ?? 0;
 
@@ -22,6 +23,9 @@ test("[CLEAN-2, CLEAN-3] merged and closed are cleaned up, squashes recognised, 
   // Squashed by hand, and its pull request closed: only the content tells.
   await home.squash(byHand.branch, await numberOf(byHand.id));
   github.pull(await numberOf(byHand.id)).state = "closed";
+  // Closed, and begun anew: its base has all of it, because there is nothing.
+  github.closePullRequest(await numberOf(setBack.id));
+  await home.git(setBack.path, ["reset", "-q", "--hard", "HEAD~1"]);
   await home.git(home.repo, ["fetch", "-q", "--prune", "origin"]);
 
   const dry = await home.ok(["session", "cleanup", "--dry-run"]);
@@ -35,6 +39,7 @@ test("[CLEAN-2, CLEAN-3] merged and closed are cleaned up, squashes recognised, 
     expect.stringMatching(/^ {6}[0-9a-f]+ add late.txt$/),
     `  Skipped: ${open.id} (its pull request is not merged)`,
     `  Would kill ${byHand.id}`,
+    `  Skipped: ${setBack.id} (its pull request is not merged)`,
     "",
     "Dry run complete. 3 sessions would be cleaned.",
     "",
@@ -61,8 +66,9 @@ test("[CLEAN-2] a closed issue completes a session, but not while the tracker do
   home.github.closeIssue(number);
   expect(await cleanup()).toContain(`  Would kill ${id}\n`);
   // Somebody may have opened it again while nobody could tell.
-  await home.ok(["stop"]);
   home.github.fail({ how: "status", status: 500 }, { times: 1000 });
+  expect(await cleanup()).toContain(`  Skipped: ${id} (whether its issue is closed is not known)\n`);
+  await home.ok(["stop"]);
   await home.ok(["start"]);
   expect(await cleanup()).toContain(`  Skipped: ${id} (whether its issue is closed is not known)\n`);
 });

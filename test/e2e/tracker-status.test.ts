@@ -46,7 +46,7 @@ test("[PR-3, PR-9] every status of a pull request, from its opening to its merge
   await home.status(id, "done");
 });
 
-test("[PR-7, PR-8] only its own pull requests count, of forks too; claiming takes one from another", async () => {
+test("[PR-7, PR-8, ROLE-2] only its own pull requests count, of forks too; claiming takes one from another", async () => {
   await using home = await TrackedHome.start();
   const { github } = home;
   const { id, branch, sha } = await home.worked();
@@ -68,6 +68,14 @@ test("[PR-7, PR-8] only its own pull requests count, of forks too; claiming take
   expect((await home.show(id)).pullRequest).toBeNull();
   const missing = await home.cli(["session", "claim-pr", id, "999"]);
   expect(missing).toMatchObject({ code: 1, stderr: expect.stringContaining("has no pull request 999") });
+
+  // An agent claims for itself, and only what nobody else has.
+  const env = { HOLDFAST_SESSION: id };
+  const free = String(github.openPullRequest({ branch: "made-by-hand" }));
+  expect((await home.cli(["session", "claim-pr", other.id, free], { env })).stderr).toContain(`not of ${other.id}`);
+  expect((await home.cli(["session", "claim-pr", id, String(fork)], { env })).stderr).toContain(`${other.id} has`);
+  await home.ok(["session", "claim-pr", id, free], { env });
+  expect((await home.ofType(id, "pull-request.claimed")).at(-1)).toMatchObject({ by: `session:${id}` });
 
   // The branch that the agent is on now counts, not the one it was given.
   await home.git(other.path, ["checkout", "-q", "-b", "another-name"]);

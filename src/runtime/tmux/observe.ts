@@ -159,6 +159,7 @@ async function describe(context: ObserveContext, one: Found, now: number): Promi
       agent: { alive: true, identity: agent.identity },
       processes: [{ identity: agent.identity, what: "agent", startedAt: agent.startedAt }],
       activity: watch.activity(pane, now),
+      prompted: watch.hooks.promptMark > 0,
       lastLines: [],
       ...(session.run.run === "launching"
         ? { promptTaken: context.files.note(session.id, pane.launch)?.promptTaken ?? false }

@@ -1,8 +1,10 @@
-/** Says to a screen reader what others see: a session that asks, fails or finishes. */
+/** Says to a screen reader what others see: a session that asks, fails or finishes. Shows what the daemon notifies of. */
 import { useEffect, useState } from "react";
-import { callsFor } from "../state/attention.ts";
-import { onChanges } from "../state/live.ts";
+import { callsFor, notesFor } from "../state/attention.ts";
+import { onChanges, onEvents } from "../state/live.ts";
+import { statusNow } from "../state/notify.ts";
 import { plainText } from "../ui/plain-text.ts";
+import { say } from "../ui/toast.tsx";
 
 export function Announcer() {
   const [words, setWords] = useState("");
@@ -11,6 +13,13 @@ export function Announcer() {
       onChanges((changes) => {
         const calls = callsFor(changes);
         if (calls.length > 0) setWords(calls.map(({ session, text }) => `${session}: ${plainText(text)}`).join(" "));
+      }),
+    [],
+  );
+  useEffect(
+    () =>
+      onEvents("*", (events) => {
+        for (const { title, text } of notesFor(events, statusNow)) say(plainText(`${title}. ${text}`));
       }),
     [],
   );

@@ -6,6 +6,7 @@ import { usePreference } from "../state/preferences.ts";
 import { Button } from "../ui/button.tsx";
 import { Spinner } from "../ui/spinner.tsx";
 import { Column } from "./column.tsx";
+import { TrackerTrouble } from "./tracker-trouble.tsx";
 import { useColumns } from "./use-columns.ts";
 import { boardView, useQuery } from "./view-state.ts";
 
@@ -26,6 +27,7 @@ export function Board() {
   return (
     <>
       <h1 className="sr-only">Sessions</h1>
+      <TrackerTrouble />
       <p role="status" className="sr-only">
         {query === "" ? "" : `${found} ${found === 1 ? "session fits" : "sessions fit"} the search.`}
       </p>

@@ -1,4 +1,5 @@
 /** One event in one line, for the log. */
+import type { PullRequestFacts } from "../../protocol/tracker.ts";
 import type { EventJson } from "../../protocol/wire.ts";
 import { actorWords, spanWords } from "./words.ts";
 
@@ -77,9 +78,53 @@ function known(event: EventJson): string | null {
       return `Asked: ${text("title")}`;
     case "activity.changed":
       return `Seen ${text("activity").replaceAll("_", " ")} (${text("source")})`;
+    case "pull-request.seen":
+      return pullRequestWords(event["pullRequest"] as PullRequestFacts);
+    case "pull-request.claimed":
+      return `Pull request claimed${by}: ${text("url")}`;
+    case "pull-request.lost":
+      return `Pull request no longer counted: ${text("reason")} (${text("url")})`;
+    case "issue.seen": {
+      const { key, title, state } = event["issue"] as { key: string; title: string; state: string };
+      return `Issue ${key} is ${state}: ${title}`;
+    }
+    case "reaction.fired":
+      return `Reaction ${text("reaction")}: ${actionWords[text("action")] ?? text("action")}. ${text("why")}${
+        Number(event["attempt"]) > 1 ? ` Attempt ${String(event["attempt"])}.` : ""
+      }`;
+    case "reaction.escalated":
+      return `Reaction ${text("reaction")}: a person is told. ${text("why")}`;
+    case "reaction.cleared":
+      return `Reaction ${text("reaction")}: what it was about is over`;
+    case "notification":
+      return `Notified: ${text("title")}. ${text("why")}`;
+    case "notification.sent": {
+      const failed = event["failed"] as { channel: string; why: string }[];
+      return failed.length === 0
+        ? "Notification sent"
+        : `Notification not sent: ${failed.map(({ channel, why }) => `${channel}, ${why}`).join("; ")}`;
+    }
     default:
       return null;
   }
+}
+
+const actionWords: Record<string, string> = {
+  "send-to-agent": "the agent is told",
+  notify: "a person is told",
+  merge: "it is merged",
+};
+
+function pullRequestWords({ number, title, state, draft, checks, review, conflict }: PullRequestFacts): string {
+  const count = (of: string): number => checks.filter((check) => check.state === of).length;
+  const marks = [
+    draft ? "a draft" : "",
+    count("failed") > 0 ? `failed checks: ${count("failed")}` : "",
+    count("pending") > 0 ? `pending checks: ${count("pending")}` : "",
+    review === "none" ? "" : review === "required" ? "review wanted" : review.replaceAll("_", " "),
+    conflict === true ? "conflicts" : "",
+  ].filter((mark) => mark !== "");
+  return `Pull request #${number} ${[state, ...marks].join(", ")}: ${title}`;
 }
 
 /** Events that came live also name their session, which stands above already. */

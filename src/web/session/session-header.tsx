@@ -3,9 +3,11 @@ import { useState, type ReactNode } from "react";
 import { ArrowLeft, ChevronDown, Square } from "lucide-react";
 import { Link } from "wouter";
 import type { SessionJson } from "../../protocol/wire.ts";
+import { PullRequest } from "../board/pull-request.tsx";
 import { Age } from "../ui/age.tsx";
 import { Button, IconButton } from "../ui/button.tsx";
 import { classes } from "../ui/classes.ts";
+import { plainText } from "../ui/plain-text.ts";
 import { StatusPill } from "../ui/status-pill.tsx";
 import { CopyText } from "./copy-text.tsx";
 import { EditableTitle } from "./editable-title.tsx";
@@ -67,7 +69,7 @@ function Since({ session }: { session: SessionJson }) {
 }
 
 function Facts({ session, open }: { session: SessionJson; open: boolean }) {
-  const { id, project, agent, kind, role, branch, base, pullRequest, issue, attach, workspacePath } = session;
+  const { id, project, agent, kind, role, branch, base, attach, workspacePath } = session;
   return (
     <dl
       className={classes(
@@ -93,17 +95,8 @@ function Facts({ session, open }: { session: SessionJson; open: boolean }) {
           {/^[0-9a-f]{40,}$/.test(base) ? base.slice(0, 10) : base}
         </span>
       </Fact>
-      {pullRequest !== null && (
-        <Fact name="Pull request">
-          <Outside to={pullRequest.url}>{pullRequest.url.replace(/^https?:\/\/[^/]+\//, "")}</Outside>{" "}
-          {pullRequest.state.replaceAll("_", " ")}
-        </Fact>
-      )}
-      {issue !== null && (
-        <Fact name="Issue">
-          <Outside to={issue}>{issue}</Outside>
-        </Fact>
-      )}
+      <PullRequests session={session} />
+      <Issue session={session} />
       <Fact name="Worktree">
         <CopyText text={workspacePath} what="worktree's path" />
       </Fact>
@@ -113,6 +106,25 @@ function Facts({ session, open }: { session: SessionJson; open: boolean }) {
         </Fact>
       )}
     </dl>
+  );
+}
+
+function PullRequests({ session: { pullRequest, pullRequests } }: { session: SessionJson }) {
+  const all = pullRequests ?? (pullRequest === null ? [] : [pullRequest]);
+  return all.map((one) => (
+    <Fact key={one.url} name="Pull request">
+      <PullRequest of={one} whole />
+    </Fact>
+  ));
+}
+
+function Issue({ session: { issue, issueFacts } }: { session: SessionJson }) {
+  if (issue === null) return null;
+  return (
+    <Fact name="Issue">
+      <Outside to={issueFacts?.url ?? issue}>{issueFacts?.key ?? issue}</Outside>
+      {issueFacts !== undefined && ` ${plainText(issueFacts.title)} (${issueFacts.state})`}
+    </Fact>
   );
 }
 

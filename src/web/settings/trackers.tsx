@@ -1,46 +1,49 @@
 /** How the projects' trackers are doing; nothing, where the daemon asks none. */
-import { useEffect, useState } from "react";
-import type { CallableRoute } from "../../client/client.ts";
-import { routes } from "../../protocol/http.ts";
-import { call } from "../state/api.ts";
+import { Age } from "../ui/age.tsx";
+import { Button } from "../ui/button.tsx";
+import { plainText } from "../ui/plain-text.ts";
+import { useAnswer } from "../ui/use-answer.ts";
 import { Row, Section } from "./section.tsx";
 
-interface Told {
-  project: string;
-  type: string;
-  repo: string;
-  state: string;
-  why: string | null;
-}
-
-const route = "trackers";
-
 export function Trackers() {
-  const [told, setTold] = useState<Told[]>([]);
-  useEffect(() => {
-    if (!Object.hasOwn(routes, route)) return;
-    call(route as CallableRoute).then(
-      (answer) => setTold(answer as unknown as Told[]),
-      // The rest of the page says whether the daemon answers at all.
-      () => undefined,
-    );
-  }, []);
-  if (told.length === 0) return null;
+  const [told, again] = useAnswer("trackers");
+  // Where it could not be asked, the rest of the page says whether the daemon answers at all.
+  if (told.is !== "known" || told.value.length === 0) return null;
   return (
-    <Section id="trackers" title="Trackers">
+    <Section
+      id="trackers"
+      title="Trackers"
+      action={
+        <Button size="small" onClick={again}>
+          Look again
+        </Button>
+      }
+    >
       <ul className="flex flex-col gap-2">
-        {told.map(({ project, type, repo, state, why }) => (
+        {told.value.map(({ project, type, repo, state, why, lastOk, remaining }) => (
           <Row
-            key={`${project} ${repo}`}
-            action={<span className={state === "ok" ? "text-xs text-good" : "text-xs text-alert"}>{state}</span>}
+            key={`${project} ${type} ${repo}`}
+            action={
+              <span className={state === "ok" ? "text-xs text-good" : "text-xs text-alert"}>
+                {state.replaceAll("-", " ")}
+              </span>
+            }
           >
             <p>
               <span className="font-medium">{project}</span>{" "}
               <span className="text-xs text-dim">
-                {type} {repo}
+                {type} {plainText(repo)}
               </span>
             </p>
-            {why !== null && <p className="text-xs">{why}</p>}
+            {why !== null && <p className="text-xs break-words">{plainText(why)}</p>}
+            <p className="text-xs text-dim">
+              {lastOk !== null && (
+                <>
+                  Last answer: <Age of={lastOk} />
+                </>
+              )}
+              {remaining !== null && ` · ${remaining} requests left`}
+            </p>
           </Row>
         ))}
       </ul>

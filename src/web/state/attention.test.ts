@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { SessionJson } from "../../protocol/wire.ts";
-import { callsFor } from "./attention.ts";
+import { callsFor, notesFor } from "./attention.ts";
 
 const session = (over: Partial<SessionJson>): SessionJson =>
   ({ id: "ma-1", title: "Fix it", status: "idle", reason: null, permissions: [], seq: 7, ...over }) as SessionJson;
@@ -35,4 +35,23 @@ test("[WEB-23] every tab gives a call the same tag", () => {
   const change = { before: session({ status: "working" }), after: session({ status: "idle", seq: 9 }) };
   expect(callsFor([change])[0]!.tag).toBe(callsFor([change])[0]!.tag);
   expect(callsFor([change])[0]!.tag).toContain("ma-1:9");
+});
+
+test("[WEB-31] what the daemon notifies of is a call, but not once more for what calls by itself", () => {
+  const note = {
+    seq: 3,
+    at: "",
+    type: "notification",
+    session: "ma-1",
+    id: "ma-1-x",
+    title: "ma-1: ended",
+    text: "It ended.",
+  };
+  const events = [note, { ...note, seq: 4, type: "notification.sent" }];
+  expect(notesFor(events, () => "exited")).toEqual([
+    { session: "ma-1", title: "ma-1: ended", text: "It ended.", tag: "holdfast:ma-1-x" },
+  ]);
+  expect(notesFor(events, () => "needs_input")).toEqual([]);
+  expect(notesFor(events, () => "failed")).toEqual([]);
+  expect(notesFor(events, () => undefined)).toEqual([]);
 });

@@ -2,7 +2,7 @@
 import type { Status } from "../../protocol/session.ts";
 import type { SessionJson } from "../../protocol/wire.ts";
 import { needOf } from "./need.ts";
-import type { SessionChange } from "./live.ts";
+import type { SessionChange, SessionEventJson } from "./live.ts";
 
 export interface Call {
   session: string;
@@ -19,6 +19,22 @@ export function callsFor(changes: readonly SessionChange[]): Call[] {
     const text = reasonToCall(before, after);
     if (text === null) return [];
     return [{ session: after.id, title: after.title, text, tag: `holdfast:${after.id}:${after.seq}` }];
+  });
+}
+
+/** Statuses that call by themselves, in the same breath as the daemon's own notification. */
+const called: ReadonlySet<Status> = new Set<Status>(["needs_input", "failed"]);
+
+/** What the daemon notifies of, as the project's reactions say: the same call in every tab. */
+export function notesFor(
+  events: readonly SessionEventJson[],
+  statusOf: (session: string) => Status | undefined,
+): Call[] {
+  return events.flatMap((event) => {
+    const status = statusOf(event.session);
+    if (event.type !== "notification" || status === undefined || called.has(status)) return [];
+    const [title, text, id] = [event["title"], event["text"], event["id"]].map(String) as [string, string, string];
+    return [{ session: event.session, title, text, tag: `holdfast:${id}` }];
   });
 }
 

@@ -2,9 +2,10 @@
  * Calls the person back: the count in the title and on the icon, and a notification of the browser's where that was
  * asked for. With several tabs open one of them speaks, and none while any of them is looked at.
  */
-import { callsFor, type Call } from "./attention.ts";
+import type { Status } from "../../protocol/session.ts";
+import { callsFor, notesFor, type Call } from "./attention.ts";
 import { badgedIcon } from "./badge.ts";
-import { live, onChanges } from "./live.ts";
+import { live, onChanges, onEvents } from "./live.ts";
 import { needOf } from "./need.ts";
 import { preferences } from "./preferences.ts";
 
@@ -41,15 +42,21 @@ export function beginNotifying(open: (session: string) => void): void {
     });
     holdWhileVisible();
   }
-  onChanges((changes) => {
+  const tell = (find: () => Call[]): void => {
     // The permission is asked of the browser's own process, which takes a millisecond: not for those who want none.
     if (!speaks || !preferences.getState().notify || notifyState() !== "on") return;
-    const calls = callsFor(changes);
+    const calls = find();
     if (calls.length > 0) void speak(calls, open);
-  });
+  };
+  onChanges((changes) => tell(() => callsFor(changes)));
+  onEvents("*", (events) => tell(() => notesFor(events, statusNow)));
   navigator.serviceWorker?.addEventListener("message", (event: MessageEvent<{ open?: unknown }>) => {
     if (typeof event.data?.open === "string") open(event.data.open);
   });
+}
+
+export function statusNow(session: string): Status | undefined {
+  return live.getState().sessions.get(session)?.status;
 }
 
 async function speak(calls: Call[], open: (session: string) => void): Promise<void> {

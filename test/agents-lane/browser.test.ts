@@ -27,7 +27,7 @@ test("[WEB-67] claude is talked to in the browser: it streams, asks, is answered
   await page.getByRole("button", { name: "Cancel turn" }).waitFor();
   lane.model.openGate("ask");
   const question = page.getByRole("article", { name: /^Question: / });
-  const { options } = (await until("the question", async () => (await lane.show()).permissions[0], patienceMs))!;
+  const { options } = await until("the question", async () => (await lane.show()).permissions[0], patienceMs);
   for (const { name } of options) await question.getByRole("button", { name, exact: true }).waitFor();
   expect(existsSync(join(lane.workspace, "made"))).toBe(false);
   const allow = options.find(({ kind }) => kind === "allow_once")!;

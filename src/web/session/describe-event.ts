@@ -68,10 +68,6 @@ function known(event: EventJson): string | null {
       const done = entries.filter(({ status }) => status === "completed").length;
       return `Plan, ${done} of ${entries.length} done: ${entries.map(({ content }) => String(content)).join("; ")}`;
     }
-    case "notification":
-      return `Notified: ${text("text") || text("title")}`;
-    case "reaction.fired":
-      return `Reaction ${text("reaction")} (${text("action")}): ${text("why")}`;
     case "turn.ended":
       return `Turn ended: ${text("stopReason")}`;
     case "permission.asked":

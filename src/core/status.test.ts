@@ -56,6 +56,20 @@ const rows: Row[] = [
   ["chat asks in its turn", chat(turn), alive({ activity: "needs_input" }), "needs_input", null],
   ["terminal idle", upNow, alive({ activity: "idle" }), "idle", null],
   ["chat without a turn", chat(), alive({ activity: null }), "idle", null],
+  [
+    "chat after a turn that failed",
+    chat(turn, { type: "turn.ended", stopReason: "error", promptId: null }),
+    alive({ activity: null }),
+    "idle",
+    "its last turn failed",
+  ],
+  [
+    "chat after a turn that went well",
+    chat(turn, { type: "turn.ended", stopReason: "end_turn", promptId: null }),
+    alive({ activity: null }),
+    "idle",
+    null,
+  ],
   ["a plain shell", [{ ...created, role: "shell" }, ready, started, up], alive({ activity: null }), "idle", null],
   [
     "terminal of which nothing is known",

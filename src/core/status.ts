@@ -115,5 +115,19 @@ function ofLiving(session: SessionState, seen: RuntimeFacts, now: number, option
     return { status: "unknown", reason: "alive, but nothing says what the agent is doing" };
   }
   const { status, reason } = pullRequestStatus(session, now, options.trackerHeardAt ?? null);
-  return { status: status ?? "idle", reason };
+  return status === null ? { status: "idle", reason: reason ?? endedBadly(session) } : { status, reason };
 }
+
+/** Idle after a turn that came to nothing looks like idle after one that is done, unless it is said. */
+function endedBadly({ kind, turn }: SessionState): string | null {
+  if (kind !== "chat" || turn.turn !== "ended") return null;
+  return badEnds[turn.stopReason] ?? null;
+}
+
+const badEnds: Record<string, string> = {
+  error: "its last turn failed",
+  refusal: "the agent refused to go on",
+  max_tokens: "its last answer was cut at the model's limit",
+  max_turn_requests: "its last turn was cut at the agent's limit of requests",
+  orphaned_at_restart: "the agent was gone before it ended its last turn",
+};

@@ -169,7 +169,7 @@ test("[WEB-43, WEB-57] a reload shows the last state at once, without the daemon
   await until("nothing to be left", async () => !(await keys(page)).some((key) => key.includes(id)));
 });
 
-test("[WEB-43] a browser without room shows the same, replayed from the daemon, and keeps the draft", async () => {
+test("[WEB-21, WEB-43] quota exceeded: a browser without room shows the same, replayed from the daemon, keeps the draft, and says so", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("say: here");
   await home.ended(id);
@@ -192,6 +192,78 @@ test("[WEB-43] a browser without room shows the same, replayed from the daemon, 
   expect(await composer(page).inputValue()).toBe("kept words");
   await write(page, "say: still works");
   await paragraph(page, "still works").waitFor();
+
+  const banner = page.getByText("This browser has no room left to keep things.");
+  await banner.waitFor();
+  await expectAccessible(page);
+  await page.evaluate(() => {
+    for (const key of Object.keys(localStorage)) if (key.startsWith("filler:")) localStorage.removeItem(key);
+  });
+  await page.getByRole("button", { name: "Make room" }).click();
+  await banner.waitFor({ state: "hidden" });
+  await composer(page).fill("kept again");
+  await until("the draft", async () => (await keys(page)).includes(`holdfast:draft:${id}`));
+  expect(await banner.count()).toBe(0);
+});
+
+test("[WEB-45] a gap in the sequence that is not closed at once is told; then everything is there, once", async () => {
+  await using home = await ChatHome.open();
+  const id = await home.chat("say: before");
+  await home.ended(id);
+  await using tab = await openDashboard(home, { path: "/" });
+  const { page } = tab;
+  let losing = false;
+  await page.routeWebSocket(/\/api\/stream/, (socket) => {
+    const daemon = socket.connectToServer();
+    daemon.onMessage((data) => {
+      const frame = JSON.parse(String(data)) as { frame?: string; events?: unknown[] };
+      // The sessions come through, and with them how far they are; what happened is lost on the way.
+      socket.send(losing && frame.frame === "events" ? JSON.stringify({ ...frame, events: [] }) : data);
+    });
+  });
+  let release = (): void => undefined;
+  const held = new Promise<void>((resolve) => (release = resolve));
+  await page.route(new RegExp(`/api/sessions/${id}/events`), async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.goto(new URL(`/s/${id}`, page.url()).href);
+  await paragraph(page, "before").waitFor();
+  losing = true;
+  await write(page, "say: in between");
+  await home.ended(id, 2);
+  const told = page.getByText("Something is missing here; it is being read again from the daemon.");
+  await told.waitFor();
+  expect(await paragraph(page, "in between").count()).toBe(0);
+  losing = false;
+  release();
+  await paragraph(page, "in between").waitFor();
+  await told.waitFor({ state: "hidden" });
+  await write(page, "say: after");
+  await paragraph(page, "after").waitFor();
+  for (const words of ["before", "in between", "after"]) expect(await paragraph(page, words).count()).toBe(1);
+});
+
+test("[WEB-66] what was unfolded stays so while it is out of sight", async () => {
+  await using home = await ChatHome.open();
+  const lines = Array.from({ length: 60 }, (_, n) => `think: thought ${n}\ntool: echo ${n}`);
+  const id = await home.chat(lines.join("\n"));
+  await home.ended(id);
+  await using tab = await openChat(home, id);
+  const { page } = tab;
+  const log = transcript(page);
+  const last = log.getByRole("article", { name: "Tool: echo 59", exact: true });
+  await last.locator("summary").first().click();
+  await last.getByLabel("Command", { exact: true }).waitFor();
+  await log.hover();
+  await until("it to be out of sight", async () => {
+    await page.mouse.wheel(0, -1_500);
+    return (await last.count()) === 0;
+  });
+  await page.getByRole("button", { name: /^Jump to latest/ }).click();
+  await last.getByLabel("Command", { exact: true }).waitFor();
+  await last.locator("summary").first().click();
+  await last.getByLabel("Command", { exact: true }).waitFor({ state: "hidden" });
 });
 
 test("[WEB-60] hostile output stays inert, and 10 MB of it do not freeze the page", async () => {

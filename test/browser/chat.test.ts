@@ -122,6 +122,17 @@ test("[WEB-49, WEB-50] Enter sends and Shift-Enter breaks the line; history, dra
     await page.reload();
     expect(await composer(page).inputValue()).toBe("look at @README.md ");
     await composer(page).fill("");
+    await page.getByRole("link", { name: "Settings" }).click();
+    await page.getByRole("radio", { name: "Makes a new line" }).check();
+    await page.goBack();
+    await composer(page).pressSequentially("not sent");
+    await composer(page).press("Enter");
+    expect(await composer(page).inputValue()).toBe("not sent\n");
+    await composer(page).fill("");
+    await until(
+      "the empty draft",
+      async () => (await page.evaluate((key) => localStorage.getItem(key), `holdfast:draft:${id}`)) === null,
+    );
   }
   await using tab = await openChat(home, id, { viewport: phone });
   const { page } = tab;
@@ -135,7 +146,7 @@ test("[WEB-49, WEB-50] Enter sends and Shift-Enter breaks the line; history, dra
   await expectAccessible(page);
 });
 
-test("[WEB-51] images are attached by button and paste, can be taken off, and reach the agent; one too large is refused in words", async () => {
+test("[WEB-51] images are attached by button, paste and drop, can be taken off, reach the agent and are seen; one too large is refused in words", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat();
   await using tab = await openChat(home, id);
@@ -155,15 +166,30 @@ test("[WEB-51] images are attached by button and paste, can be taken off, and re
     node.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
   }, pixel);
   await page.getByRole("button", { name: "Remove pasted.png" }).waitFor();
+  await composer(page).evaluate((node, data) => {
+    const bytes = Uint8Array.from(atob(data), (character) => character.charCodeAt(0));
+    const dataTransfer = new DataTransfer();
+    dataTransfer.items.add(new File([bytes], "dropped.png", { type: "image/png" }));
+    for (const type of ["dragover", "drop"]) {
+      node.dispatchEvent(new DragEvent(type, { dataTransfer, bubbles: true, cancelable: true }));
+    }
+  }, pixel);
+  await page.getByRole("button", { name: "Remove dropped.png" }).waitFor();
   await input.setInputFiles({ name: "huge.png", mimeType: "image/png", buffer: Buffer.alloc(6_000_000) });
   await page.getByText(/huge\.png has 6\.0 MB; an image may have/).waitFor();
   await write(page, "say: seen");
-  await home.says(id, `image: image/png, ${buffer.length} bytes\nimage: image/png, ${buffer.length} bytes\nseen`);
+  await home.says(id, `${`image: image/png, ${buffer.length} bytes\n`.repeat(3)}seen`);
   await transcript(page).getByText("pasted.png").waitFor();
   expect((await home.ofType(id, "prompt.admitted"))[0]!["attachments"]).toMatchObject([
     { name: "a.png" },
     { name: "pasted.png" },
+    { name: "dropped.png" },
   ]);
+  await transcript(page).getByRole("button", { name: "Make dropped.png large" }).click();
+  await transcript(page).getByRole("button", { name: "Make dropped.png small" }).waitFor();
+  const picture = transcript(page).getByRole("img", { name: "dropped.png" });
+  await until("the picture", () => picture.evaluate((node: HTMLImageElement) => node.naturalWidth === 1));
+  await expectAccessible(page);
 });
 
 test("[WEB-53, WEB-54, WEB-55] prompts that wait can be changed, moved and removed; mode and model are picked; a turn is stopped, by force if need be", async () => {

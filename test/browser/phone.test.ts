@@ -36,10 +36,22 @@ test("[WEB-19, WEB-8] on a phone: one column, a bar below, nothing wider than th
   await expectNoSideways(page);
   await bar.getByRole("link", { name: "Settings" }).tap();
   await page.getByRole("heading", { name: "Doctor" }).waitFor();
+  await page.getByRole("button", { name: `Restart ${idle}` }).waitFor();
   await expectNoSideways(page);
+  await expectPressable(page);
   await bar.getByRole("button", { name: "Search" }).tap();
   await page.keyboard.type(idle);
   await page.getByRole("article", { name: asking }).waitFor({ state: "hidden" });
+
+  await home.call("stop", idle, { body: {} });
+  await page.getByRole("article", { name: idle }).getByRole("link").first().tap();
+  await page.getByRole("link", { name: "Why did it end?" }).waitFor();
+  for (const view of ["Chat", "Changes", "Events"]) {
+    await page.getByRole("navigation", { name: "Views of the session" }).getByRole("link", { name: view }).tap();
+    await page.getByRole("main").getByText("Loading …").first().waitFor({ state: "hidden" });
+    await expectNoSideways(page);
+    await expectPressable(page);
+  }
 });
 
 test.each([
@@ -88,7 +100,12 @@ test.each([
 
 async function expectPressable(page: Page): Promise<void> {
   const small = await page.evaluate((least) => {
-    const all = [...document.querySelectorAll<HTMLElement>("button, select, input[type=search], nav a")];
+    const all = [
+      ...document.querySelectorAll<HTMLElement>(
+        // A card's title is a link as large as the card.
+        "button, select, input[type=search], header a, nav a, main a:not(h3 a)",
+      ),
+    ];
     return all
       .filter((one) => one.checkVisibility() && one.getBoundingClientRect().height < least)
       .map((one) => `${one.ariaLabel ?? one.textContent} ${one.getBoundingClientRect().height}`);

@@ -50,6 +50,10 @@ test("[WEB-80] what is typed in the terminal reaches the agent, and its answer i
   await page.getByText("Read-only: nothing you type is sent.").waitFor();
   await page.getByRole("textbox", { name: "Terminal input" }).focus();
   await page.keyboard.type("unheard");
+  await page.getByRole("group", { name: /^Screen of/ }).hover();
+  await page.mouse.wheel(0, -400);
+  await page.getByRole("region", { name: "History of the screen" }).getByText("good day").first().waitFor();
+  await page.getByRole("button", { name: "Close the history" }).click();
   await page.getByRole("button", { name: "Read-only" }).click();
   await attached(page);
   await type(page, "say: heard");

@@ -16,6 +16,7 @@ import { Header } from "./header.tsx";
 import { LoginPage } from "./login-page.tsx";
 import { Overlays } from "./overlays.tsx";
 import { useShortcuts } from "./shortcuts.ts";
+import { StorageBanner } from "./storage-banner.tsx";
 import { VersionBanner } from "./version-banner.tsx";
 import { warmSession } from "./warm.ts";
 
@@ -54,6 +55,7 @@ function Frame() {
       </div>
       <ConnectionBanner />
       <VersionBanner />
+      <StorageBanner />
       <main id="main" tabIndex={-1} className="flex min-h-0 flex-1 flex-col overflow-y-auto outline-none">
         {/* Another page is another chance; the views of one session are one page. */}
         <ErrorBoundary key={location.split("/", 3).join("/")}>

@@ -11,7 +11,7 @@ export function Header() {
   const onBoard = location === "/";
   return (
     <header className="flex flex-wrap items-center gap-x-3 gap-y-2 border-b border-line bg-panel px-3 py-1.5 pt-[max(0.375rem,env(safe-area-inset-top))] md:flex-nowrap md:px-4">
-      <Link href="/" className="flex items-center gap-2 font-semibold pointer-coarse:py-2">
+      <Link href="/" className="flex items-center gap-2 font-semibold pointer-coarse:py-2.5">
         <img src="/icon.svg" alt="" width={20} height={20} className="rounded" />
         Holdfast
       </Link>

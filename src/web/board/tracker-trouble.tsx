@@ -14,7 +14,7 @@ export function TrackerTrouble() {
   // Without a tracker nothing is asked again.
   const any = told.is === "known" && told.value.length > 0;
   useEffect(() => {
-    if (!any) return;
+    if (!any) return undefined;
     const timer = setInterval(() => {
       if (document.visibilityState === "visible") again();
     }, againMs);

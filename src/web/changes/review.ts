@@ -4,6 +4,7 @@
  */
 import { createStore, useStore } from "zustand";
 import { reviewKey } from "../state/session-cache.ts";
+import { noRoom } from "../state/storage.ts";
 
 export interface Comment {
   id: string;
@@ -75,7 +76,8 @@ function put(session: string, comments: readonly Comment[]): void {
     if (comments.length === 0) localStorage.removeItem(reviewKey(session));
     else localStorage.setItem(reviewKey(session), JSON.stringify(comments));
   } catch {
-    // Full or forbidden: they hold until the page is closed.
+    // They hold until the page is closed.
+    noRoom();
   }
 }
 

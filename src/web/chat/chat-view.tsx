@@ -11,6 +11,7 @@ import { Announcer } from "./announcer.tsx";
 import { ChatContext } from "./chat-context.ts";
 import { ChatFooter } from "./chat-footer.tsx";
 import { Composer, type ComposerHandle } from "./composer.tsx";
+import { CatchingUp } from "./catching-up.tsx";
 import { addToDraft, dropDraft } from "./draft.ts";
 import { exportTranscript } from "./export.ts";
 import type { NewImage } from "./images.ts";
@@ -24,6 +25,7 @@ import { closedWords, placeholderWords, queueWords, waitingOf } from "./standing
 import { TranscriptList, type ListHandle } from "./transcript-list.tsx";
 import { TurnControl } from "./turn-control.tsx";
 import { useAway } from "./use-away.ts";
+import type { Folds } from "./use-fold.ts";
 import { useReadOnly } from "./use-read-only.ts";
 import { useTranscript } from "./use-transcript.ts";
 
@@ -71,9 +73,10 @@ function ChatOf({ session }: { session: SessionJson }) {
     () => waitingOf({ queue: head.queue, turn: head.turn }, { status }),
     [head.queue, head.turn, status],
   );
+  const [folds] = useState<Folds>(() => new Map());
   const context = useMemo(
-    () => ({ session: id, closed, workspacePath: session.workspacePath }),
-    [id, closed, session.workspacePath],
+    () => ({ session: id, closed, workspacePath: session.workspacePath, folds }),
+    [id, closed, session.workspacePath, folds],
   );
   // Made once: a streamed word draws the list's last row again, and nothing else.
   const acts = useMemo(
@@ -133,6 +136,7 @@ function ChatOf({ session }: { session: SessionJson }) {
           {searching && (
             <SearchBar feed={feed} state={state} list={list} onReveal={setRevealed} onClose={closeSearch} />
           )}
+          <CatchingUp id={id} feed={feed} />
           {state.fault !== null && <Fault fault={state.fault} onRetry={() => feed.retry()} />}
           {state.phase === "loading" ? (
             <div className="flex flex-1 items-center justify-center">{state.fault === null && <Spinner />}</div>

@@ -1,6 +1,7 @@
 /** What is typed and not sent, by session. It survives a reload, and other views may add to it. */
 import { useSyncExternalStore } from "react";
 import { draftKey } from "../state/session-cache.ts";
+import { noRoom } from "../state/storage.ts";
 
 /** Written when typing pauses. */
 const writeMs = 250;
@@ -55,7 +56,8 @@ function write(): void {
       if (text === "") localStorage.removeItem(draftKey(id));
       else localStorage.setItem(draftKey(id), text);
     } catch {
-      // No room: it holds until the page is closed.
+      // It holds until the page is closed.
+      noRoom();
     }
   }
   unwritten.clear();

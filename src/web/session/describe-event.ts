@@ -59,6 +59,15 @@ function known(event: EventJson): string | null {
       return text("text");
     case "tool.updated":
       return [text("title"), text("status")].filter(Boolean).join(": ") || null;
+    case "turn.started":
+      return "Turn started";
+    case "plan.updated": {
+      const entries = Array.isArray(event["entries"])
+        ? (event["entries"] as { content?: unknown; status?: unknown }[])
+        : [];
+      const done = entries.filter(({ status }) => status === "completed").length;
+      return `Plan, ${done} of ${entries.length} done: ${entries.map(({ content }) => String(content)).join("; ")}`;
+    }
     case "turn.ended":
       return `Turn ended: ${text("stopReason")}`;
     case "permission.asked":

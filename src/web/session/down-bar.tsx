@@ -23,7 +23,10 @@ export function DownBar({ session }: { session: SessionJson }) {
         {sentence(session)} {lost && "Its worktree is gone for good, so it cannot be started again."}
       </p>
       <div className="flex items-center gap-2">
-        <Link href={`/s/${encodeURIComponent(session.id)}/events`} className="text-accent underline">
+        <Link
+          href={`/s/${encodeURIComponent(session.id)}/events`}
+          className="text-accent underline pointer-coarse:py-2.5"
+        >
           Why did it end?
         </Link>
         {back !== undefined && (

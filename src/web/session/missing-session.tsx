@@ -56,7 +56,7 @@ export function MissingSession({ id, deleted }: { id: string; deleted: boolean }
         </div>
       ))}
       <p>
-        <Link href="/" className="text-accent underline">
+        <Link href="/" className="inline-flex items-center text-accent underline pointer-coarse:min-h-10">
           Go to the board
         </Link>
       </p>

@@ -1,6 +1,6 @@
 /** What the session is and how it stands. On a phone the facts are behind a button: the view needs the room. */
 import { useState, type ReactNode } from "react";
-import { ArrowLeft, ChevronDown, Play, Square } from "lucide-react";
+import { ArrowLeft, ChevronDown, Square } from "lucide-react";
 import { Link } from "wouter";
 import type { SessionJson } from "../../protocol/wire.ts";
 import { PullRequest } from "../board/pull-request.tsx";
@@ -12,8 +12,9 @@ import { StatusPill } from "../ui/status-pill.tsx";
 import { CopyText } from "./copy-text.tsx";
 import { EditableTitle } from "./editable-title.tsx";
 import { webAddress } from "./web-address.ts";
-import { verbs, type VerbName } from "./verb-list.ts";
+import { verbs } from "./verb-list.ts";
 import { startVerb, VerbMenu } from "./verbs.tsx";
+import { visibleText } from "./visible-text.ts";
 
 export function SessionHeader({ session }: { session: SessionJson }) {
   const [open, setOpen] = useState(false);
@@ -34,8 +35,8 @@ export function SessionHeader({ session }: { session: SessionJson }) {
       </div>
       <div className="flex min-w-0 items-center gap-2 pl-1" role="status" aria-live="polite">
         <StatusPill status={session.status} className="shrink-0" />
-        <span className="min-w-0 flex-1 truncate text-dim" title={session.reason ?? undefined}>
-          {session.reason ?? <Since session={session} />}
+        <span className="min-w-0 flex-1 truncate text-dim" title={session.reason ?? question(session) ?? undefined}>
+          {session.reason ?? question(session) ?? <Since session={session} />}
         </span>
         <IconButton
           label={open ? "Hide the details" : "Show the details"}
@@ -49,6 +50,14 @@ export function SessionHeader({ session }: { session: SessionJson }) {
       <Facts session={session} open={open} />
     </div>
   );
+}
+
+/** What it waits for stands above every view, not in the chat alone. */
+function question({ permissions }: SessionJson): string | null {
+  const [first] = permissions;
+  if (first === undefined) return null;
+  const more = permissions.length > 1 ? ` (and ${permissions.length - 1} more)` : "";
+  return `asks: ${visibleText(first.title)}${more}`;
 }
 
 function Since({ session }: { session: SessionJson }) {
@@ -93,7 +102,7 @@ function Facts({ session, open }: { session: SessionJson; open: boolean }) {
       </Fact>
       {attach !== null && (
         <Fact name="Attach">
-          <CopyText text={attach} what="attach command" />
+          <CopyText text={`holdfast attach ${id}`} what="attach command" />
         </Fact>
       )}
     </dl>
@@ -139,15 +148,12 @@ function Outside({ to, children }: { to: string; children: ReactNode }) {
   );
 }
 
-/** The one verb that is wanted most; the others are in the menu. */
+/** The one verb that is wanted most; the others are in the menu. The way back of one that is down stands below. */
 function QuickVerb({ session }: { session: SessionJson }) {
-  const back = (["restore", "wake", "unarchive"] as const).find((name) => verbs[name].applies(session));
-  const name: VerbName | null = back ?? (verbs.stop.applies(session) ? "stop" : null);
-  if (name === null) return null;
-  const Sign = name === "stop" ? Square : Play;
+  if (!verbs.stop.applies(session)) return null;
   return (
-    <Button className="max-sm:hidden" onClick={() => startVerb(name, session)}>
-      <Sign size={14} aria-hidden /> {verbs[name].label}
+    <Button className="max-sm:hidden" onClick={() => startVerb("stop", session)}>
+      <Square size={14} aria-hidden /> {verbs.stop.label}
     </Button>
   );
 }

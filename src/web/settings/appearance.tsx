@@ -7,25 +7,48 @@ const themes: { value: Preferences["theme"]; label: string }[] = [
   { value: "dark", label: "Dark" },
 ];
 
+const enters: { value: Preferences["enter"]; label: string }[] = [
+  { value: "auto", label: "Sends, but not on a touch screen" },
+  { value: "sends", label: "Sends" },
+  { value: "newline", label: "Makes a new line" },
+];
+
 export function Appearance() {
   const [theme, setTheme] = usePreference("theme");
+  const [enter, setEnter] = usePreference("enter");
   return (
-    <Section id="appearance" title="Appearance">
-      <fieldset className="flex flex-wrap gap-x-5 gap-y-1">
-        <legend className="sr-only">Colours</legend>
-        {themes.map(({ value, label }) => (
-          <label key={value} className="flex items-center gap-2 pointer-coarse:min-h-10">
-            <input
-              type="radio"
-              name="theme"
-              className="size-4 accent-accent"
-              checked={theme === value}
-              onChange={() => setTheme(value)}
-            />
-            {label}
-          </label>
-        ))}
-      </fieldset>
+    <Section id="appearance" title="Appearance and typing">
+      <Choice legend="Colours" name="theme" options={themes} value={theme} onChoose={setTheme} />
+      <Choice legend="Enter in a prompt" name="enter" options={enters} value={enter} onChoose={setEnter} />
+      <p className="text-xs text-dim">Ctrl+Enter always sends, Shift+Enter always makes a new line.</p>
     </Section>
+  );
+}
+
+interface ChoiceProps<T extends string> {
+  legend: string;
+  name: string;
+  options: readonly { value: T; label: string }[];
+  value: T;
+  onChoose: (value: T) => void;
+}
+
+function Choice<T extends string>({ legend, name, options, value: chosen, onChoose }: ChoiceProps<T>) {
+  return (
+    <fieldset className="flex flex-wrap gap-x-5 gap-y-1">
+      <legend className="mb-1 text-xs text-dim">{legend}</legend>
+      {options.map(({ value, label }) => (
+        <label key={value} className="flex items-center gap-2 pointer-coarse:min-h-10">
+          <input
+            type="radio"
+            name={name}
+            className="size-4 accent-accent"
+            checked={chosen === value}
+            onChange={() => onChoose(value)}
+          />
+          {label}
+        </label>
+      ))}
+    </fieldset>
   );
 }

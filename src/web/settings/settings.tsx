@@ -20,7 +20,7 @@ export default function Settings() {
     <div className="mx-auto flex w-full max-w-3xl flex-col gap-4 p-4 pb-10">
       <div className="flex items-center justify-between gap-2">
         <h1 className="text-base font-semibold">Settings</h1>
-        <Link href="/trash" className="text-accent underline-offset-2 hover:underline pointer-coarse:py-2">
+        <Link href="/trash" className="text-accent underline-offset-2 hover:underline pointer-coarse:py-2.5">
           Trash
         </Link>
       </div>

@@ -58,7 +58,10 @@ function Worker({ worker, onRestarted }: { worker: WorkerJson; onRestarted: () =
       }
     >
       <p className="flex flex-wrap items-baseline gap-x-2">
-        <Link href={`/s/${worker.session}`} className="font-mono font-medium text-accent">
+        <Link
+          href={`/s/${worker.session}`}
+          className="inline-flex items-center font-mono font-medium text-accent pointer-coarse:min-h-10"
+        >
           {worker.session}
         </Link>
         <span className="text-xs text-dim">

@@ -1,7 +1,8 @@
 /** Calls to the daemon that served this page. A token that it no longer knows sends the person back to the login. */
-import { createClient, type CallableRoute, type CallOptions } from "../../client/client.ts";
+import { createClient, pathOf, type CallableRoute, type CallOptions } from "../../client/client.ts";
 import { createFetchTransport } from "../../client/fetch-transport.ts";
 import { HoldfastError } from "../../protocol/error.ts";
+import { routes } from "../../protocol/http.ts";
 import type { Answers } from "../../protocol/wire.ts";
 import { forgetToken, token } from "./login.ts";
 import { live } from "./live.ts";
@@ -15,6 +16,23 @@ export async function call<R extends CallableRoute>(route: R, options?: CallOpti
     if (error instanceof HoldfastError && error.code === "unauthorized" && route !== "login") logOut(error.message);
     throw error;
   }
+}
+
+/** An image of a prompt. An `<img>` cannot send the token, so the bytes are fetched for it. */
+export async function fetchAttachment(
+  params: { id: string; prompt: string; n: string },
+  signal: AbortSignal,
+): Promise<Blob> {
+  const headers = { Authorization: `Bearer ${token() ?? ""}` };
+  const answer = await fetch(pathOf(routes.attachment, params, {}), {
+    headers,
+    signal,
+    redirect: "error",
+    credentials: "omit",
+    cache: "no-store",
+  });
+  if (!answer.ok) throw new Error(`The daemon answered ${answer.status}.`);
+  return answer.blob();
 }
 
 export function logOut(why: string): void {

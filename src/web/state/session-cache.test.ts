@@ -31,6 +31,7 @@ test("[WEB-21] what does not fit is left out, and the old state does not stay in
 test("[WEB-22] a deleted session leaves nothing, here or after it was deleted elsewhere", () => {
   rememberSession("ma-1", 1);
   localStorage.setItem("holdfast:draft:ma-1", "half a thought");
+  localStorage.setItem("holdfast:review:ma-1", "[]");
   forgetSession("ma-1");
   expect(localStorage.length).toBe(0);
 
@@ -38,6 +39,7 @@ test("[WEB-22] a deleted session leaves nothing, here or after it was deleted el
   rememberSession("ma-2", 2);
   localStorage.setItem("holdfast:draft:ma-1", "half a thought");
   localStorage.setItem("holdfast:draft:ma-3", "without a cache");
+  localStorage.setItem("holdfast:review:ma-4", "comments alone");
   localStorage.setItem("holdfast:token", "kept");
   sweepSessions(new Set(["ma-2"]));
   expect(Object.keys(localStorage).toSorted()).toEqual(["holdfast:acp-state:v1:ma-2", "holdfast:token"]);

@@ -3,6 +3,8 @@
  * what is new. It is a cache and no more: over quota it is left out, after seven days it is thrown away, and a deleted
  * session leaves nothing.
  */
+import { noRoom } from "./storage.ts";
+
 const prefix = "holdfast:acp-state:v1:";
 const keptMs = 7 * 24 * 3_600_000;
 
@@ -33,6 +35,7 @@ export function rememberSession(id: string, value: unknown): boolean {
   } catch {
     // What does not fit must not stand there old either. A draft is no cache: it stays.
     localStorage.removeItem(prefix + id);
+    noRoom();
     return false;
   }
 }
@@ -42,6 +45,12 @@ export function forgetSession(id: string): void {
   localStorage.removeItem(draftKey(id));
   localStorage.removeItem(seenKey(id));
   localStorage.removeItem(outboxKey(id));
+  localStorage.removeItem(reviewKey(id));
+}
+
+/** Makes room: the states of all sessions can be read from the daemon again. Drafts and comments cannot, and stay. */
+export function forgetStates(): void {
+  for (const key of Object.keys(localStorage)) if (key.startsWith(prefix)) localStorage.removeItem(key);
 }
 
 export function draftKey(id: string): string {
@@ -66,7 +75,9 @@ export function reviewKey(id: string): string {
 /** Drops what is too old or belongs to a session that is not there any more. */
 export function sweepSessions(existing: ReadonlySet<string>): void {
   for (const key of Object.keys(localStorage)) {
-    const kind = [prefix, draftKey(""), seenKey(""), outboxKey("")].find((start) => key.startsWith(start));
+    const kind = [prefix, draftKey(""), seenKey(""), outboxKey(""), reviewKey("")].find((start) =>
+      key.startsWith(start),
+    );
     if (kind === undefined) continue;
     const id = key.slice(kind.length);
     if (!existing.has(id)) forgetSession(id);

@@ -68,9 +68,13 @@ export function LiveTerminal({ session }: { session: SessionJson }) {
       <div
         role="toolbar"
         aria-label="Terminal"
-        className="flex shrink-0 items-center gap-1 border-b border-line px-2 py-0.5"
+        className="flex shrink-0 flex-wrap items-center justify-end gap-x-1 border-b border-line px-2 py-0.5"
       >
-        <p role="status" aria-live="polite" className="min-w-0 flex-1 truncate px-1 text-xs text-dim">
+        <p
+          role="status"
+          aria-live="polite"
+          className="min-w-0 flex-1 basis-64 truncate px-1 text-xs text-dim max-sm:basis-full max-sm:py-1 max-sm:whitespace-normal"
+        >
           {sentence(state)}
         </p>
         {state.is === "waiting" && (
@@ -118,6 +122,10 @@ export function LiveTerminal({ session }: { session: SessionJson }) {
           role="group"
           aria-label={`Screen of ${session.id}. Ctrl+Shift+L leaves it.`}
           className="absolute inset-1 overflow-hidden font-mono"
+          // tmux goes back on a wheel that is sent to it; read-only sends nothing, so the history is shown instead.
+          onWheelCapture={(event) => {
+            if (readonly && event.deltaY < 0) setHistory(true);
+          }}
         />
         {state.is !== "attached" && <div aria-hidden className="pointer-events-none absolute inset-0 bg-page/50" />}
         {history && <Scrollback session={session.id} onClose={() => setHistory(false)} />}

@@ -28,7 +28,7 @@ export function MarkRow({ item, open }: { item: MarkItem; open: boolean }) {
       return item.state === "failed" ? (
         <Callout title="The agent did not start" tone="danger">
           {safeText(launchWords(item))}
-          <LastLines lines={item.lastLines} open={open} />
+          <LastLines name={item.key} lines={item.lastLines} open={open} />
         </Callout>
       ) : (
         <Line at={item.at}>{launchWords(item)}</Line>
@@ -37,7 +37,7 @@ export function MarkRow({ item, open }: { item: MarkItem; open: boolean }) {
       return item.how === "crash" ? (
         <Callout title="The agent crashed" tone="danger">
           {endedWords(item)}
-          <LastLines lines={item.lastLines} open={open} />
+          <LastLines name={item.key} lines={item.lastLines} open={open} />
         </Callout>
       ) : (
         <Line at={item.at}>{endedWords(item)}</Line>
@@ -128,10 +128,10 @@ export function Callout({ title, tone = "alert", sign, children }: CalloutProps)
   );
 }
 
-function LastLines({ lines, open }: { lines: string[]; open: boolean }) {
+function LastLines({ name, lines, open }: { name: string; lines: string[]; open: boolean }) {
   if (lines.length === 0) return null;
   return (
-    <Fold open={open} summary="Last lines">
+    <Fold name={name} open={open} summary="Last lines">
       <Output text={plainOutput(lines.join("\n"))} />
     </Fold>
   );

@@ -1,10 +1,11 @@
-import { Image, FileText } from "lucide-react";
+import { FileText, Image } from "lucide-react";
 import type { PromptItem } from "../../../protocol/transcript-items.ts";
 import { classes } from "../../ui/classes.ts";
 import { CopyButton } from "../copy-button.tsx";
 import { safeText } from "../inert.ts";
 import { Shortened } from "../shortened.tsx";
 import { sizeWords } from "../words.ts";
+import { SentImage } from "./sent-image.tsx";
 
 const states: Partial<Record<PromptItem["state"], string>> = {
   queued: "Waiting to be sent",
@@ -16,6 +17,8 @@ const states: Partial<Record<PromptItem["state"], string>> = {
 
 export interface PromptWords extends Pick<PromptItem, "text" | "attachments" | "by" | "state" | "reason" | "edited"> {
   at?: number;
+  /** Known to the daemon, which then has its images. */
+  promptId?: string;
 }
 
 export function PromptRow({ prompt }: { prompt: PromptWords }) {
@@ -38,11 +41,16 @@ export function PromptRow({ prompt }: { prompt: PromptWords }) {
             {prompt.attachments.map((attachment, index) => (
               <li
                 key={index}
-                className="flex items-center gap-1 rounded border border-line bg-panel px-1.5 py-0.5 text-xs"
+                className="flex max-w-full flex-col gap-1 rounded border border-line bg-panel px-1.5 py-1 text-xs"
               >
-                {attachment.type === "image" ? <Image size={12} aria-hidden /> : <FileText size={12} aria-hidden />}
-                <span className="font-mono">{safeText(attachment.name)}</span>
-                {attachment.size > 0 && <span className="text-dim">{sizeWords(attachment.size)}</span>}
+                {attachment.type === "image" && prompt.promptId !== undefined && (
+                  <SentImage prompt={prompt.promptId} n={index} name={safeText(attachment.name)} />
+                )}
+                <span className="flex items-center gap-1">
+                  {attachment.type === "image" ? <Image size={12} aria-hidden /> : <FileText size={12} aria-hidden />}
+                  <span className="min-w-0 truncate font-mono">{safeText(attachment.name)}</span>
+                  {attachment.size > 0 && <span className="text-dim">{sizeWords(attachment.size)}</span>}
+                </span>
               </li>
             ))}
           </ul>

@@ -43,13 +43,13 @@ function Body({ item, streaming, revealed }: Omit<RowProps, "awayBefore">) {
     case "text":
       return <WordsRow text={item.text} streaming={streaming} />;
     case "thought":
-      return <ThoughtRow text={item.text} streaming={streaming} open={revealed} />;
+      return <ThoughtRow name={item.key} text={item.text} streaming={streaming} open={revealed} />;
     case "tool":
       return <ToolCard item={item} open={revealed} />;
     case "permission":
       return <PermissionCard item={item} />;
     case "workspace-output":
-      return <WorkspaceRow text={item.text} open={revealed} />;
+      return <WorkspaceRow name={item.key} text={item.text} open={revealed} />;
     case "turn-end":
     case "reset":
     case "launch":

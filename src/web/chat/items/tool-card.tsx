@@ -22,6 +22,7 @@ import { CopyButton } from "../copy-button.tsx";
 import { safeText } from "../inert.ts";
 import { partsOf, type ToolParts } from "../tool-parts.ts";
 import { Turning } from "../turning.tsx";
+import { useFold } from "../use-fold.ts";
 import { ToolDiff } from "./tool-diff.tsx";
 import { Fold, Output } from "./words-row.tsx";
 
@@ -32,12 +33,15 @@ export function ToolCard({ item, open }: { item: ToolItem; open: boolean }) {
   const title = safeText(shown.title ?? parts.command ?? shown.kind ?? "Tool call");
   const failed = shown.status === "failed" || (parts.exitCode !== null && parts.exitCode !== 0);
   const added = parts.diffs.length > 0;
-  const startsOpen = open || failed || added;
+  // Opened by itself when it turns out to matter.
+  const fold = useFold(item.key, open || failed || added);
   return (
     <article aria-label={`Tool: ${title}`} className="mt-2 rounded-lg border border-line bg-panel">
-      {/* Opened by itself when it turns out to matter; `key` lets the person's own choice win until then. */}
-      <details open={startsOpen} key={String(startsOpen)} className="group/card">
-        <summary className="flex min-h-9 cursor-pointer list-none items-center gap-2 px-2.5 py-1 text-[13px] select-none pointer-coarse:min-h-11">
+      <details open={fold.isOpen} className="group/card">
+        <summary
+          onClick={fold.onClick}
+          className="flex min-h-9 cursor-pointer list-none items-center gap-2 px-2.5 py-1 text-[13px] select-none pointer-coarse:min-h-11"
+        >
           <KindSign kind={shown.kind} />
           <span className="min-w-0 flex-1 truncate font-mono">{firstLine(title)}</span>
           <ToolState item={shown} parts={parts} />
@@ -88,7 +92,7 @@ function Body({ item, parts, open, title }: { item: ToolItem; parts: ToolParts; 
       ))}
       {output !== "" && <Output text={output} />}
       {input !== null && (
-        <Fold open={open} summary="Input as sent">
+        <Fold name={`${item.key} input`} open={open} summary="Input as sent">
           <Output text={input} />
         </Fold>
       )}

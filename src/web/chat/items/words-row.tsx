@@ -4,6 +4,7 @@ import { CopyButton } from "../copy-button.tsx";
 import { plainOutput, safeText } from "../inert.ts";
 import { Markdown } from "../markdown.tsx";
 import { Shortened } from "../shortened.tsx";
+import { useFold } from "../use-fold.ts";
 
 /** About ten screens of prose. */
 const drawnAtOnce = 24_000;
@@ -22,10 +23,18 @@ export function WordsRow({ text, streaming }: { text: string; streaming: boolean
   );
 }
 
-export function ThoughtRow({ text, streaming, open }: { text: string; streaming: boolean; open: boolean }) {
+export interface ThoughtRowProps {
+  name: string;
+  text: string;
+  streaming: boolean;
+  open: boolean;
+}
+
+export function ThoughtRow({ name, text, streaming, open }: ThoughtRowProps) {
   const first = safeText(text.slice(0, 300)).replaceAll(/\s+/g, " ").trim().replaceAll("*", "");
   return (
     <Fold
+      name={name}
       open={open}
       summary={
         <>
@@ -42,11 +51,12 @@ export function ThoughtRow({ text, streaming, open }: { text: string; streaming:
   );
 }
 
-export function WorkspaceRow({ text, open }: { text: string; open: boolean }) {
+export function WorkspaceRow({ name, text, open }: { name: string; text: string; open: boolean }) {
   const output = plainOutput(text);
   const last = output.trimEnd().split("\n").at(-1) ?? "";
   return (
     <Fold
+      name={name}
       open={open}
       summary={
         <>
@@ -77,11 +87,23 @@ export function Output({ text }: { text: string }) {
   );
 }
 
-/** `open` opens it again when it becomes true: a search found something inside. */
-export function Fold({ summary, children, open }: { summary: ReactNode; children: ReactNode; open: boolean }) {
+export interface FoldProps {
+  /** Of its own in the session. */
+  name: string;
+  summary: ReactNode;
+  children: ReactNode;
+  /** Opens it again when it becomes true: a search found something inside. */
+  open: boolean;
+}
+
+export function Fold({ name, summary, children, open }: FoldProps) {
+  const { isOpen, onClick } = useFold(name, open);
   return (
-    <details open={open} className="group/fold mt-2">
-      <summary className="flex min-h-7 cursor-pointer list-none items-center gap-1.5 rounded text-xs text-dim select-none hover:text-text pointer-coarse:min-h-10">
+    <details open={isOpen} className="group/fold mt-2">
+      <summary
+        onClick={onClick}
+        className="flex min-h-7 cursor-pointer list-none items-center gap-1.5 rounded text-xs text-dim select-none hover:text-text pointer-coarse:min-h-10"
+      >
         <ChevronRight size={14} aria-hidden className="shrink-0 transition-transform group-open/fold:rotate-90" />
         {summary}
       </summary>

@@ -1,0 +1,56 @@
+/** A page that is left alone: nothing is asked again and again, in no view. */
+import { expect, test } from "vitest";
+import { ChatHome } from "../harness/chat.ts";
+import { until } from "../harness/until.ts";
+import { openDashboard, useBrowser } from "./browser.ts";
+
+useBrowser();
+
+/** Longer than every pause of the page that is no mistake: of the look-ahead for code, of a draft, of the ages. */
+const watchedMs = 5_000;
+
+/** Thirteen views are opened at once, on two cores. */
+const patienceMs = 45_000;
+
+test("[WEB-33] no view asks anything while nothing happens, and none breaks the content policy", async () => {
+  await using home = await ChatHome.open();
+  const chat = await home.chat("think: a while\ntool: echo hello\nedit: notes.md words\nsay: **done**");
+  const { id: terminal } = await home.call("spawn", "-", {
+    body: { project: "my-app", agent: "demo", kind: "terminal", prompt: "say: hello" },
+  });
+  await home.ended(chat);
+  await home.status(terminal, "idle");
+  const killed = await home.chat("say: bye");
+  await home.ended(killed);
+  await home.call("kill", killed, { body: {} });
+  const views = ["/", "/new", "/settings", "/trash"].concat(
+    [chat, terminal, killed].flatMap((id) => ["", "/changes", "/events"].map((view) => `/s/${id}${view}`)),
+  );
+  await using tab = await openDashboard(home);
+  const { context } = tab;
+  const origin = new URL(tab.page.url()).origin;
+  const asked = new Map<string, string[]>(views.map((view) => [view, []]));
+  // All at once: they have nothing to do, and the pause is long.
+  await Promise.all(
+    views.map(async (view) => {
+      const page = await context.newPage();
+      page.on("request", (request) => {
+        if (request.url().includes("/api/")) asked.get(view)!.push(request.url().slice(origin.length));
+      });
+      await page.goto(`${origin}${view}`);
+      await page.getByRole("main").waitFor();
+      await page.getByRole("main").getByText("Loading …").first().waitFor({ state: "hidden" });
+    }),
+  );
+  let [seen, since] = ["", Date.now()];
+  await until(
+    "all to be quiet",
+    () => {
+      const now = JSON.stringify([...asked]);
+      if (now !== seen) [seen, since] = [now, Date.now()];
+      return Date.now() - since > watchedMs;
+    },
+    patienceMs,
+  );
+  for (const [view, requests] of asked) expect(new Set(requests).size, view).toBe(requests.length);
+});

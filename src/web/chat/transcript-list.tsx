@@ -66,6 +66,8 @@ export function TranscriptList({ feed, state, away, revealed, footer, onAtEnd, r
 
   const toEnd = (): void => {
     following.current = true;
+    // The wheel of a moment ago is over: rows that now get their height must not count as scrolling up.
+    touchedAt.current = -Infinity;
     setLeftAt(null);
     onAtEnd(true);
     const last = feed.state().items.length - 1;

@@ -1,6 +1,7 @@
 /**
- * A daemon that finds 100 live sessions: start until its list shows every one of them alive with the process it had,
- * against an empty Node process, in turns. Before that `session ls` with 50 live sessions against `node -e 0`. Real tmux
+ * A daemon that finds 100 live sessions: start until it says that it is ready, which it does once every session has its
+ * first answer, against an empty Node process, in turns; its list must then show every one of them alive with the
+ * process it had (`listedMs` is the time until that). Before that `session ls` with 50 live sessions against `node -e 0`. Real tmux
  * sessions with `sleep` for an agent, own home and tmux server, all ended afterwards. About half a minute.
  */
 import { spawnSync } from "node:child_process";
@@ -106,7 +107,7 @@ async function measureStart(home: BenchHome): Promise<void> {
     all.push(daemon.answeredMs);
     ready.push(daemon.readyMs);
   }
-  const { median, min, max } = ratio(all, empty);
+  const { median, min, max } = ratio(ready, empty);
   print({
     bench: "restart",
     what: `start to all adopted, ${adopted} live`,
@@ -117,7 +118,7 @@ async function measureStart(home: BenchHome): Promise<void> {
     rounds: startRounds,
     emptyMs: summarise(empty),
     readyMs: summarise(ready),
-    allMs: summarise(all),
+    listedMs: summarise(all),
   });
 }
 

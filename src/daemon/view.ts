@@ -30,7 +30,9 @@ export function eventJson(event: StoredEvent): EventJson {
 
 export function sessionJson(parts: Parts, loop: Loop, session: SessionState): SessionJson {
   const observation = loop.observation(session);
-  const { status, reason } = currentStatus(parts, observation, session);
+  const branch = liveBranch(parts, session);
+  // Whoever has read its branch need not ask whether the worktree is there.
+  const { status, reason } = currentStatus(parts, observation, session, branch === null ? undefined : true);
   const seen = observation?.seen.is === "known" ? observation.seen.value : null;
   const { intent } = session;
   const pullRequests = session.pullRequests === undefined ? [] : pullRequestsJson(parts, session);
@@ -50,7 +52,7 @@ export function sessionJson(parts: Parts, loop: Loop, session: SessionState): Se
       at: iso(intent.at),
       ...(intent.want === "snoozed" ? { until: iso(intent.until) } : {}),
     },
-    branch: liveBranch(parts, session),
+    branch: branch ?? session.branch,
     base: session.base,
     workspacePath: session.workspacePath,
     issue: session.issue,
@@ -114,11 +116,11 @@ function issueJson({ key, url, title, state, seenAt }: SeenIssue): NonNullable<S
 }
 
 /** The branch that is checked out now; one bad worktree must not spoil the list of all. */
-function liveBranch(parts: Parts, session: SessionState): string {
+function liveBranch(parts: Parts, session: SessionState): string | null {
   try {
-    return parts.workspaces.liveBranch(session.workspacePath) ?? session.branch;
+    return parts.workspaces.liveBranch(session.workspacePath);
   } catch {
-    return session.branch;
+    return null;
   }
 }
 
@@ -126,9 +128,11 @@ export function currentStatus(
   parts: Parts,
   observation: Observation | null,
   session: SessionState,
+  /** Whether the worktree is there, where that is known already. */
+  isThere?: true,
 ): ReturnType<typeof statusOf> {
   const settings = parts.settings.last(session.project);
-  const there = parts.workspaces.exists(session.workspacePath);
+  const there = isThere ?? parts.workspaces.exists(session.workspacePath);
   const since = observation?.seen.is === "known" ? (observation.seen.value.activity?.since ?? 0) : 0;
   return statusOf(
     { ...session, lastActivityAt: Math.max(session.lastActivityAt, since) },

@@ -7,7 +7,8 @@ import type { TerminalAgent } from "../../ports/agents.ts";
 import { asLaunchId, asSessionId } from "../../protocol/ids.ts";
 import { LaunchFiles, type LaunchNote } from "./launch-files.ts";
 import type { Pane } from "./panes.ts";
-import { LaunchWatch } from "./watch.ts";
+import { LaunchWatch, Watches } from "./watch.ts";
+import type { SessionState } from "../../protocol/session.ts";
 
 let directory: string;
 beforeEach(() => {
@@ -61,4 +62,16 @@ test("[AGENT-12] a launch without either is idle at once, one that was seen work
   worked.sawScreen(pane, "", startedAt + 1000);
   expect(worked.activity(pane, startedAt + 1000)).toMatchObject({ activity: "idle" });
   expect(watchOf({ resumed: true }).activity(pane, startedAt + 61_000)).toMatchObject({ activity: "idle" });
+});
+
+test("[TMUX-10] a launch that is on record since long ago is what the record says, whatever its note says", () => {
+  const files = new LaunchFiles(directory);
+  const note = { launch, agentSessionId: "noted", promptTaken: true };
+  files.write(session, note, { workspace: directory, env: {}, argv: ["x"] }, []);
+  const run = { run: "up", launch, at: Date.now() - 61_000 } as const;
+  const state = { id: session, agent: "x", run, agentSessionId: "recorded" } as Partial<SessionState> as SessionState;
+  const agents = { get: () => null, list: () => [] };
+  expect(new Watches(agents, files).of(state, launch).agentSessionId).toBe("recorded");
+  const young = { ...state, run: { ...run, agent: null, at: Date.now() } };
+  expect(new Watches(agents, files).of(young, launch).agentSessionId).toBe("noted");
 });

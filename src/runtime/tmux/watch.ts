@@ -8,7 +8,7 @@ import type { SessionState } from "../../protocol/session.ts";
 import { activityOf, matchRules, matchScreen } from "./activity.ts";
 import type { ActivitySeen, ScreenSays } from "./activity.ts";
 import { HookReader, hookFileName } from "./hooks.ts";
-import type { LaunchFiles } from "./launch-files.ts";
+import type { LaunchFiles, LaunchNote } from "./launch-files.ts";
 import type { Pane } from "./panes.ts";
 
 /** The server tells a pane's last activity in whole seconds: within this a screen may have changed again unseen. */
@@ -44,11 +44,18 @@ export class LaunchWatch {
   /** No process of this launch is left: it can have no new ones. */
   provenEmpty = false;
 
-  constructor(launch: LaunchId, agent: TerminalAgent | null, files: LaunchFiles, session: SessionId) {
+  /** `settled`: the note of a launch that has begun long ago and is on record says nothing new, so it is not read. */
+  constructor(
+    launch: LaunchId,
+    agent: TerminalAgent | null,
+    files: LaunchFiles,
+    session: SessionId,
+    settled: { agentSessionId: string | null } | null = null,
+  ) {
     this.launch = launch;
     this.agent = agent;
     this.hooks = new HookReader(join(files.directory(session, launch), hookFileName), agent?.hookRules ?? []);
-    const note = files.note(session, launch);
+    const note: Partial<LaunchNote> | null = settled ?? files.note(session, launch);
     this.#chosenId = note?.agentSessionId ?? null;
     const confirms = agent?.hookRules.some((rule) => rule.promptField !== undefined) ?? false;
     this.#hasPrompt = note?.promptTaken === true && confirms && agent?.env[hooksVariable] !== undefined;
@@ -117,6 +124,11 @@ export class LaunchWatch {
   }
 }
 
+function hasSettled({ run }: SessionState, launch: LaunchId): boolean {
+  const ms = run.run === "up" && run.launch === launch ? Date.now() - run.at : 0;
+  return ms > beginMs;
+}
+
 export class Watches {
   readonly #bySession = new Map<SessionId, LaunchWatch>();
   readonly #agents: Agents;
@@ -131,7 +143,7 @@ export class Watches {
     const known = this.#bySession.get(session.id);
     if (known?.launch === launch) return known;
     const agent = this.#agents.get(session.agent)?.terminal ?? null;
-    const watch = new LaunchWatch(launch, agent, this.#files, session.id);
+    const watch = new LaunchWatch(launch, agent, this.#files, session.id, hasSettled(session, launch) ? session : null);
     this.#bySession.set(session.id, watch);
     return watch;
   }

@@ -40,7 +40,8 @@ export function gemini({ trustsOurSettings }: { trustsOurSettings: boolean }): A
       start: ["gemini", "--session-id", "{id}"],
       startPrompt: ["-i", "{prompt}"],
       resume: ["gemini", "--resume", "{id}"],
-      resumePrompt: ["-i", "{prompt}"],
+      // Typed once the conversation shows: given beside --resume it may go out before that is taken up, into an empty one.
+      resumePrompt: null,
       pin: "chosen",
       files: trustsOurSettings
         ? [hookScriptFile, { name: "gemini-defaults.json", text: `${JSON.stringify(systemDefaults, null, 2)}\n` }]

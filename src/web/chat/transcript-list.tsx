@@ -70,8 +70,7 @@ export function TranscriptList({ feed, state, away, revealed, footer, onAtEnd, r
     touchedAt.current = -Infinity;
     setLeftAt(null);
     onAtEnd(true);
-    const last = feed.state().items.length - 1;
-    if (last >= 0) list.current?.scrollToIndex(last, { align: "end" });
+    // Not by the list's own way to an item: that goes on for a moment, and leaves what stands below the last one hidden.
     follow();
   };
 
@@ -101,7 +100,7 @@ export function TranscriptList({ feed, state, away, revealed, footer, onAtEnd, r
     if (atEnd) following.current = true;
     else if (byHand && scrollTop < lastTop.current) following.current = false;
     lastTop.current = scrollTop;
-    if (!atEnd) follow();
+    if (!atEnd || !byHand) follow();
     if (following.current !== (leftAt === null)) {
       setLeftAt(following.current ? null : (items.at(-1)?.seq ?? 0));
       onAtEnd(following.current);

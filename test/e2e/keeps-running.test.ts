@@ -81,8 +81,8 @@ test("[LIVE-2] another boot id means that everything of before is gone, and it c
 
 test("[LIVE-3, LIVE-4] an agent that ends by itself stays ended, and its end is on record", async () => {
   await using home = await ProjectHome.make();
-  const { id } = await home.spawn("--prompt", "exit: 0");
-  const session = await home.status(id, "exited");
+  const session = await home.exited();
+  const { id } = session;
   expect(session.end).toMatchObject({ how: "own-exit", by: "agent", exitCode: 0, signal: null });
   await home.ok(["restart"]);
   expect((await home.show(id)).status).toBe("exited");

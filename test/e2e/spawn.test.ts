@@ -161,8 +161,7 @@ test("[CLEAN-1] cleanup says what it would do, never touches an orchestrator, an
   await using home = await ProjectHome.make();
   const boss = await home.spawn("--role", "orchestrator");
   const alive = await home.spawn("41");
-  const over = await home.spawn("42", "--prompt", "exit: 0");
-  await home.status(over.id, "exited");
+  const over = await home.exited("42");
   const plain = await home.ok(["session", "cleanup"]);
   expect(plain).toContain("Checking for completed sessions...\n\n");
   expect(plain).toContain(`  Skipped: ${alive.id} (whether its issue is closed is not known)`);

@@ -19,6 +19,14 @@ export class ProjectHome extends Home {
     return this.json(["spawn", "my-app", "--agent", "demo", "--kind", "terminal", ...args]);
   }
 
+  /** One whose agent has ended by itself. Told so once it is up: an end in the very start is a start that failed. */
+  async exited(...args: string[]): Promise<SessionJson> {
+    const { id } = await this.spawn(...args);
+    await this.status(id, "idle");
+    await this.cli(["send", id, "exit: 0"]);
+    return this.status(id, "exited");
+  }
+
   show(id: string): Promise<SessionJson> {
     return this.json(["session", "show", id]);
   }

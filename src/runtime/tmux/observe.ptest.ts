@@ -127,6 +127,8 @@ test("[TMUX-10] activity and conversation id come from hooks first, then from ti
   const { session, request } = await world.up(runtime, planned);
   const activity = await until("the question", async () => known(await look(runtime, session)).activity);
   expect(activity).toMatchObject({ activity: "needs_input", source: "screen" });
+  // A file's time is as coarse as the kernel's tick: a hook of the same instant would count as older than the screen.
+  await until("the clock to move on", () => Date.now() > activity.since + 50);
   const hinted = new Promise((resolve) => runtime.onHint((id) => id === session.id && resolve(id)));
   const hooks = join(world.directory, "launches", session.id, request.launch, "hooks.jsonl");
   appendFileSync(hooks, '{"event":"Stop","session_id":"c-1"}\n');

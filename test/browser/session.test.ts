@@ -176,7 +176,8 @@ test("[WEB-72] the events tell why it ended, what runs, and everything that was 
 test("[WEB-74] deleted elsewhere, unknown, failed: each has a sentence and a way forward", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat();
-  await using tab = await openDashboard(home, { path: `/s/${id}` });
+  // What the page was just asking about a session that is deleted meanwhile is not found.
+  await using tab = await openDashboard(home, { path: `/s/${id}`, expected: /status of 404/ });
   const { page } = tab;
   await page.getByRole("heading", { level: 1 }).waitFor();
   await home.call("delete", id, { body: {} });
@@ -191,8 +192,8 @@ test("[WEB-74] deleted elsewhere, unknown, failed: each has a sentence and a way
   await page.goto(new URL(`/s/${failing}`, page.url()).href);
   // Three crashes in a minute: nothing is started again.
   for (let crash = 0; crash < 3; crash++) {
-    const pid = await until("an agent", () => home.pidOf(failing, "agent"));
-    process.kill(pid, "SIGKILL");
+    // The list may still name the one that was just killed.
+    await until("an agent to kill", async () => process.kill(await home.pidOf(failing, "agent"), "SIGKILL"));
     await until("its end", async () => (await home.ofType(failing, "run.ended")).length > crash);
   }
   await home.status(failing, "failed");

@@ -211,9 +211,10 @@ test("[WEB-24] while nobody looks the browser notifies once over two tabs, and a
   await page.getByRole("article", { name: seen }).waitFor();
   await until("the count", async () => (await other.title()).startsWith("(1)"));
   const icon = () => page.evaluate(() => document.querySelector<HTMLLinkElement>("link[rel=icon]")!.href);
-  expect(await icon()).toContain("data:image/svg+xml");
+  await until("the count on the icon", async () => (await icon()).includes("data:image/svg+xml"));
+  const said = () => page.locator("[aria-live=polite]").allTextContents();
+  await until("the words for a screen reader", async () => (await said()).includes(`${seen}: Asks: while you look`));
   expect(await titles()).toEqual([]);
-  expect(await page.locator("[aria-live=polite]").allTextContents()).toContain(`${seen}: Asks: while you look`);
 
   for (const one of pages) await one.evaluate(() => (window as unknown as Played).look("hidden"));
   const unseen = await home.chat("ask: while you are away");

@@ -2,8 +2,6 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
-    // Two also where there are two cores: these tests wait more than they work.
-    maxWorkers: 2,
     projects: [
       {
         test: {

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { HoldfastError } from "../protocol/error.ts";
-import { findOnPath } from "./doctor/tools.ts";
+import { findProgram } from "../base/find-program.ts";
 import type { NpmPlace } from "./update-place.ts";
 
 export interface Spec {
@@ -53,7 +53,7 @@ export interface Surroundings {
 }
 
 export function requireNpm(env: NodeJS.ProcessEnv): string {
-  const npm = findOnPath("npm", env);
+  const npm = findProgram("npm", env["PATH"]);
   if (npm !== null) return npm;
   throw new HoldfastError("preflight-failed", "npm is not on PATH.", {
     hint: "Install Node with npm, or update Holdfast the way it was installed.",

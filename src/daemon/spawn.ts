@@ -1,6 +1,6 @@
 /** `spawn`: everything that can be checked is checked first; then the session is on record; then the loop makes it so. */
-import { accessSync, constants, existsSync, statfsSync } from "node:fs";
-import { delimiter, isAbsolute, join } from "node:path";
+import { statfsSync } from "node:fs";
+import { findProgram } from "../base/find-program.ts";
 import type { AgentDefinition } from "../ports/agents.ts";
 import type { Ask } from "../ports/commands.ts";
 import type { ProjectSettings } from "../ports/projects.ts";
@@ -290,20 +290,8 @@ export function missingTools(definition: AgentDefinition, kind: Kind): string[] 
   return missing;
 }
 
-export function onPath(command: string): boolean {
-  const candidates = isAbsolute(command)
-    ? [command]
-    : (process.env["PATH"] ?? "").split(delimiter).map((directory) => join(directory, command));
-  return candidates.some((file) => {
-    // Before the question that answers by throwing: most directories do not have it.
-    if (!existsSync(file)) return false;
-    try {
-      accessSync(file, constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
+function onPath(command: string): boolean {
+  return findProgram(command, process.env["PATH"]) !== null;
 }
 
 export function lowDisk(home: string): string[] {

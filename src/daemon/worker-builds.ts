@@ -3,8 +3,9 @@
  * bytes, others by size, time of change and version. An update of Holdfast that touches none of these replaces no worker.
  */
 import { readFileSync, realpathSync, statSync } from "node:fs";
-import { basename, delimiter, dirname, isAbsolute, join } from "node:path";
+import { basename, dirname, isAbsolute, join } from "node:path";
 import { crc32 } from "node:zlib";
+import { findProgram } from "../base/find-program.ts";
 import { digestOf } from "../base/digest.ts";
 import type { AgentDefinition } from "../ports/agents.ts";
 
@@ -28,8 +29,9 @@ export function workerBuilds(keeper: string): (agent: AgentDefinition) => string
 
 /** A file by what it is, wherever this build of Holdfast keeps its copy; anything else by its text. */
 function identityOf(word: string): string {
-  const path = isAbsolute(word) ? word : findOnPath(word);
-  if (path === null) return word;
+  const found = isAbsolute(word) ? word : findProgram(word, process.env["PATH"]);
+  if (found === null) return word;
+  const path = isAbsolute(word) ? word : realpathSync(found);
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat?.isFile() !== true) return word;
   // Absolute is what is ours: rebuilt and copied with every update, though it itself may be the same.
@@ -48,15 +50,4 @@ function packageVersion(path: string): string {
     }
   }
   return "";
-}
-
-function findOnPath(command: string): string | null {
-  for (const directory of (process.env["PATH"] ?? "").split(delimiter)) {
-    try {
-      return realpathSync(join(directory, command));
-    } catch {
-      // Not here.
-    }
-  }
-  return null;
 }

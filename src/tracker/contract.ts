@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import type { Asked, CodeHost, PullRequestQuestion, Tracker } from "../ports/tracker.ts";
 import type { PullRequestFacts } from "../protocol/tracker.ts";
+import type { Misbehaviour } from "../../test/trackers/loopback.ts";
 
 /** What a pretended host lets a case do. */
 export interface HostModel {
@@ -36,21 +37,10 @@ export interface HostModel {
   closePullRequest(number: number): void;
   deleteFork(number: number): void;
   rename(name: string): void;
-  fail(what: Failure, options?: { match?: RegExp; times?: number }): void;
+  fail(what: Misbehaviour, options?: { match?: RegExp; times?: number }): void;
   heal(): void;
   pull(number: number): { state: string; sha: string };
 }
-
-export type Failure =
-  | { how: "status"; status: number; body?: unknown }
-  | { how: "hang" }
-  | { how: "garbage" }
-  | { how: "wrong-shape"; body?: unknown }
-  | { how: "reset" }
-  | { how: "cut" }
-  | { how: "flood"; bytes: number }
-  | { how: "limit"; resetInSeconds: number }
-  | { how: "slow-down"; retryAfterSeconds: number };
 
 export interface HostWorld {
   model: HostModel;
@@ -262,7 +252,7 @@ export const hostContract: HostCase[] = [
     async run(world) {
       const { model, tracker } = world;
       const number = model.openPullRequest({ branch: "b" });
-      const failures: Failure[] = [
+      const failures: Misbehaviour[] = [
         { how: "status", status: 500 },
         { how: "status", status: 502, body: "<html>" },
         { how: "garbage" },
@@ -304,7 +294,7 @@ export const hostContract: HostCase[] = [
     title: "over a limit nothing is asked until the host said it may be",
     async run({ model, tracker, advance }) {
       model.openPullRequest({ branch: "b" });
-      const limits: Failure[] = [
+      const limits: Misbehaviour[] = [
         { how: "limit", resetInSeconds: 900 },
         { how: "slow-down", retryAfterSeconds: 900 },
       ];

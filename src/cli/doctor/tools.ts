@@ -1,7 +1,6 @@
 /** Programs that Holdfast needs, and agents that it can run. */
 import { execFile } from "node:child_process";
-import { accessSync, constants, statSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { findProgram } from "../../base/find-program.ts";
 import { type Finding, finding } from "./finding.ts";
 
 const deadlineMs = 5_000;
@@ -21,7 +20,7 @@ export async function checkTools(env: NodeJS.ProcessEnv): Promise<Finding[]> {
     finding("node", "ok", `Node ${process.versions.node} (${process.execPath})`),
     git,
     tmux,
-    judgeReserve(findOnPath("fallocate", env)),
+    judgeReserve(findProgram("fallocate", env["PATH"])),
   ];
 }
 
@@ -47,7 +46,7 @@ interface Tool {
 }
 
 async function checkVersion({ name, args, oldest, fix, env }: Tool): Promise<Finding> {
-  const path = findOnPath(name, env);
+  const path = findProgram(name, env["PATH"]);
   if (path === null) return finding(name, "fail", `${name} is not on PATH.`, { fix });
   const text = await output(path, args, env);
   if (text === null) return finding(name, "fail", `${path} does not run.`, { fix });
@@ -94,19 +93,19 @@ export const knownAgents: readonly KnownAgent[] = [
 
 /** Ids of the agents that are installed, in the order of the table. */
 export function agentsFound(env: NodeJS.ProcessEnv): string[] {
-  return knownAgents.filter(({ program }) => findOnPath(program, env) !== null).map(({ id }) => id);
+  return knownAgents.filter(({ program }) => findProgram(program, env["PATH"]) !== null).map(({ id }) => id);
 }
 
 export function checkAgents(env: NodeJS.ProcessEnv): Finding[] {
   const found = agentsFound(env);
   const each = knownAgents.flatMap(({ id, program, install, adapter }) => {
-    const path = findOnPath(program, env);
+    const path = findProgram(program, env["PATH"]);
     const main =
       path === null
         ? finding(`agent ${id}`, "info", `${program} is not installed.`, { fix: install })
         : finding(`agent ${id}`, "ok", path);
     if (adapter === null || path === null) return [main];
-    const at = findOnPath(adapter.program, env);
+    const at = findProgram(adapter.program, env["PATH"]);
     return [
       main,
       at === null
@@ -120,20 +119,6 @@ export function checkAgents(env: NodeJS.ProcessEnv): Finding[] {
     fix: knownAgents[0]!.install,
   });
   return found.length === 0 ? [none, ...each] : each;
-}
-
-export function findOnPath(name: string, env: NodeJS.ProcessEnv): string | null {
-  for (const directory of (env["PATH"] ?? "").split(delimiter)) {
-    if (directory === "") continue;
-    const path = join(directory, name);
-    try {
-      accessSync(path, constants.X_OK);
-      if (statSync(path).isFile()) return path;
-    } catch {
-      // Not here.
-    }
-  }
-  return null;
 }
 
 function output(program: string, args: string[], env: NodeJS.ProcessEnv): Promise<string | null> {

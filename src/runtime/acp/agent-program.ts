@@ -1,13 +1,14 @@
 /** What is really started for a chat agent, and what it finds there: its program, its environment, its files. */
-import { accessSync, constants, realpathSync, writeFileSync } from "node:fs";
-import { delimiter, isAbsolute, join } from "node:path";
+import { realpathSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { findProgram } from "../../base/find-program.ts";
 import type { ChatAgent } from "../../ports/agents.ts";
 
 /** argv with the program in place of a script that would only start it: one process less, and none that signals miss. */
 export function commandOf(chat: ChatAgent, path: string | undefined): string[] {
   const [script = "", ...rest] = chat.command;
-  const found = chat.program === undefined ? null : findCommand(script, path);
-  const program = found === null ? null : chat.program!(found);
+  const found = chat.program === undefined ? null : findProgram(script, path);
+  const program = found === null ? null : chat.program!(realpathSync(found));
   return program === null ? chat.command : [program, ...rest];
 }
 
@@ -22,17 +23,4 @@ export function writeFiles(chat: ChatAgent, directory: string): void {
   for (const { name, text, executable = false } of chat.files ?? []) {
     writeFileSync(join(directory, name), text, { mode: executable ? 0o700 : 0o600 });
   }
-}
-
-export function findCommand(command: string, path = ""): string | null {
-  const candidates = isAbsolute(command) ? [command] : path.split(delimiter).map((folder) => join(folder, command));
-  for (const candidate of candidates) {
-    try {
-      accessSync(candidate, constants.X_OK);
-      return realpathSync(candidate);
-    } catch {
-      // Not here.
-    }
-  }
-  return null;
 }

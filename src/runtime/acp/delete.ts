@@ -5,7 +5,7 @@ import { crypto } from "../../base/crypto.ts";
 import type { DeleteOutcome, OwnDeleteOutcome } from "../../ports/chat.ts";
 import { methodNotFound } from "../../protocol/acp.ts";
 import type { SessionState } from "../../protocol/session.ts";
-import { findCommand } from "./agent-program.ts";
+import { findProgram } from "../../base/find-program.ts";
 import { ask, readAnswer, record, type Answer } from "./client.ts";
 import type { AcpContext } from "./context.ts";
 import { cancelTurn } from "./turns.ts";
@@ -96,7 +96,7 @@ export async function deleteByCommand(
   if (chat?.deleteCommand === undefined || id === null) return "none";
   const whole = { ...context.env, ...chat.env, ...env };
   const [command = "", ...args] = chat.deleteCommand.map((word) => word.replaceAll("{id}", () => id));
-  const path = findCommand(command, whole["PATH"]);
+  const path = findProgram(command, whole["PATH"]);
   const fields = { part: "acp.protocol", session: session.id, adapter: command };
   if (path === null) return "none";
   const options = {

@@ -8,36 +8,30 @@ import { exists } from "./exists.ts";
 import { liveBranch } from "./head.ts";
 import type { WorkspacesOptions } from "./workspaces.ts";
 
-/** `load` brings in the rest ahead of the first one who needs it. */
-export function openLazyWorkspaces(options: WorkspacesOptions): Workspaces & { load(): Promise<unknown> } {
+export function openLazyWorkspaces(options: WorkspacesOptions): Workspaces {
   let opened: Promise<Workspaces> | undefined;
   const open = (): Promise<Workspaces> =>
     (opened ??= import("./workspaces.ts").then(({ openWorkspaces }) => openWorkspaces(options)));
-  const later =
-    <A extends unknown[], R>(method: (all: Workspaces) => (...args: A) => Promise<R>) =>
-    async (...args: A): Promise<R> =>
-      await method(await open())(...args);
   return {
-    load: open,
     trashDays,
     exists,
     liveBranch,
-    freeBranch: later((all) => all.freeBranch),
-    preflight: later((all) => all.preflight),
-    create: later((all) => all.create),
-    undo: later((all) => all.undo),
-    inspect: later((all) => all.inspect),
-    landing: later((all) => all.landing),
-    isOwnCommit: later((all) => all.isOwnCommit),
-    changes: later((all) => all.changes),
-    patch: later((all) => all.patch),
-    files: later((all) => all.files),
-    trashedAt: later((all) => all.trashedAt),
-    trash: later((all) => all.trash),
-    restore: later((all) => all.restore),
-    listTrash: later((all) => all.listTrash),
-    empty: later((all) => all.empty),
-    exclude: later((all) => all.exclude),
-    prepareSpare: later((all) => all.prepareSpare),
+    freeBranch: async (...given) => await (await open()).freeBranch(...given),
+    preflight: async (...given) => await (await open()).preflight(...given),
+    create: async (...given) => await (await open()).create(...given),
+    undo: async (...given) => await (await open()).undo(...given),
+    inspect: async (...given) => await (await open()).inspect(...given),
+    landing: async (...given) => await (await open()).landing(...given),
+    isOwnCommit: async (...given) => await (await open()).isOwnCommit(...given),
+    changes: async (...given) => await (await open()).changes(...given),
+    patch: async (...given) => await (await open()).patch(...given),
+    files: async (...given) => await (await open()).files(...given),
+    trashedAt: async (...given) => await (await open()).trashedAt(...given),
+    trash: async (...given) => await (await open()).trash(...given),
+    restore: async (...given) => await (await open()).restore(...given),
+    listTrash: async (...given) => await (await open()).listTrash(...given),
+    empty: async (...given) => await (await open()).empty(...given),
+    exclude: async (...given) => await (await open()).exclude(...given),
+    prepareSpare: async (...given) => await (await open()).prepareSpare(...given),
   };
 }

@@ -50,7 +50,7 @@ export function openTmuxRuntime(options: TmuxRuntimeOptions): TerminalRuntime {
   const files = new LaunchFiles(options.launchesDirectory);
   const watches = new Watches(agents, files);
   // Asked before anybody wants to know: tmux answers while a starting daemon reads its records.
-  let early: EarlyList | null = files.isEmpty() ? null : { list: listPanes(tmux), askedAt: performance.now() };
+  let early: EarlyList | null = files.isEmpty() ? null : { list: listPanes(tmux), askedAt: process.uptime() };
   const hints = new Hints(tmux);
   // Only whoever looks at a terminal in a browser needs it.
   let views: Promise<Views> | null = null;
@@ -128,10 +128,10 @@ interface EarlyList {
 }
 
 /** A first look that comes much later than the start wants to know how it is now. */
-const earlyMs = 500;
+const earlySeconds = 0.5;
 
 function fresh(early: EarlyList | null): Promise<PaneList> | null {
-  return early !== null && performance.now() - early.askedAt < earlyMs ? early.list : null;
+  return early !== null && process.uptime() - early.askedAt < earlySeconds ? early.list : null;
 }
 
 async function afterwards(before: Promise<unknown> | undefined, send: () => Promise<SendResult>): Promise<SendResult> {

@@ -97,7 +97,12 @@ describe("[CTL-8] an answer over the socket", () => {
     });
     await new Promise<void>((listening) => server.listen(path, listening));
     try {
-      const { answer, abandon } = new SocketTransport(path).exchange({ method: "GET", path: "/", headers: {}, body: null });
+      const { answer, abandon } = new SocketTransport(path).exchange({
+        method: "GET",
+        path: "/",
+        headers: {},
+        body: null,
+      });
       expect(await answer).toEqual({ status: 200, text: "[12]" });
       abandon(new Error("read"));
     } finally {

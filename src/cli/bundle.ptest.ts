@@ -1,7 +1,7 @@
 /** The bundle as it is shipped: what must hold before any of our modules is loaded, and in other people's shells. */
 import { execFileSync, spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { rolldown } from "rolldown";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
@@ -65,6 +65,14 @@ test("[CLI-16] a plain command loads neither commander nor fetch nor node:http, 
   expect(JSON.parse(ran.stdout)).toMatchObject({ state: "stopped" });
   expect(ran.stderr).not.toMatch(/commander|NativeModule (http|_http_client|crypto|child_process)$|undici/m);
   expect(existsSync(join(directory, "h"))).toBe(false);
+});
+
+test("[CLI-16] as it is built, a plain command is two files", () => {
+  const spy = join(directory, "files.cjs");
+  writeFileSync(spy, 'process.on("exit", () => console.error(Object.keys(require.cache).join("\\n")));');
+  const built = join(import.meta.dirname, "../../dist/cli.cjs");
+  const files = run(process.execPath, "--require", spy, built, "info").stderr.trim().split("\n");
+  expect(files.slice(1).map((file) => basename(file).replace(/-[\w-]{8}\.cjs$/, ""))).toEqual(["cli.cjs", "cli-main"]);
 });
 
 test("[CLI-2] usage errors exit 2 and write nothing to stdout", () => {

@@ -44,11 +44,16 @@ export async function admitPrompt(parts: Parts, loop: Loop, ask: Ask): Promise<A
   const over = (): boolean => {
     const state = parts.store.session(session.id);
     const waiting = state?.queue.some((prompt) => prompt.promptId === promptId) ?? false;
-    return !waiting || state?.run.run === "failed" || (!waitForTurn && isAsking(loop, session));
+    // Taken down meanwhile: it may be days until the prompt is sent, or never.
+    const down = state?.intent.want !== "running" || state.run.run === "failed";
+    return !waiting || down || (!waitForTurn && isAsking(loop, session));
   };
   await loop.waitFor(session.id, over, waitMs, ask.signal);
   const state = parts.store.session(session.id);
-  if (state?.queue.some((prompt) => prompt.promptId === promptId) === true) {
+  if (state === null || state.intent.want === "deleted") {
+    return { promptId, disposition: "refused", reason: "the session was deleted" };
+  }
+  if (state.queue.some((prompt) => prompt.promptId === promptId)) {
     return { promptId, disposition: "queued", reason: why(parts, loop, session) };
   }
   if (waitForTurn) {
@@ -58,6 +63,7 @@ export async function admitPrompt(parts: Parts, loop: Loop, ask: Ask): Promise<A
   }
   const fate = fateOf(parts, session, promptId);
   if (fate?.type === "prompt.refused") return { promptId, disposition: "refused", reason: fate.reason };
+  if (fate?.type === "prompt.withdrawn") return { promptId, disposition: "refused", reason: `withdrawn by ${fate.by}` };
   const doubt = fate?.type === "prompt.doubtful" ? fate.reason : null;
   return doubt === null
     ? { promptId, disposition: "delivered", reason: null }
@@ -91,16 +97,20 @@ function isAsking(loop: Loop, session: SessionState): boolean {
   return seen?.is === "known" && seen.value.activity?.activity === "needs_input";
 }
 
-type Fate = Extract<StoredEvent, { type: "prompt.sent" | "prompt.doubtful" | "prompt.refused" }>;
+const fates = ["prompt.sent", "prompt.doubtful", "prompt.refused", "prompt.withdrawn"] as const;
+type Fate = Extract<StoredEvent, { type: (typeof fates)[number] }>;
 
+/** The last word on a prompt that does not wait any more. */
 function fateOf(parts: Parts, session: SessionState, promptId: PromptId): Fate | undefined {
-  const admitted = parts.store.prompt(session.id, promptId)?.seq ?? 0;
-  const isFate = (event: StoredEvent): event is Fate =>
-    event.type === "prompt.sent" || event.type === "prompt.doubtful" || event.type === "prompt.refused";
-  return parts.store
-    .events(session.id, admitted, 10_000)
-    .filter(isFate)
-    .findLast((event) => event.promptId === promptId);
+  const isFate = (event: StoredEvent): event is Fate => (fates as readonly string[]).includes(event.type);
+  let fate: Fate | undefined;
+  for (let after = parts.store.prompt(session.id, promptId)?.seq ?? 0; ;) {
+    const events = parts.store.events(session.id, after, turnPage);
+    fate = events.filter(isFate).findLast((event) => event.promptId === promptId) ?? fate;
+    const last = events.at(-1);
+    if (last === undefined) return fate;
+    after = last.seq;
+  }
 }
 
 /** Refused here, with nothing written, where it is already known that it cannot be delivered. */
@@ -130,6 +140,8 @@ function why(parts: Parts, loop: Loop, before: SessionState): string {
   const trouble = loop.trouble(before.id);
   if (trouble !== null) return trouble.message;
   const state = parts.store.session(before.id) ?? before;
+  const { want } = state.intent;
+  if (want !== "running") return `the session was ${want} meanwhile`;
   if (state.run.run === "launching" || state.run.run === "none") return "the session is starting";
   if (state.run.run === "failed") return `the agent did not start: ${state.run.reason}`;
   const requeued = parts.store
@@ -139,5 +151,6 @@ function why(parts: Parts, loop: Loop, before: SessionState): string {
   const seen = loop.observation(state)?.seen;
   if (seen?.is === "unknown") return `the session could not be observed: ${seen.why}`;
   if (isAsking(loop, state)) return "the agent waits for an answer to its own question";
-  return "an earlier prompt is still being delivered";
+  const inTurn = state.kind === "chat" && state.turn.turn === "open" && state.turn.prompt !== null;
+  return inTurn ? "a turn is in progress" : "an earlier prompt is still being delivered";
 }

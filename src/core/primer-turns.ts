@@ -30,7 +30,7 @@ export function primerTurns(
 }
 
 /** How the session is run is no part of what was said. */
-const toldTypes = [
+export const toldTypes = [
   "prompt.admitted",
   "prompt.edited",
   "turn.started",

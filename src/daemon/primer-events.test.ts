@@ -54,3 +54,37 @@ test("[PRIME-4] turns that are longer than a page are read to their start", asyn
   expect(words).toEqual([1, 2, 3].flatMap((number) => [`prompt ${number}`, `begin ${number}`, `end ${number}`]));
   expect(markdown).not.toContain("turns are left out");
 });
+
+test("[PRIME-7] of a turn without bounds the prompt and the end are told, and the rest is not read", async () => {
+  const store = makeHome().open();
+  await store.create(created("ma-1"));
+  const promptId = asPromptId("p");
+  await store.change(id, () => [
+    ...turn(1, 1),
+    { type: "prompt.admitted", promptId, text: "flood me", by: "person" },
+    { type: "turn.started", promptId },
+  ]);
+  const piece: SessionEvent = { type: "tool.updated", toolCallId: "t", title: "x" };
+  for (let at = 0; at < 30; at++) {
+    await store.change(id, () => [{ type: "agent.text", text: `${at} `.padEnd(2 ** 20, "x") }, piece]);
+  }
+  await store.change(id, () => [
+    { type: "agent.text", text: "the very end" },
+    { type: "turn.ended", stopReason: "end_turn", promptId },
+  ]);
+  let read = 0;
+  const counting = {
+    ...Object.fromEntries(["prompt", "session"].map((name) => [name, store[name as "prompt"].bind(store)])),
+    someEvents(...args: Parameters<typeof store.someEvents>) {
+      const events = store.someEvents(...args);
+      read += JSON.stringify(events).length;
+      return events;
+    },
+  } as unknown as typeof store;
+  const { markdown, turns } = primerOf(counting, id, store.session(id)!.seq + 1);
+  expect(turns).toBe(1);
+  for (const words of ["flood me", "the very end", "cut here", "Earlier turns are left out."])
+    expect(markdown).toContain(words);
+  expect(markdown.length).toBeLessThanOrEqual(24_000);
+  expect(read).toBeLessThan(24 * 2 ** 20);
+});

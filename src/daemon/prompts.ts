@@ -18,7 +18,7 @@ const defaultWaitMs = 30_000;
 const turnWaitMs = 7 * 24 * 3_600_000;
 /** A flood makes events of a megabyte: no more than this is in memory at once, and a longer answer is told by its end. */
 const page = { limit: 5_000, chars: 4 * 1024 * 1024 };
-const longestText = 32 * 1024 * 1024;
+const longestText = 8 * 1024 * 1024;
 
 export async function admitPrompt(parts: Parts, loop: Loop, ask: Ask): Promise<Answers["prompt"]> {
   const request = ask.body as PromptRequest;

@@ -10,7 +10,7 @@ import type { Loop } from "./loop.ts";
 import type { Parts } from "./parts.ts";
 import { primerOf } from "./primer-events.ts";
 import { promptToSend } from "./prompt-text.ts";
-import { settled } from "./spawn.ts";
+import { settled } from "./settled.ts";
 import { findSession, perform } from "./verbs.ts";
 import { iso, sessionJson } from "./view.ts";
 

@@ -6,6 +6,7 @@ import type { ProjectRow } from "../ports/store.ts";
 import type { TrashEntry } from "../ports/workspace.ts";
 import type { ProjectAddRequest, RefreshRequest } from "../protocol/command.ts";
 import { HoldfastError } from "../protocol/error.ts";
+import { eventPageChars } from "../protocol/event-page.ts";
 import type { SessionId } from "../protocol/ids.ts";
 import type { Answers, FindingJson, InfoJson, ProjectJson, SessionJson, TrashJson } from "../protocol/wire.ts";
 import { emptyEntry } from "./empty-trash.ts";
@@ -102,11 +103,9 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
         throw new HoldfastError("usage", "`since`, `before` and `limit` are whole numbers.");
       }
       const session = findSession(parts, ask);
-      if (ask.query["before"] === undefined) return store.events(session.id, since, limit).map(eventJson);
-      // A session's sequence has no gaps: the window is known before it is read.
-      const last = Math.min(before - 1, session.seq);
-      const after = Math.max(since, last - Math.floor(limit));
-      return last <= after ? [] : store.events(session.id, after, last - after).map(eventJson);
+      const newest = ask.query["before"] !== undefined;
+      const wanted = { after: since, before, limit: Math.floor(limit), chars: eventPageChars, newest };
+      return store.someEvents(session.id, wanted).map(eventJson);
     },
     // Only the dashboard asks for these: they load with the first question.
     changes: async (ask) => (await import("./look.ts")).changes(parts, ask),

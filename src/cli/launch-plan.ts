@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { readJson, writeDurable } from "../base/durable-file.ts";
 import { keepLaunch, proposeLaunch, takeBackLaunch } from "../base/launch-file.ts";
-import { defaultLaunchOptions, type LaunchOptions } from "../base/launch-options.ts";
+import { defaultLaunchOptions, type LaunchOptions, readLaunchOptions } from "../base/launch-options.ts";
 import type { Paths } from "../base/paths.ts";
 import { HoldfastError, messageOf } from "../protocol/error.ts";
 import type { OptionEntry } from "./entry-types.ts";
@@ -64,8 +64,7 @@ export function lastLaunchOptions(paths: Paths): LaunchOptions {
   // Its starter went away and it never became ready.
   if (daemon === "none") takeBackLaunch(paths.launchFile);
   const read = readJson(paths.launchFile);
-  if (read.is !== "known" || typeof read.value !== "object" || read.value === null) return defaultLaunchOptions;
-  return { ...defaultLaunchOptions, ...(read.value as Partial<LaunchOptions>) };
+  return (read.is === "known" ? readLaunchOptions(read.value) : null) ?? defaultLaunchOptions;
 }
 
 export function isLoopback(host: string): boolean {

@@ -10,6 +10,7 @@ import { installBuild } from "./install-build.ts";
 import { choosePassphrase, lastLaunchOptions, rememberLaunch, storedPassphrase } from "./launch-plan.ts";
 import { becomeDaemon, prepareHome, startDaemon, type Started, waitUntilRunning } from "./start-daemon.ts";
 import { endDaemon, type Ended, isGone } from "./stop-daemon.ts";
+import { writeHome } from "./write-home.ts";
 
 /** Longer than anything the daemon does between two answers. */
 const askDeadlineMs = 5_000;
@@ -39,9 +40,12 @@ export async function start(context: Context, request: StartRequest): Promise<St
   }
   if (found.daemon === "starting") return { start: "already-running", ...pick(await waitUntilRunning(paths)) };
   const passphrase = choosePassphrase(request.options, { file: request.passphraseFile, env, paths });
-  prepareHome(paths);
-  const bundle = installBuild(paths, context.dist);
-  rememberLaunch(paths, request.options, passphrase);
+  const bundle = writeHome(paths, () => {
+    prepareHome(paths);
+    const installed = installBuild(paths, context.dist);
+    rememberLaunch(paths, request.options, passphrase);
+    return installed;
+  });
   // The daemon itself keeps the options once it is ready.
   if (request.foreground === true) becomeDaemon(bundle, { paths, env });
   const daemon = await startOrTakeBack(context, bundle);
@@ -115,8 +119,10 @@ export async function restart(context: Context): Promise<StartOutcome> {
   if (file.managedBy !== null) throw managedElsewhere(file);
   const options = lastLaunchOptions(paths);
   const passphrase = choosePassphrase(options, { file: undefined, env, paths }) ?? storedPassphrase(paths);
-  prepareHome(paths);
-  installBuild(paths, context.dist);
+  writeHome(paths, () => {
+    prepareHome(paths);
+    return installBuild(paths, context.dist);
+  });
   await stop(context);
   if (passphrase !== null) rememberLaunch(paths, options, passphrase);
   const outcome = await start(context, { options: onSamePort(options, file.url) });

@@ -332,13 +332,32 @@ test("[BAD-4] half-written files of ours do not keep it from starting", async ()
   expect((await info(home)).state).toBe("running");
 });
 
-test("[BAD-3] a home that cannot be written is told in a sentence", async () => {
+test("[BAD-4] a copy of the program and a keeper that a power cut left half written are put right by the next start", async () => {
   await using home = new Home();
-  writeFileSync(join(home.directory, "file"), "");
-  const ran = await home.cli(["start", "--port", "0"], { env: { HOLDFAST_HOME: join(home.directory, "file", "h") } });
-  expect(ran.code).toBe(1);
-  expect(ran.stderr).toContain(join(home.directory, "file", "h"));
-  expect(ran.stderr).not.toContain("    at ");
+  await home.ok(["start", "--port", "0"]);
+  await home.crash();
+  const [build] = readdirSync(home.paths.builds);
+  const keeper = readdirSync(home.home).find((name) => name.startsWith("keeper-"))!;
+  const files = [join(home.paths.builds, build!, "daemon.cjs"), join(home.home, keeper)];
+  const whole = files.map((file) => readFileSync(file, "utf8"));
+  for (const file of files) writeFileSync(file, "");
+  await home.ok(["start"]);
+  expect(files.map((file) => readFileSync(file, "utf8"))).toEqual(whole);
+  expect(readdirSync(home.paths.builds)).toEqual([build]);
+});
+
+test("[BAD-3] a home with a file in its way is told in a sentence, by start and by doctor", async () => {
+  await using home = new Home();
+  const file = join(home.directory, "file");
+  writeFileSync(file, "");
+  const ran = await home.cli(["start", "--port", "0"], { env: { HOLDFAST_HOME: join(file, "h") } });
+  expect(ran).toMatchObject({
+    code: 1,
+    stderr: `${file}/h cannot be the home: ${file} is not a directory. Nothing was started.\nMove ${file} away, or set HOLDFAST_HOME to another directory.\n`,
+  });
+  const doctor = await home.cli(["doctor"], { env: { HOLDFAST_HOME: file } });
+  expect(doctor).toMatchObject({ code: 1, stderr: "" });
+  expect(doctor.stdout).toContain(`${file} cannot be the home: ${file} is not a directory.`);
 });
 
 test("[PROC-9] a home with a very long path works, with its socket elsewhere", async () => {

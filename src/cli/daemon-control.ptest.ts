@@ -119,8 +119,14 @@ test("[CTL-8] a daemon that reports a failure, or none at all, is an error with 
   err.length = 0;
   script("crash");
   expect(await dispatch(["start"], context)).toBe(1);
-  expect(err[0]).toContain("The daemon ended before it was ready");
+  expect(err[0]).toContain("The daemon ended before it was ready (exit code 7).");
   expect(err[0]).toContain("it went wrong early");
+});
+
+test("[CTL-8] a home whose daemon is just going is asked for again, not waited for in vain", async () => {
+  script("going");
+  expect(await dispatch(["start"], context)).toBe(0);
+  expect(out).toEqual([`Holdfast is running at http://127.0.0.1:9 (pid ${given().pid}).`]);
 });
 
 test("[CTL-11] options of a start that failed are not replayed; those of the last one that worked are", async () => {
@@ -156,6 +162,15 @@ test("[CTL-1] three commands at once with the daemon down start one daemon and a
   const codes = await Promise.all(Array.from({ length: 3 }, () => dispatch(["session", "ls"], makeContext())));
   expect([codes, err.filter((line) => line !== "a note")]).toEqual([[0, 0, 0], []]);
   expect(err).toEqual(["a note"]);
+});
+
+test("[CTL-11] of several starts at once the options of the one that became the daemon are kept", async () => {
+  script("locked");
+  await Promise.all([1, 2, 3, 4].map((port) => dispatch(["start", "--port", String(port)], makeContext())));
+  const found = findDaemon(context.paths);
+  expect(JSON.parse(readFileSync(context.paths.launchFile, "utf8"))).toEqual(
+    found.daemon === "running" ? found.file.options : null,
+  );
 });
 
 test("[CTL-5] stop asks the daemon, waits until it is gone, and says what keeps running", async () => {

@@ -55,6 +55,9 @@ export async function start(context: Context, request: StartRequest): Promise<St
 async function startOrTakeBack({ paths, env, err }: Context, bundle: string): Promise<Started> {
   try {
     const daemon = await startDaemon(bundle, { paths, env, progress: (text) => err(text) });
+    // What was proposed is not what the faster one was started with.
+    const found = findDaemon(paths);
+    if (!daemon.ours && found.daemon === "running") rememberLaunch(paths, found.file.options, null);
     keepLaunch(paths.launchFile);
     return daemon;
   } catch (error) {

@@ -37,7 +37,11 @@ export function readStartOptions(input: Input, env: NodeJS.ProcessEnv): LaunchOp
   if (port !== undefined && !(/^\d{1,5}$/.test(port) && Number(port) <= 65_535)) {
     throw new HoldfastError("usage", `--port must be a number from 0 to 65535, not ${port}.`);
   }
-  const host = input.text("host");
+  // An IPv6 address may stand in brackets, as in an address line.
+  const host = input
+    .text("host")
+    ?.replace(/^\[(.*)\]$/, "$1")
+    .toLowerCase();
   if (host === "") throw new HoldfastError("usage", "--host must not be empty.");
   const passphraseGiven = input.text("passphrase-file") !== undefined || (env["HOLDFAST_PASSPHRASE"] ?? "") !== "";
   const beyond = host !== undefined && !isLoopback(host);
@@ -98,7 +102,10 @@ function readPassphraseFile(file: string): string {
   try {
     text = readFileSync(file, "utf8").replace(/\r?\n$/, "");
   } catch (error) {
-    throw new HoldfastError("usage", `The passphrase file cannot be read: ${messageOf(error)}`, { cause: error });
+    throw new HoldfastError("usage", `The passphrase file cannot be read: ${messageOf(error)}`, {
+      hint: "Give the path of a file that holds the passphrase alone, or set HOLDFAST_PASSPHRASE.",
+      cause: error,
+    });
   }
   if (text.trim() === "") throw new HoldfastError("usage", `The passphrase file ${file} is empty.`);
   return text;

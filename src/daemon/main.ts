@@ -73,9 +73,11 @@ export async function main(dist: string): Promise<void> {
     onCrash(log);
     await run(dist, paths, owner, log, lock);
   } catch (error) {
-    report(failure(error));
+    // In this order: whoever reads the report may start the next daemon at once, and the home must be free then.
     await owner.close().catch(() => undefined);
-    process.exitCode = 1;
+    report(failure(error));
+    // Without waiting for what is still under way: the look-up of a host's name takes minutes where nobody answers.
+    process.exit(1);
   }
 }
 

@@ -31,6 +31,7 @@ async function run(): Promise<object> {
   const kill = await home.cli(["session", "kill", id]);
   const refused = await home.cli(["project", "rm", "my-app"]);
   const killed = await home.show(id);
+  const health = await fetch(`${home.daemon().url}/api/health`);
   await home.ok(["stop"]);
   disk.fill();
   const start = await home.cli(["start"]);
@@ -45,6 +46,7 @@ async function run(): Promise<object> {
   return {
     kill: [kill.code, kill.stdout.split("\n")[0]],
     refused: told(refused.stderr),
+    health: [health.status, ((await health.json()) as { error?: { code: string } }).error?.code],
     wanted: [killed.intent.want, killed.status, after.status],
     start: [start.code, told(start.stderr)],
     readOnly: [readOnly.code, told(readOnly.stderr)],

@@ -8,6 +8,7 @@ import type { Context } from "./context.ts";
 import { findDaemon } from "./find-daemon.ts";
 import { installBuild } from "./install-build.ts";
 import { choosePassphrase, lastLaunchOptions, rememberLaunch, storedPassphrase } from "./launch-plan.ts";
+import { serviceName } from "./service-unit.ts";
 import { becomeDaemon, prepareHome, startDaemon, type Started, waitUntilRunning } from "./start-daemon.ts";
 import { endDaemon, type Ended, isGone } from "./stop-daemon.ts";
 import { writeHome } from "./write-home.ts";
@@ -119,7 +120,7 @@ export async function restart(context: Context): Promise<StartOutcome> {
   const found = findDaemon(paths);
   if (found.daemon !== "running") return start(context, { options: lastLaunchOptions(paths) });
   const { file } = found;
-  if (file.managedBy !== null) throw managedElsewhere(file);
+  if (file.managedBy !== null) throw managedElsewhere(context, file);
   const options = lastLaunchOptions(paths);
   const passphrase = choosePassphrase(options, { file: undefined, env, paths }) ?? storedPassphrase(paths);
   writeHome(paths, () => {
@@ -140,12 +141,13 @@ function onSamePort(options: LaunchOptions, url: string): LaunchOptions {
   return options.portGiven && options.port !== 0 ? options : { ...options, port, portGiven: false };
 }
 
-export function managedElsewhere(file: DaemonFile): HoldfastError {
+export function managedElsewhere(context: Context, file: DaemonFile): HoldfastError {
+  const name = serviceName(context);
   const [who, how] =
     file.managedBy === "systemd"
-      ? ["is managed by systemd", "Restart it there, for example: systemctl --user restart holdfast"]
+      ? ["is managed by systemd", `Restart it there, for example: systemctl --user restart ${name}`]
       : file.managedBy === "launchd"
-        ? ["is managed by launchd", "Restart it there, for example: launchctl kickstart -k gui/$(id -u)/holdfast"]
+        ? ["is managed by launchd", `Restart it there, for example: launchctl kickstart -k gui/$(id -u)/${name}`]
         : ["runs in the foreground", "End it where it runs, and start it there again."];
   return new HoldfastError("conflict", `The daemon (pid ${file.pid}) ${who}; it was left alone.`, { hint: how });
 }

@@ -463,6 +463,8 @@ test("[CTL-7] restart leaves a managed daemon alone and says how it is restarted
       `The daemon (pid ${process.pid}) ${words}; it was left alone.`,
     ]);
     expect(ran.err.split("\n")).toHaveLength(2);
+    // A home of its own has a service of its own, by the name that `service install` gives it.
+    if (managedBy !== "foreground") expect(ran.err).toMatch(/[ /]holdfast-[0-9a-f]{12}$/);
   }
   expect(stand.asked).toEqual([]);
 });

@@ -51,7 +51,7 @@ test("[FILE-1] a durable file is whole or as it was, private, and leaves no temp
   expect(statSync(path).mode & 0o777).toBe(0o600);
   // What cannot take the file's place leaves nothing either.
   mkdirSync(join(directory, "taken"));
-  expect(() => writeDurable(join(directory, "taken"), "x")).toThrow();
+  expect(() => writeDurable(join(directory, "taken"), "x")).toThrow("EISDIR");
   expect(readdirSync(directory)).toEqual(["taken", "x.json"]);
 });
 

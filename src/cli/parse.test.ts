@@ -108,8 +108,8 @@ test("[CLI-1] the program and each group list their commands; hidden ones are no
     expect([line.name, listed]).toEqual([line.name, !("hidden" in line)]);
   }
   expect(text).toContain("$ holdfast ");
-  for (const line of index) {
-    if ("group" in line) expect((await commander([line.name, "--help"])).text).toContain(`$ holdfast ${line.name} `);
+  for (const { name } of index.filter((line) => "group" in line)) {
+    expect((await commander([name, "--help"])).text).toContain(`$ holdfast ${name} `);
   }
   expect((await commander(["help", "spawn"])).text).toContain("Usage: holdfast spawn");
   expect((await commander(["session", "help", "kill"])).text).toContain("Usage: holdfast session kill");

@@ -31,6 +31,7 @@ mkdirSync(dist);
 // All that a start needs is one file, also what a part that loads later needs as well: each further one costs half a millisecond.
 await bundleOne("cli", "src/cli/entry.ts", [{ name: "main", test: /src\/cli\/main\.ts$/ }], [compiledMain()]);
 await bundleOne("daemon", "src/daemon/entry.ts", [{ name: "main", test: /src\/daemon\/main\.ts$/ }]);
+await bundleOne("check-database", "src/store/check-program.ts", []);
 await bundleOne("demo-agent", "src/agents/demo/tui.ts", []);
 await bundleOne("demo-acp", "src/agents/demo/acp/main.ts", []);
 await buildWeb(join(dist, "web"));

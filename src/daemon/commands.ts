@@ -28,6 +28,7 @@ import { emptyEntry } from "./empty-trash.ts";
 import { fenced } from "./fence.ts";
 import type { Loop } from "./loop.ts";
 import type { Parts } from "./parts.ts";
+import { PendingSpawns } from "./pending-spawns.ts";
 import { admitPrompt } from "./prompts.ts";
 import { spawn } from "./spawn.ts";
 import type { TrackingDoor } from "./tracking-door.ts";
@@ -59,6 +60,7 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
   const { store } = parts;
   /** Once the sessions are being halted nothing new is begun. */
   let halting = false;
+  const pending = new PendingSpawns();
   const verb =
     (name: PlainVerb) =>
     (ask: Ask): Promise<Answers["stop"]> =>
@@ -93,7 +95,7 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
     session: (ask) => json(findSession(parts, ask)),
     spawn: (ask) => {
       if (halting) throw new HoldfastError("conflict", "The sessions are being stopped; nothing new is started.");
-      return spawn(parts, loop, options.tracking, ask);
+      return spawn(parts, loop, options.tracking, pending, ask);
     },
     stop: verb("stop"),
     kill: verb("kill"),

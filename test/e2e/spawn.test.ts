@@ -102,13 +102,21 @@ test("[SPAWN-4] a second session for an issue has its own id and branch; --resum
   const resumed = await home.spawn("INT-123", "--resume");
   expect(resumed.id).toBe(first.id);
   await home.status(first.id, "idle");
+  const atOnce = await Promise.all(Array.from({ length: 3 }, () => home.spawn("INT-9")));
+  expect(atOnce.map(({ id }) => id).toSorted()).toEqual(["ma-int-9", "ma-int-9-2", "ma-int-9-3"]);
 });
 
 test("[SPAWN-5] one orchestrator a project; tmux names follow the pattern; list them with --all", async () => {
   await using home = await ProjectHome.make();
-  const boss = await home.spawn("--role", "orchestrator");
-  const again = await home.cli(["spawn", "my-app", "--agent", "demo", "--role", "orchestrator"]);
-  expect(again.stderr).toContain(`my-app already has an orchestrator: ${boss.id}.`);
+  const one = ["spawn", "my-app", "--agent", "demo", "--role", "orchestrator"];
+  const both = await Promise.all([home.cli(one), home.cli(one)]);
+  expect(both.map(({ code }) => code).toSorted()).toEqual([0, 1]);
+  const boss = { id: /^SESSION=(\S+)$/m.exec(both.map(({ stdout }) => stdout).join(""))![1]! };
+  const refused = `my-app already has an orchestrator: ${boss.id}.`;
+  expect((await home.cli(one)).stderr).toContain(refused);
+  await home.ok(["session", "stop", boss.id]);
+  expect((await home.cli(one)).stderr).toContain(`${refused}\nGo on with it (holdfast session restore ${boss.id})`);
+  await home.ok(["session", "restore", boss.id]);
   const shell = await home.json(["spawn", "my-app", "--role", "shell"]);
   const names = (await home.run("tmux", ["-L", home.paths.tmuxSocket, "list-sessions", "-F", "#{session_name}"])).stdout
     .trim()
@@ -116,6 +124,11 @@ test("[SPAWN-5] one orchestrator a project; tmux names follow the pattern; list 
   expect(names.toSorted()).toEqual(["orchestrator-my-app", `shell-my-app-${shell.id.split("-").at(-1)}`]);
   expect(await home.ok(["session", "ls"])).not.toContain(boss.id);
   expect(await home.ok(["session", "ls", "--all"])).toMatch(new RegExp(`${boss.id} .* orchestrator$`, "m"));
+  await home.ok(["session", "kill", boss.id]);
+  const next = await home.spawn("--role", "orchestrator");
+  const back = await home.cli(["session", "restore", boss.id]);
+  expect(back).toMatchObject({ code: 1, stderr: expect.stringContaining(`already has an orchestrator: ${next.id}.`) });
+  await home.status(boss.id, "killed");
 });
 
 test("[SPAWN-6] batch-spawn tells each result and exits 1 if any failed", async () => {

@@ -2,7 +2,8 @@
 import { enableCompileCache } from "node:module";
 import { join } from "node:path";
 import { resolvePaths } from "../base/paths.ts";
+import { becomePrivate } from "../base/umask.ts";
 
-process.umask(0o077);
+becomePrivate();
 enableCompileCache(join(resolvePaths().home, "cache"));
 void import("./main.ts").then(({ main }) => main(import.meta.dirname));

@@ -91,6 +91,22 @@ test("[SPAWN-3] a worktree that cannot be made leaves nothing behind", async () 
   expect(await home.git(home.repo, ["branch", "--list", "ma-*"])).toBe("");
 });
 
+test("[WORKTREE-5] what postCreate prints is an event while it still runs", async () => {
+  await using home = await ProjectHome.make();
+  const wait = "sh -c 'until test -e go; do sleep 0.1; done'";
+  const config = `projects:\n  my-app:\n    path: .\n    prefix: ma\n    postCreate: [echo first words, "${wait}"]\n`;
+  writeFileSync(join(home.repo, "holdfast.yaml"), config);
+  await home.ok(["project", "add", home.repo]);
+  const spawning = home.spawn();
+  await until("the first words", async () => {
+    const events = await home.events("ma-1");
+    return events.some(({ type, text }) => type === "workspace.output" && String(text).includes("\nfirst words\n"));
+  });
+  expect((await home.show("ma-1")).status).toBe("starting");
+  writeFileSync(join(home.home, "worktrees", "my-app", "ma-1", "go"), "");
+  expect((await spawning).id).toBe("ma-1");
+});
+
 test("[SPAWN-4] a second session for an issue has its own id and branch; --resume takes up the first", async () => {
   await using home = await ProjectHome.make();
   const first = await home.spawn("INT-123");

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ProjectHome } from "../harness/project.ts";
@@ -14,6 +14,7 @@ test("[WORK-1] everything in a dirty worktree comes back after kill and restore,
   const killed = await home.ok(["session", "kill", id]);
   expect(killed).toMatch(new RegExp(`^Session ${id} killed\\.\\n`));
   expect(killed).toMatch(/\d+ uncommitted files and 1 unpushed commit kept in the trash as /);
+  expect(killed).toMatch(/^ {2}Unpushed: [0-9a-f]{7,} work that no other branch has$/m);
   expect(killed).toContain(`holdfast session restore ${id}`);
   expect(existsSync(workspacePath)).toBe(false);
   expect(await home.git(home.repo, ["branch", "--list", id])).not.toBe("");
@@ -59,6 +60,18 @@ test("[WORK-1] restore without its files says so, and cleanup of what is gone su
   const running = await home.spawn();
   const still = await home.cli(["session", "restore", running.id]);
   expect(still).toMatchObject({ code: 1, stderr: expect.stringContaining("Cannot restore: Session is still running") });
+});
+
+test("[TRASH-8] a kill that cannot tell what a worktree holds says so, and where all of it is kept", async () => {
+  await using home = await ProjectHome.make();
+  const { id, workspacePath } = await home.spawn();
+  writeFileSync(join(workspacePath, "note.txt"), "keep me");
+  renameSync(join(home.repo, ".git"), join(home.repo, "elsewhere"));
+  const killed = await home.ok(["session", "kill", id]);
+  expect(killed).toMatch(/git does not know this directory: .*\n  All of it is kept in the trash as \S+\.\n/);
+  renameSync(join(home.repo, "elsewhere"), join(home.repo, ".git"));
+  await home.ok(["session", "restore", id]);
+  expect(readFileSync(join(workspacePath, "note.txt"), "utf8")).toBe("keep me");
 });
 
 test("[WORK-6] what git, a command and an agent make has the modes that the person's own umask gives", async () => {

@@ -4,9 +4,9 @@
  */
 let personal: number | null = null;
 
-/** Once, first thing in the daemon, which has inherited the umask of whoever started it. */
-export function becomePrivate(): void {
-  personal = process.umask(0o077);
+/** Once, at the daemon's start: what it had from whoever started it before it made its own private. */
+export function rememberUmask(umask: number): void {
+  personal = umask;
 }
 
 /** For what begins a child, which inherits the umask of that instant, or writes files itself: synchronous, nothing else runs. */

@@ -18,6 +18,7 @@ import { resolvePaths, type Paths } from "../base/paths.ts";
 import { digestOf } from "../base/digest.ts";
 import { bootId, identify } from "../base/pid.ts";
 import { reach } from "../base/test-points.ts";
+import { rememberUmask } from "../base/umask.ts";
 import { openLazyProjects } from "../config/lazy-projects.ts";
 import { openAccess } from "../http/access.ts";
 import { assertMayListen } from "../http/hosts.ts";
@@ -29,7 +30,7 @@ import { keeperText } from "../keeper/keeper.ts";
 import { openAcpRuntime } from "../runtime/acp/runtime.ts";
 import { openTmuxRuntime } from "../runtime/tmux/runtime.ts";
 import { openStore } from "../store/open.ts";
-import { openWorkspaces } from "../workspace/workspaces.ts";
+import { openLazyWorkspaces } from "../workspace/lazy-workspaces.ts";
 import { createCommands } from "./commands.ts";
 import { guardOf } from "./fence.ts";
 import { LazyTranscripts } from "./lazy-transcripts.ts";
@@ -52,8 +53,12 @@ const stopGraceMs = 300;
 const keptAgents = "config.agents";
 
 const foreground = process.argv.includes("--foreground");
-/** @param dist the directory of the built program. */
-export async function main(dist: string): Promise<void> {
+/**
+ * @param dist the directory of the built program.
+ * @param umask of whoever started it.
+ */
+export async function main(dist: string, umask: number): Promise<void> {
+  rememberUmask(umask);
   const paths = resolvePaths();
   const owner = new Owner();
   try {
@@ -130,17 +135,18 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
   );
   define(await projects.agents(store.projects()));
   const heard = { pullRequests: new Map<SessionId, number>(), issues: new Map<SessionId, number>() };
+  const workspaces = openLazyWorkspaces({
+    worktreesDirectory: paths.worktrees,
+    trashDirectory: paths.trash,
+    now: Date.now,
+    log,
+  });
   const parts: Parts = {
     store,
     transcripts,
     settings: knownSettings({ store, projects, log }),
     runtimes: { terminal: tmux, chat },
-    workspaces: openWorkspaces({
-      worktreesDirectory: paths.worktrees,
-      trashDirectory: paths.trash,
-      now: Date.now,
-      log,
-    }),
+    workspaces,
     agents,
     projects,
     clock: { now: Date.now, bootId },

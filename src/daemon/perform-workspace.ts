@@ -20,7 +20,7 @@ export async function createWorkspace(parts: Parts, session: SessionState): Prom
   try {
     const ready = await parts.workspaces.create(plan, (text) => output.add(text));
     await reach("workspace.created");
-    parts.workspaces.exclude(ready.path, parts.agents.get(session.agent)?.terminal?.exclude ?? []);
+    await parts.workspaces.exclude(ready.path, parts.agents.get(session.agent)?.terminal?.exclude ?? []);
     prepareSpare(parts, session);
     return await record(parts, session, [...output.rest(), { type: "workspace.ready", ...ready }]);
   } catch (error) {

@@ -126,7 +126,7 @@ test("[SPAWN-5] one orchestrator a project; tmux names follow the pattern; list 
   await using home = await ProjectHome.make();
   const one = ["spawn", "my-app", "--agent", "demo", "--role", "orchestrator"];
   const both = await Promise.all([home.cli(one), home.cli(one)]);
-  expect(both.map(({ code }) => code).toSorted()).toEqual([0, 1]);
+  expect(both.filter(({ code }) => code === 0)).toHaveLength(1);
   const boss = { id: /^SESSION=(\S+)$/m.exec(both.map(({ stdout }) => stdout).join(""))![1]! };
   const refused = `my-app already has an orchestrator: ${boss.id}.`;
   expect((await home.cli(one)).stderr).toContain(refused);

@@ -13,6 +13,7 @@ import { emptyEntry } from "./empty-trash.ts";
 import { fenced } from "./fence.ts";
 import type { Loop } from "./loop.ts";
 import type { Parts } from "./parts.ts";
+import { PendingSpawns } from "./pending-spawns.ts";
 import type { TrackingDoor } from "./tracking-door.ts";
 import { findSession, perform, type PlainVerb } from "./verbs.ts";
 import { eventJson, iso, sessionJson } from "./view.ts";
@@ -42,6 +43,7 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
   const { store } = parts;
   /** Once the sessions are being halted nothing new is begun. */
   let halting = false;
+  const pending = new PendingSpawns();
   const verb =
     (name: PlainVerb) =>
     (ask: Ask): Promise<Answers["stop"]> =>
@@ -78,7 +80,7 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
     session: (ask) => json(findSession(parts, ask)),
     spawn: async (ask) => {
       if (halting) throw new HoldfastError("conflict", "The sessions are being stopped; nothing new is started.");
-      return (await import("./spawn.ts")).spawn(parts, loop, options.tracking, ask);
+      return (await import("./spawn.ts")).spawn(parts, loop, options.tracking, pending, ask);
     },
     stop: verb("stop"),
     kill: verb("kill"),

@@ -24,6 +24,7 @@ import { resolvePaths, type Paths } from "../base/paths.ts";
 import { digestOf } from "../base/digest.ts";
 import { bootId, identify } from "../base/pid.ts";
 import { reach } from "../base/test-points.ts";
+import { rememberUmask } from "../base/umask.ts";
 import { openLazyProjects } from "../config/lazy-projects.ts";
 import { openAccess } from "../http/access.ts";
 import { assertMayListen } from "../http/hosts.ts";
@@ -58,8 +59,12 @@ const stopGraceMs = 300;
 const keptAgents = "config.agents";
 
 const foreground = process.argv.includes("--foreground");
-/** @param dist the directory of the built program. */
-export async function main(dist: string): Promise<void> {
+/**
+ * @param dist the directory of the built program.
+ * @param umask of whoever started it.
+ */
+export async function main(dist: string, umask: number): Promise<void> {
+  rememberUmask(umask);
   const paths = resolvePaths();
   const owner = new Owner();
   try {

@@ -82,6 +82,8 @@ export type TranscriptItem =
       state: "starting" | "up" | "failed";
       reason: string | null;
       lastLines: string[];
+      /** It failed because the agent no longer has the conversation: a reset follows. */
+      conversationGone?: true;
     })
   | (Placed & { item: "ended"; launch: LaunchId; how: EndedHow; exit: ExitStatus | null; lastLines: string[] })
   | (Placed & { item: "notice"; level: "info" | "warn"; text: string })

@@ -166,6 +166,21 @@ describe("head", () => {
     expect(read([reset, { type: "primer.dismissed", by: "person" }]).primerUsed).toBe(true);
     expect(read([reset, admitted(p1), reset]).primerUsed).toBe(false);
   });
+
+  test("[TRANS-6] a launch that failed because the conversation is gone says so: the reset tells the rest", () => {
+    const failed: SessionEvent[] = [
+      { type: "launch.started", launch, how: "resume", attempt: 1 },
+      { type: "launch.failed", launch, reason: "not found", lastLines: [] },
+    ];
+    const reset: SessionEvent = { type: "context.reset", reason: "lost", previous: "a" };
+    expect(read(failed).items[0]).not.toHaveProperty("conversationGone");
+    expect(read([...failed, reset]).items).toMatchObject([
+      { item: "launch", conversationGone: true },
+      { item: "reset" },
+    ]);
+    const up: SessionEvent = { type: "launch.up", launch, agent: null };
+    expect(read([failed[0]!, up, reset]).items[0]).not.toHaveProperty("conversationGone");
+  });
 });
 
 describe("the fold itself", () => {

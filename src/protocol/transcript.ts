@@ -240,6 +240,7 @@ export class TranscriptBuilder {
         return this.#replace({ ...asked, answer: { optionId, outcome, by, at }, open: false });
       }
       case "context.reset":
+        this.#lostConversation();
         this.#place({ ...placed, item: "reset", reason: event.reason });
         return this.#set({ lastReset: { seq, reason: event.reason }, primerUsed: false, plan: null });
       case "primer.dismissed":
@@ -392,6 +393,12 @@ export class TranscriptBuilder {
   #launched(launch: string, now: Partial<Extract<TranscriptItem, { item: "launch" }>>): void {
     const item = this.#find(this.#launch);
     if (item?.item === "launch" && item.launch === launch) this.#replace({ ...item, ...now });
+  }
+
+  /** What failed is told by the reset that comes of it, with what can be done. */
+  #lostConversation(): void {
+    const item = this.#find(this.#launch);
+    if (item?.item === "launch" && item.state === "failed") this.#replace({ ...item, conversationGone: true });
   }
 
   /** An agent may number its calls from 1 in each turn: an id that was done with is then another call. */

@@ -38,7 +38,7 @@ test("[WEB-46] an answer is markdown while it streams; thinking is folded; plan,
   await page.getByRole("region", { name: "Plan" }).getByRole("button").click();
   await page.getByRole("region", { name: "Plan" }).getByText("second step").waitFor();
   home.openGate("a");
-  await log.getByText("The turn failed: out of luck").waitFor();
+  await log.getByRole("note", { name: "The turn failed" }).getByText("out of luck").waitFor();
   await write(page, "tool: sh -c 'printf \"\\\\033[31mred\\\\033[0m words\"; exit 3'");
   const card = log.getByRole("article", { name: /^Tool: sh -c/ });
   await card.getByText("exit 3").first().waitFor();

@@ -5,6 +5,8 @@ import { Button } from "../ui/button.tsx";
 
 /** A daemon that restarts is away for less than this, mostly: no need to alarm anybody. */
 const quietMs = 400;
+/** A restart is over by then, also of a machine that is busy: somebody has to start it. */
+const longMs = 15_000;
 
 export function ConnectionBanner() {
   const broken = useLive((state) => state.line.is !== "open");
@@ -14,6 +16,11 @@ export function ConnectionBanner() {
     const timer = setTimeout(() => setLate(broken), broken ? quietMs : 0);
     return () => clearTimeout(timer);
   }, [broken]);
+  const [long, setLong] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setLong(broken), broken ? longMs : 0);
+    return () => clearTimeout(timer);
+  }, [broken]);
   return (
     <div role="status">
       {broken && late && (
@@ -21,6 +28,13 @@ export function ConnectionBanner() {
           <span className="flex-1">
             {online ? "No connection to the daemon." : "This device is offline."} What runs keeps running; this page
             shows the last known state and reconnects by itself.
+            {long && online && (
+              <>
+                {" "}
+                If it stays away, run <code className="font-mono">holdfast dashboard</code>: that starts the daemon and
+                gives a link to where it is.
+              </>
+            )}
           </span>
           <Button size="small" onClick={wake}>
             Try now

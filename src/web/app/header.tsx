@@ -2,6 +2,7 @@ import { Command, Monitor, Moon, Plus, Settings, Sun } from "lucide-react";
 import { Link, useLocation } from "wouter";
 import { BoardControls } from "../board/board-controls.tsx";
 import { usePreference } from "../state/preferences.ts";
+import { Brand } from "../ui/brand.tsx";
 import { IconButton } from "../ui/button.tsx";
 import { classes } from "../ui/classes.ts";
 import { openOverlay } from "./overlays-state.ts";
@@ -12,7 +13,7 @@ export function Header() {
   return (
     <header className="flex flex-wrap items-center gap-x-3 gap-y-2 border-b border-line bg-panel px-3 py-1.5 pt-[max(0.375rem,env(safe-area-inset-top))] md:flex-nowrap md:px-4">
       <Link href="/" className="flex items-center gap-2 font-semibold pointer-coarse:py-2.5">
-        <img src="/icon.svg" alt="" width={20} height={20} className="rounded" />
+        <Brand />
         Holdfast
       </Link>
       {onBoard ? (

@@ -1,7 +1,10 @@
 import { useState } from "react";
 import { logIn } from "../state/begin.ts";
 import { Button } from "../ui/button.tsx";
+import { Brand } from "../ui/brand.tsx";
 import { Field, TextInput } from "../ui/field.tsx";
+
+const linkCommand = "`holdfast dashboard`";
 
 export function LoginPage({ why }: { why: string | null }) {
   const [passphrase, setPassphrase] = useState("");
@@ -13,13 +16,21 @@ export function LoginPage({ why }: { why: string | null }) {
   };
   return (
     <main className="mx-auto mt-[12vh] flex w-full max-w-md flex-col gap-4 p-4">
-      <h1 className="text-xl font-semibold">Holdfast</h1>
+      <h1 className="flex items-center gap-2 text-base font-semibold">
+        <Brand />
+        Holdfast
+      </h1>
       <p role="alert" className={why === null ? "text-dim" : "text-danger"}>
-        {why ?? "This browser is not logged in."}
+        {why === null ? "This browser is not logged in." : <Commands text={why} />}
       </p>
       <p>
-        Run <code className="rounded bg-sunken px-1 font-mono">holdfast dashboard</code> for a fresh login link, or
-        enter the passphrase if the daemon has one.
+        <Commands
+          text={
+            why?.includes(linkCommand) === true
+              ? "If the daemon has a passphrase, it can be entered here instead."
+              : `Run ${linkCommand} for a fresh login link, or enter the passphrase if the daemon has one.`
+          }
+        />
       </p>
       <form
         className="flex flex-col gap-3 rounded-lg border border-line bg-panel p-4"
@@ -44,5 +55,18 @@ export function LoginPage({ why }: { why: string | null }) {
         </Button>
       </form>
     </main>
+  );
+}
+
+/** What stands between backticks is typed in a terminal. */
+function Commands({ text }: { text: string }) {
+  return text.split("`").map((part, index) =>
+    index % 2 === 0 ? (
+      part
+    ) : (
+      <code key={part} className="rounded bg-sunken px-1 font-mono text-text">
+        {part}
+      </code>
+    ),
   );
 }

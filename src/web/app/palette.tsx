@@ -42,7 +42,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
           autoFocus
           value={query}
           onValueChange={setQuery}
-          placeholder="Session, place or verb"
+          placeholder={step.at === "all" ? "Session, place or verb" : "Session"}
           className={inputLook}
           onKeyDown={(event) => {
             if (event.key === "Backspace" && query === "" && step.at === "which") setStep({ at: "all" });

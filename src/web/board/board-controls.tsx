@@ -29,10 +29,15 @@ export function BoardControls() {
       >
         <SlidersHorizontal size={16} aria-hidden />
       </IconButton>
-      <div className={classes("w-full items-center gap-2 md:flex md:w-auto", unfolded ? "flex flex-wrap" : "hidden")}>
+      <div
+        className={classes(
+          "w-full items-center gap-2 md:flex md:w-auto",
+          unfolded ? "flex flex-wrap justify-between" : "hidden",
+        )}
+      >
         <Select
           aria-label="Project"
-          className="w-auto! min-w-32 flex-1 md:max-w-40 md:flex-none"
+          className="w-auto! min-w-40 flex-1 md:max-w-40 md:min-w-32 md:flex-none"
           value={project ?? ""}
           onChange={(event) => setProject(event.target.value === "" ? null : event.target.value)}
         >
@@ -43,7 +48,7 @@ export function BoardControls() {
         </Select>
         <Select
           aria-label="Order"
-          className="w-auto! min-w-32 flex-1 md:flex-none"
+          className="w-auto! min-w-40 flex-1 md:min-w-32 md:flex-none"
           value={sort}
           onChange={(event) => setSort(event.target.value as Preferences["sort"])}
         >

@@ -39,7 +39,7 @@ export const QueueList = memo(function QueueList({ queue, why }: { queue: readon
               />
             ) : (
               <>
-                <span className="line-clamp-3 min-w-0 flex-1 py-1.5 break-words whitespace-pre-wrap">
+                <span className="line-clamp-3 min-w-0 flex-1 py-1.5 break-words pointer-coarse:py-2.5 whitespace-pre-wrap">
                   {safeText(prompt.text.slice(0, 1_000))}
                   {prompt.attachments.length > 0 && (
                     <span className="ml-2 inline-flex items-center gap-0.5 text-xs text-dim">

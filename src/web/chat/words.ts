@@ -10,6 +10,19 @@ export function turnEndWords({ stopReason, message }: Pick<Of<"turn-end">, "stop
   return message === null || message === "" ? words : `${words.replace(/\.$/, "")}: ${message}`;
 }
 
+/** Below a title that says already that the turn failed. */
+export function failureWords(message: string | null): string {
+  return message === null || message === "" ? "The agent gave no reason." : message;
+}
+
+/** A reason as the daemon or an agent gives it, fit to stand by itself. */
+export function asSentence(reason: string): string {
+  const text = reason.trim();
+  if (text === "") return "";
+  const begun = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?…]$/.test(begun) ? begun : `${begun}.`;
+}
+
 const stopWords: Record<string, string> = {
   end_turn: "",
   quiet: "",
@@ -30,8 +43,14 @@ export function endedWords({ how, exit }: Pick<Of<"ended">, "how" | "exit">): st
   return how === "stopped" ? "The agent was stopped." : "The agent's process is gone.";
 }
 
-export function launchWords({ how, state, reason }: Pick<Of<"launch">, "how" | "state" | "reason">): string {
+export function launchWords({
+  how,
+  state,
+  reason,
+  conversationGone,
+}: Pick<Of<"launch">, "how" | "state" | "reason" | "conversationGone">): string {
   const resumed = how === "resume";
+  if (state === "failed" && conversationGone === true) return "The conversation could not be resumed.";
   if (state === "failed") return `The agent could not be started: ${reason ?? "no reason is known"}`;
   if (state === "starting") return resumed ? "Resuming the conversation …" : "Starting the agent …";
   return resumed ? "Agent started again, conversation resumed." : "Agent started.";

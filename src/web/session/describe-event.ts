@@ -36,10 +36,16 @@ function known(event: EventJson): string | null {
       return `Worktree ready at ${text("path")} on ${text("branch")}`;
     case "workspace.trashed":
       return `Worktree moved to the trash as ${text("trash")}`;
+    case "workspace.gone":
+      return `Worktree gone: ${text("reason")}`;
     case "workspace.restored":
       return `Worktree back at ${text("path")}`;
     case "launch.started":
       return `Launch ${String(event["attempt"])} started (${text("how")})`;
+    case "launch.up":
+      return "Agent started";
+    case "launch.adopted":
+      return "Agent found at work and followed again";
     case "launch.failed":
       return `Launch failed: ${text("reason")}`;
     case "run.ended": {
@@ -52,6 +58,30 @@ function known(event: EventJson): string | null {
       return `Conversation context reset: ${text("reason")}`;
     case "prompt.admitted":
       return `Prompt${by}: ${text("text")}`;
+    case "prompt.sending":
+      return "Prompt on its way to the agent";
+    case "prompt.sent":
+      return `Prompt reached the agent${seenWords[text("seenBy")] ?? `, seen by ${text("seenBy")}`}`;
+    case "prompt.doubtful":
+      return `Prompt may not have arrived: ${text("reason")}`;
+    case "prompt.requeued":
+      return `Prompt waits again: ${text("reason")}`;
+    case "prompt.refused":
+      return `Prompt refused: ${text("reason")}`;
+    case "prompt.withdrawn":
+      return `Prompt taken back${by}`;
+    case "prompt.edited":
+      return `Prompt changed${by}: ${text("text")}`;
+    case "prompt.moved":
+      return `Prompt moved to place ${Number(event["position"]) + 1}${by}`;
+    case "primer.dismissed":
+      return `Recap put away${by}`;
+    case "conversation.pinned":
+      return `Conversation ${text("agentSessionId")}`;
+    case "conversation.used":
+      return "Conversation begun";
+    case "chat.opened":
+      return `Conversation ${text("agentSessionId")} ${text("how") === "new" ? "opened" : "opened again"}`;
     case "agent.text":
     case "agent.thought":
     case "notice":
@@ -68,10 +98,20 @@ function known(event: EventJson): string | null {
       const done = entries.filter(({ status }) => status === "completed").length;
       return `Plan, ${done} of ${entries.length} done: ${entries.map(({ content }) => String(content)).join("; ")}`;
     }
+    case "turn.cancelling":
+      return `Agent asked to end the turn${by}`;
     case "turn.ended":
-      return `Turn ended: ${text("stopReason")}`;
+      return `Turn ended: ${[text("stopReason"), text("message")].filter(Boolean).join(", ")}`;
     case "permission.asked":
       return `Asked: ${text("title")}`;
+    case "permission.answered":
+      return `Answered${by}: ${text("optionId") || text("outcome")}`;
+    case "mode.changed":
+      return `Mode set to ${text("mode")}${by}`;
+    case "model.changed":
+      return `Model set to ${text("model")}${by}`;
+    case "auth.required":
+      return `Sign-in wanted: ${text("message")}`;
     case "activity.changed":
       return `Seen ${text("activity").replaceAll("_", " ")} (${text("source")})`;
     case "pull-request.seen":
@@ -104,6 +144,9 @@ function known(event: EventJson): string | null {
       return null;
   }
 }
+
+/** How the daemon knows that a prompt arrived; its place in the agent's input and its arguments need no words. */
+const seenWords: Record<string, string> = { in: "", argument: "" };
 
 const actionWords: Record<string, string> = {
   "send-to-agent": "the agent is told",

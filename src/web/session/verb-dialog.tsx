@@ -6,6 +6,7 @@ import { call, sentenceOf } from "../state/api.ts";
 import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { Field, Select, TextInput } from "../ui/field.tsx";
+import { plainText } from "../ui/plain-text.ts";
 import { say } from "../ui/toast.tsx";
 import { hasWork, KeptWork, useWork } from "./kept-work.tsx";
 import { snoozeTimes } from "./snooze-times.ts";
@@ -63,7 +64,7 @@ export default function VerbDialog({ asked, onClose }: { asked: AskedVerb; onClo
       title={`${label} ${session.id}`}
       description={
         <>
-          <p className="mb-1 break-words text-text">{session.title}</p>
+          <p className="mb-1 break-words text-text">{plainText(session.title)}</p>
           <p>{info.effect(session)}</p>
         </>
       }

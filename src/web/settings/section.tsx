@@ -52,7 +52,8 @@ export function Answered<T>({
 export function Row({ children, action }: { children: ReactNode; action?: ReactNode }) {
   return (
     <li className="flex flex-wrap items-center gap-x-3 gap-y-1 border-b border-line pb-2 last:border-0 last:pb-0">
-      <div className="min-w-0 flex-1">{children}</div>
+      {/* So wide that the words keep a line of their own on a phone, where two buttons would squeeze them. */}
+      <div className="min-w-0 flex-1 basis-52">{children}</div>
       {action}
     </li>
   );

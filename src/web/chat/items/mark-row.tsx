@@ -5,7 +5,16 @@ import type { TranscriptItem } from "../../../protocol/transcript-items.ts";
 import { classes } from "../../ui/classes.ts";
 import { plainOutput, safeText } from "../inert.ts";
 import { shape, textIn } from "../tool-parts.ts";
-import { byWords, damageWords, durationWords, endedWords, launchWords, turnEndWords } from "../words.ts";
+import {
+  asSentence,
+  byWords,
+  damageWords,
+  durationWords,
+  endedWords,
+  failureWords,
+  launchWords,
+  turnEndWords,
+} from "../words.ts";
 import { Clock } from "./prompt-row.tsx";
 import { Fold, Output } from "./words-row.tsx";
 
@@ -21,11 +30,12 @@ export function MarkRow({ item, open }: { item: MarkItem; open: boolean }) {
     case "reset":
       return (
         <Callout title="Conversation context reset" sign={<RotateCcw size={16} aria-hidden />}>
-          The agent no longer knows what was said above. {safeText(item.reason)}
+          The agent no longer knows what was said above. {safeText(asSentence(item.reason))}
         </Callout>
       );
     case "launch":
-      return item.state === "failed" ? (
+      // The reset that follows says why, and what can be done; one thing needs no second alarm.
+      return item.state === "failed" && item.conversationGone !== true ? (
         <Callout title="The agent did not start" tone="danger">
           {safeText(launchWords(item))}
           <LastLines name={item.key} lines={item.lastLines} open={open} />
@@ -84,8 +94,11 @@ function TurnEnd({ item }: { item: Extract<MarkItem, { item: "turn-end" }> }) {
   if (words === null) return <Line at={item.at}>{took === null || took === "0 s" ? "Done" : `Done in ${took}`}</Line>;
   if (item.stopReason === "cancelled") return <Line at={item.at}>{words}</Line>;
   return (
-    <Callout title="The turn ended early" tone={item.stopReason === "error" ? "danger" : "alert"}>
-      {safeText(words)}
+    <Callout
+      title={item.stopReason === "error" ? "The turn failed" : "The turn ended early"}
+      tone={item.stopReason === "error" ? "danger" : "alert"}
+    >
+      {safeText(item.stopReason === "error" ? failureWords(item.message) : words)}
     </Callout>
   );
 }

@@ -104,6 +104,9 @@ test("[WEB-92] comments on lines survive a reload, can be changed, and reach the
 test("[WEB-93] a press on a line's number opens a comment there, on a phone as well", async () => {
   await using home = await ChatHome.open();
   const { id } = await changed(home);
+  const { workspacePath } = await home.show(id);
+  // Wider than the screen: it must be reached sideways by keyboard as well.
+  writeFileSync(join(workspacePath, "wide.ts"), `export const wide = "${"wide ".repeat(40)}";\n`);
   await using tab = await openDashboard(home, { path: `/s/${id}/changes`, viewport: phone });
   const { page } = tab;
   await page.getByText("export const committed = 1;").waitFor();

@@ -68,12 +68,14 @@ function Frame() {
             <Route path="/trash" component={TrashPage} />
             <Route path="/s/:id/:view?">{({ id, view }) => <SessionPage id={id} view={view ?? null} />}</Route>
             <Route>
-              <p className="p-6">
-                There is nothing at this address.{" "}
-                <Link href="/" className="text-accent underline">
-                  Go to the board.
-                </Link>
-              </p>
+              <section className="mx-auto flex w-full max-w-2xl flex-col gap-4 p-4 sm:p-6">
+                <h1 className="text-base font-semibold">There is nothing at this address</h1>
+                <p>
+                  <Link href="/" className="inline-flex items-center text-accent underline pointer-coarse:min-h-10">
+                    Go to the board
+                  </Link>
+                </p>
+              </section>
             </Route>
           </Switch>
         </ErrorBoundary>

@@ -2,6 +2,7 @@ import { useState } from "react";
 import { logIn } from "../state/begin.ts";
 import { Button } from "../ui/button.tsx";
 import { Brand } from "../ui/brand.tsx";
+import { Commands } from "../ui/commands.tsx";
 import { Field, TextInput } from "../ui/field.tsx";
 
 const linkCommand = "`holdfast dashboard`";
@@ -55,18 +56,5 @@ export function LoginPage({ why }: { why: string | null }) {
         </Button>
       </form>
     </main>
-  );
-}
-
-/** What stands between backticks is typed in a terminal. */
-function Commands({ text }: { text: string }) {
-  return text.split("`").map((part, index) =>
-    index % 2 === 0 ? (
-      part
-    ) : (
-      <code key={part} className="rounded bg-sunken px-1 font-mono text-text">
-        {part}
-      </code>
-    ),
   );
 }

@@ -75,6 +75,7 @@ export function DiffPane({ ref, ...props }: DiffPaneProps) {
         itemMetrics: { diffHeaderHeight: 44, lineHeight: 18 },
         layout: { paddingTop: 0, paddingBottom: 16, gap: 8 },
         enableGutterUtility: true,
+        onPostRender: reachSideways,
         onGutterUtilityClick: (range, context) => openAt(context.item.id, range.side ?? "additions", range.start),
         onLineNumberClick: (line, context) => {
           if (line.type === "diff-line") openAt(context.item.id, line.annotationSide, line.lineNumber);
@@ -87,6 +88,14 @@ export function DiffPane({ ref, ...props }: DiffPaneProps) {
       renderAnnotation={(...[annotation]) => <NoteBelow note={annotation.metadata} {...props} />}
     />
   );
+}
+
+/** Lines that are wider than the screen are read on by the arrow keys too, in every browser. */
+function reachSideways(node: HTMLElement): void {
+  for (const code of node.shadowRoot?.querySelectorAll<HTMLElement>("code[data-code]") ?? []) {
+    if (code.scrollWidth > code.clientWidth) code.tabIndex = 0;
+    else code.removeAttribute("tabindex");
+  }
 }
 
 const serials = new WeakMap<FileDiffMetadata, number>();

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { requestOf, type Draft } from "./draft.ts";
+import { requestOf, withoutOptions, type Draft } from "./draft.ts";
 
 const empty: Draft = { project: "my-app", prompt: "", issue: "", name: "", agent: "", kind: "", branch: "", base: "" };
 
@@ -7,4 +7,12 @@ test("[WEB-9] only what was filled in is asked for; the prompt stays as it was t
   expect(requestOf(empty)).toEqual({ project: "my-app" });
   const draft: Draft = { ...empty, prompt: "  do\n  this\n", issue: " 12 ", branch: "   ", kind: "chat" };
   expect(requestOf(draft)).toEqual({ project: "my-app", prompt: "  do\n  this\n", issue: "12", kind: "chat" });
+});
+
+test("[WEB-10] what preflight finds wrong is said in the form's words, not in options of the command line", () => {
+  expect(withoutOptions("Name another one with --branch.")).toBe("Name another one.");
+  expect(withoutOptions("Set the project's defaultBranch, or name a base with --base.")).toBe(
+    "Set the project's defaultBranch, or name a base.",
+  );
+  expect(withoutOptions("Try --kind chat.")).toBe("Try the kind chat.");
 });

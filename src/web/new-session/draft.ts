@@ -47,3 +47,8 @@ export function requestOf(draft: Draft): SpawnRequest {
   });
   return { project, ...Object.fromEntries(filled), ...(kind === "" ? {} : { kind }) };
 }
+
+/** The daemon's hints name options of the command line; here there are fields of the same names. */
+export function withoutOptions(hint: string): string {
+  return hint.replaceAll(/ with --[a-z]+/g, "").replaceAll(/--([a-z]+)/g, "the $1");
+}

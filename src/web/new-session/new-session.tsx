@@ -8,7 +8,7 @@ import { classes } from "../ui/classes.ts";
 import { Field, inputLook, Select, TextInput } from "../ui/field.tsx";
 import { Spinner } from "../ui/spinner.tsx";
 import { useAnswer } from "../ui/use-answer.ts";
-import { forgetDraft, keepDraft, recallDraft, requestOf, type Draft } from "./draft.ts";
+import { forgetDraft, keepDraft, recallDraft, requestOf, withoutOptions, type Draft } from "./draft.ts";
 import { Making } from "./making.tsx";
 import { usePreflight, type Preflight } from "./use-preflight.ts";
 
@@ -212,7 +212,7 @@ function Findings({ preflight, onAgain }: { preflight: Preflight; onAgain: () =>
           <ul className="flex flex-col gap-1.5">
             {problems.map(({ message, hint }) => (
               <li key={message}>
-                {message} {hint !== null && <span className="text-dim">{hint}</span>}
+                {message} {hint !== null && <span className="text-dim">{withoutOptions(hint)}</span>}
               </li>
             ))}
           </ul>

@@ -1,4 +1,5 @@
 import type { SettingsJson } from "../../protocol/wire.ts";
+import { Commands } from "../ui/commands.tsx";
 import { Row, Section } from "./section.tsx";
 
 export function Agents({ agents }: { agents: SettingsJson["agents"] }) {
@@ -21,7 +22,11 @@ export function Agents({ agents }: { agents: SettingsJson["agents"] }) {
             <p className="truncate font-mono text-xs text-dim" title={command}>
               {command}
             </p>
-            {reason !== null && <p className="text-xs">{reason}</p>}
+            {reason !== null && (
+              <p className="text-xs break-words">
+                <Commands text={reason} />
+              </p>
+            )}
           </Row>
         ))}
       </ul>

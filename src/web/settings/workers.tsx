@@ -65,7 +65,7 @@ function Worker({ worker, onRestarted }: { worker: WorkerJson; onRestarted: () =
           {worker.session}
         </Link>
         <span className="text-xs text-dim">
-          {worker.agent}, {worker.state}
+          {worker.agent}, {worker.state.replaceAll("_", " ")}
           {worker.pid === null ? "" : `, pid ${worker.pid}`}
         </span>
         <Age of={worker.startedAt} className="text-xs text-dim" />

@@ -47,6 +47,7 @@ test("[WEB-15, WEB-25] offline the page keeps its state and opens again from the
   await page.reload();
   await page.getByRole("banner").waitFor();
   await page.getByText("This device is offline").waitFor();
+  await page.getByRole("article", { name: id }).waitFor();
   const kept = await page.evaluate(async () => {
     const names = await caches.keys();
     const keys = await Promise.all(names.map(async (name) => (await caches.open(name)).keys()));

@@ -10,6 +10,7 @@ const longMs = 15_000;
 
 export function ConnectionBanner() {
   const broken = useLive((state) => state.line.is !== "open");
+  const known = useLive((state) => state.loaded || state.sessions.size > 0);
   const online = useSyncExternalStore(subscribeOnline, () => navigator.onLine);
   const [late, setLate] = useState(false);
   useEffect(() => {
@@ -26,8 +27,8 @@ export function ConnectionBanner() {
       {broken && late && (
         <div className="flex items-center gap-3 bg-alert-soft px-4 py-1.5 text-alert">
           <span className="flex-1">
-            {online ? "No connection to the daemon." : "This device is offline."} What runs keeps running; this page
-            shows the last known state and reconnects by itself.
+            {online ? "No connection to the daemon." : "This device is offline."} What runs keeps running; this page{" "}
+            {known ? "shows the last known state and reconnects by itself." : "fills as soon as it is back."}
             {long && online && (
               <>
                 {" "}

@@ -1,22 +1,35 @@
 /** Where drawing a view failed: says so, and offers a way on. The rest of the frame stays. */
 import { Component, type ReactNode } from "react";
+import { live } from "../state/live.ts";
 import { Button } from "../ui/button.tsx";
 
 export class ErrorBoundary extends Component<{ children: ReactNode }, { error: unknown }> {
   override state: { error: unknown } = { error: null };
 
+  #stop: (() => void) | null = null;
+
   static getDerivedStateFromError(error: unknown): { error: unknown } {
     return { error };
+  }
+
+  /** A part that was missing because the daemon was away is there again with it. */
+  override componentDidMount(): void {
+    this.#stop = live.subscribe(({ line }, { line: before }) => {
+      if (line.is === "open" && before.is !== "open" && isMissing(this.state.error)) this.setState({ error: null });
+    });
+  }
+
+  override componentWillUnmount(): void {
+    this.#stop?.();
   }
 
   override render(): ReactNode {
     const { error } = this.state;
     if (error === null) return this.props.children;
-    const message = error instanceof Error ? error.message : JSON.stringify(error);
-    // Parts are loaded when they are first wanted; after an update those of the old page are gone.
-    const missing = /dynamically imported module|module script/i.test(message);
+    const message = messageOf(error);
+    const missing = isMissing(error);
     return (
-      <div role="alert" className="mx-auto flex max-w-lg flex-col items-start gap-3 p-6">
+      <div role="alert" className="mx-auto flex w-full max-w-lg min-w-0 flex-col items-start gap-3 p-6">
         <h1 className="text-base font-semibold">
           {missing ? "A part of this page could not be loaded" : "This view could not be shown"}
         </h1>
@@ -25,8 +38,10 @@ export class ErrorBoundary extends Component<{ children: ReactNode }, { error: u
             ? "The daemon cannot be reached, or was updated since this page was opened. Reload the page to get its present one."
             : "That is a fault of this page. Your sessions are not affected: they run in the daemon's care."}
         </p>
-        {!missing && <pre className="max-w-full overflow-x-auto rounded bg-sunken p-2 text-xs">{message}</pre>}
-        <div className="flex gap-2">
+        {!missing && (
+          <pre className="max-w-full rounded bg-sunken p-2 text-xs break-words whitespace-pre-wrap">{message}</pre>
+        )}
+        <div className="flex flex-wrap gap-2">
           <Button variant="primary" onClick={() => location.reload()}>
             Reload
           </Button>
@@ -36,4 +51,13 @@ export class ErrorBoundary extends Component<{ children: ReactNode }, { error: u
       </div>
     );
   }
+}
+
+/** Parts are loaded when they are first wanted; after an update those of the old page are gone. */
+function isMissing(error: unknown): boolean {
+  return error !== null && /dynamically imported module|module script|preload CSS/i.test(messageOf(error));
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : JSON.stringify(error);
 }

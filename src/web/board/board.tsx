@@ -20,7 +20,7 @@ export function Board() {
   const [showEnded] = usePreference("showEnded");
   const query = useQuery();
   const columns = useColumns({ project, query, sort });
-  if (!loaded) return <Spinner label="Waiting for the daemon" />;
+  if (!loaded && none) return <Spinner label="Waiting for the daemon" />;
   if (none) return <NoSessions />;
   const shown = needs.filter((need) => need !== "ended" || showEnded || query !== "");
   const found = shown.reduce((sum, need) => sum + columns[need].length, 0);

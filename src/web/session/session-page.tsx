@@ -18,7 +18,8 @@ export default function SessionPage({ id, view }: { id: string; view: string | n
   const session = useCalmSession(id);
   const loaded = useLive((state) => state.loaded);
   const deleted = useLive((state) => state.deleted.has(id));
-  if (session === undefined) return loaded ? <MissingSession id={id} deleted={deleted} /> : <Spinner />;
+  if (session === undefined)
+    return loaded ? <MissingSession id={id} deleted={deleted} /> : <Spinner label="Waiting for the daemon" />;
   const shown = viewOf(view);
   const Main = session.kind === "chat" ? ChatView : TerminalView;
   return (

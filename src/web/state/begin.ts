@@ -6,6 +6,7 @@ import type { SessionJson } from "../../protocol/wire.ts";
 import { forgetSession, sweepSessions } from "./session-cache.ts";
 import { call, logOut, sentenceOf } from "./api.ts";
 import { beforeDrawing, drawNow } from "./frames.ts";
+import { forgetKeptSessions, keepSessions, showKeptSessions } from "./kept-sessions.ts";
 import { live, tellChanges, tellEvents, type SessionChange } from "./live.ts";
 import { keepToken, takeLoginCode, token } from "./login.ts";
 
@@ -62,6 +63,7 @@ function start(): void {
       else if (state.state === "connecting") live.setState({ line: { is: "connecting", attempt: state.attempt } });
       else if (state.state === "waiting") {
         live.setState({ line: { is: "waiting", attempt: state.attempt, until: Date.now() + state.delayMs } });
+        showKeptSessions();
         void checkToken();
       } else live.setState({ line: { is: "closed" } });
     },
@@ -69,6 +71,7 @@ function start(): void {
 }
 
 addEventListener("online", wake);
+addEventListener("pagehide", keepSessions);
 // A fresh link that is opened in this very tab changes only what stands behind the #: the page is not loaded anew.
 addEventListener("hashchange", () => {
   if (location.hash.includes("login=")) void begin();
@@ -81,6 +84,7 @@ live.subscribe(({ login }) => {
   if (login.is !== "out" || following === null) return;
   const old = following;
   following = null;
+  forgetKeptSessions();
   old.close();
 });
 
@@ -110,6 +114,7 @@ function take(frame: Frame): void {
     const sessions = new Map(there.map((session) => [session.id, session]));
     live.setState(({ snapshots }) => ({ loaded: true, sessions, snapshots: snapshots + 1 }));
     sweepSessions(new Set(sessions.keys()));
+    forgetKeptSessions();
     return;
   }
   news.push(frame);
@@ -140,6 +145,7 @@ function takeNews(): void {
   }
   live.setState({ sessions, ...(gone.size === 0 ? {} : { deleted: new Set([...deleted, ...gone]) }) });
   for (const id of gone) forgetSession(id);
+  if (gone.size > 0) forgetKeptSessions();
   tellEvents(frames.flatMap((frame) => frame.events));
   tellChanges(changes);
 }

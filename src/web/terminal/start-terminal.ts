@@ -1,4 +1,5 @@
 /** Joins a screen and its line, and keeps both in step with the page: size, colours, visibility, the daemon's return. */
+import { wake } from "../state/begin.ts";
 import { token } from "../state/login.ts";
 import { live } from "../state/live.ts";
 import { toClipboard } from "../session/copy-text.tsx";
@@ -54,6 +55,8 @@ export function startTerminal(parts: TerminalParts): RunningTerminal {
     readonly: false,
     onBytes: (bytes) => terminal.write(bytes),
     onAttached: () => {
+      // The daemon is there: what says that it is not need not wait any longer.
+      wake();
       // tmux paints everything anew for who comes: nothing of the old screen may show through.
       terminal.reset();
       // Who opens a terminal means to type; on a phone that would raise the keyboard unasked.

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { expect, it } from "vitest";
 import { asPromptId, asSessionId } from "../protocol/ids.ts";
-import { admitted, created, errorOf, intent, makeHome, output, renamed, type Home } from "./fixture.ts";
+import { admitted, created, errorOf, eventOf, intent, makeHome, output, renamed, type Home } from "./fixture.ts";
 
 const one = asSessionId("ma-1");
 const two = asSessionId("ma-2");
@@ -24,7 +24,7 @@ it("[DB-3] shows a damaged event as a warning in its place, and verify names it"
     text: "Event 2 (workspace.output) is damaged in the database and cannot be shown.",
   };
   expect(events[1]).toEqual(shown);
-  expect(store.log(0, 10).find(({ event, session }) => session === one && event.seq === 2)?.event).toEqual(shown);
+  expect(eventOf(store.log(0, 10).find(({ session, seq }) => session === one && seq === 2)!)).toEqual(shown);
   expect(store.verify()).toEqual(["Session ma-1: event 2 (workspace.output) is damaged."]);
   expect((await store.change(one, () => [output("goes on")])).seq).toBe(6);
 });

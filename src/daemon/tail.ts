@@ -42,8 +42,8 @@ export function createTail(parts: Parts, loop: Loop): Tail {
   };
 }
 
-/** A flood is told tens of thousands of times a second: no object is made of it. Ids and types have nothing to escape. */
-function eventText({ session, seq, at, type, body }: LogEntry): string {
+/** A flood is told a hundred thousand times a second: no object is made of it. Ids and types have nothing to escape. */
+export function eventText({ session, seq, at, type, body }: LogEntry): string {
   const rest = body === "{}" ? "" : `,${body.slice(1, -1)}`;
   return `{"session":"${session}","seq":${seq},"at":"${iso(at)}","type":"${type}"${rest}}`;
 }

@@ -9,7 +9,9 @@ export function useColumns({ project, query, sort }: Wanted): Columns {
   useEffect(() => {
     let frame = 0;
     const update = (): void => {
-      frame = 0;
+      // A card that moves takes its menu along, away from under the hand.
+      frame = isMenuOpen() ? requestAnimationFrame(update) : 0;
+      if (frame !== 0) return;
       setColumns((before) => keepSame(before, read(wanted)));
     };
     update();
@@ -30,6 +32,10 @@ export function useColumns({ project, query, sort }: Wanted): Columns {
     };
   }, [wanted]);
   return columns;
+}
+
+function isMenuOpen(): boolean {
+  return document.querySelector("[role=menu]") !== null;
 }
 
 function read(wanted: Wanted): Columns {

@@ -5,8 +5,8 @@ import { expect, test } from "vitest";
 import type { Page } from "playwright-core";
 import { ChatHome } from "../harness/chat.ts";
 import { until } from "../harness/until.ts";
-import { expectAccessible, expectNoSideways, lineDown, openDashboard, phone, useBrowser } from "./browser.ts";
-import type { TabOptions } from "./browser.ts";
+import { expectAccessible, expectNoSideways, lineDown, openDashboard, phone } from "./browser.ts";
+import { standsStill, useBrowser, type TabOptions } from "./browser.ts";
 
 useBrowser();
 
@@ -136,6 +136,8 @@ test("[WEB-58, WEB-59] a long transcript opens at its end, reads what is older w
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await page.getByRole("button", { name: /^Jump to latest/ }).click();
   const last = log.getByRole("article", { name: "Answer" }).filter({ hasText: "words number 259" });
+  await last.waitFor();
+  await standsStill(log);
   await last.hover();
   await last.getByRole("button", { name: "Copy answer" }).click();
   await until(
@@ -261,6 +263,8 @@ test("[WEB-66] what was unfolded stays so while it is out of sight", async () =>
   const { page } = tab;
   const log = transcript(page);
   const last = log.getByRole("article", { name: "Tool: echo 59", exact: true });
+  await last.waitFor();
+  await standsStill(log);
   await last.locator("summary").first().click();
   await last.getByLabel("Command", { exact: true }).waitFor();
   await log.hover();
@@ -270,6 +274,7 @@ test("[WEB-66] what was unfolded stays so while it is out of sight", async () =>
   });
   await page.getByRole("button", { name: /^Jump to latest/ }).click();
   await last.getByLabel("Command", { exact: true }).waitFor();
+  await standsStill(log);
   await last.locator("summary").first().click();
   await last.getByLabel("Command", { exact: true }).waitFor({ state: "hidden" });
 });
@@ -292,6 +297,7 @@ test("[WEB-60] hostile output stays inert, and 10 MB of it do not freeze the pag
   const log = transcript(page);
   await log.getByText("invoice[U+202E]txt.exe", { exact: true }).waitFor();
   await log.getByText("<b>raw</b>").last().waitFor();
+  await standsStill(log);
   await log.getByText("click me").last().click();
   expect(
     await log.getByRole("link").evaluateAll((links) => links.map((link) => (link as HTMLAnchorElement).href)),

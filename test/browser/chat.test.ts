@@ -3,7 +3,8 @@ import { expect, test } from "vitest";
 import type { Page } from "playwright-core";
 import { ChatHome } from "../harness/chat.ts";
 import { until } from "../harness/until.ts";
-import { expectAccessible, expectNoSideways, openDashboard, phone, useBrowser, type TabOptions } from "./browser.ts";
+import { expectAccessible, expectNoSideways, openDashboard, phone, standsStill, useBrowser } from "./browser.ts";
+import type { TabOptions } from "./browser.ts";
 
 useBrowser();
 
@@ -65,7 +66,7 @@ test("[WEB-47] the view stays at the end while the agent writes, unless one has 
   const jump = page.getByRole("button", { name: /^Jump to latest/ });
   await jump.waitFor();
   // The wheel glides, and rows that come into sight get their height: both have to be over.
-  const place = await until("the scrolling to be over", () => log.evaluate(stillFor, 10));
+  const place = await standsStill(log);
   home.openGate("a");
   await home.ended(id, 2);
   await page.getByRole("button", { name: /^Jump to latest \(\d new\)$/ }).waitFor();
@@ -75,16 +76,6 @@ test("[WEB-47] the view stays at the end while the agent writes, unless one has 
   await until("the end in sight", async () => (await fromEnd()) < 2);
   await jump.waitFor({ state: "detached" });
 });
-
-/** Where it stands, once it has stood there for so many frames; null if it moved. */
-async function stillFor(node: Element, frames: number): Promise<number | null> {
-  const place = node.scrollTop;
-  for (let frame = 0; frame < frames; frame++) {
-    await new Promise((next) => requestAnimationFrame(next));
-    if (node.scrollTop !== place) return null;
-  }
-  return place;
-}
 
 test("[WEB-48] a question is shown with the agent's own answers, in each tab, is answered once, and says by whom", async () => {
   await using home = await ChatHome.open();

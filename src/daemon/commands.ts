@@ -4,7 +4,7 @@ import { isCleared, isLive, restOf } from "../core/runs.ts";
 import type { Ask, Handlers, RawBody } from "../ports/commands.ts";
 import type { ProjectRow } from "../ports/store.ts";
 import type { TrashEntry } from "../ports/workspace.ts";
-import type { ProjectAddRequest, RefreshRequest } from "../protocol/command.ts";
+import type { ProjectAddRequest, PushRequest, RefreshRequest } from "../protocol/command.ts";
 import { HoldfastError } from "../protocol/error.ts";
 import type { SessionId } from "../protocol/ids.ts";
 import type { Answers, FindingJson, InfoJson, ProjectJson, SessionJson, TrashJson } from "../protocol/wire.ts";
@@ -28,6 +28,7 @@ import { emptyEntry } from "./empty-trash.ts";
 import { fenced } from "./fence.ts";
 import type { Loop } from "./loop.ts";
 import type { Parts } from "./parts.ts";
+import type { PushDoor } from "./push-door.ts";
 import { admitPrompt } from "./prompts.ts";
 import { spawn } from "./spawn.ts";
 import type { TrackingDoor } from "./tracking-door.ts";
@@ -53,6 +54,7 @@ export interface CommandsOptions {
   /** What only this process can check: database, sockets. */
   selfCheck: () => FindingJson[];
   tracking: TrackingDoor;
+  push: PushDoor;
 }
 
 export function createCommands(parts: Parts, loop: Loop, options: CommandsOptions): Handlers {
@@ -146,7 +148,8 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
     doctor: async ({ query }) => {
       if (query["full"] === "1") return (await import("./full-doctor.ts")).fullDoctor(options.cli);
       const { trackerFinding } = await import("./tracker-health.ts");
-      return [...options.selfCheck(), ...(await options.tracking.report()).map(trackerFinding)];
+      const trackers = (await options.tracking.report()).map(trackerFinding);
+      return [...options.selfCheck(), ...trackers, ...(await options.push.findings())];
     },
     settings: async () => (await import("./settings.ts")).settings(parts, options, await listProjects()),
     workers: () => workers(parts, loop),
@@ -167,6 +170,10 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
     trackers: () => options.tracking.report(),
     trackersRefresh: (ask) => options.tracking.refresh((ask.body as RefreshRequest).project),
     claimPullRequest: async (ask) => (await import("./claim.ts")).claimPullRequest(parts, loop, options.tracking, ask),
+    push: () => options.push.list(),
+    pushSubscribe: (ask) => options.push.subscribe(ask.body as PushRequest),
+    pushRemove: (ask) => options.push.remove(ask.params["id"] ?? ""),
+    pushTest: (ask) => options.push.test(ask.params["id"] ?? ""),
     webhook: (ask) => options.tracking.webhook(ask.params["id"] ?? "", ask.body as RawBody),
   });
 }

@@ -2,7 +2,6 @@
  * Where a push may go. Its address is given by a browser, so it could name anything that this machine reaches: only
  * public places are asked, and what a name resolves to is looked at where the connection is made, not before.
  */
-import type { LookupAddress, LookupOptions } from "node:dns";
 import { lookup } from "node:dns";
 import { BlockList, isIP, type LookupFunction } from "node:net";
 
@@ -23,12 +22,12 @@ export function refuseAddress(address: string, loopback: boolean): string | null
 
 /** In the place of the system's: a public name that points into a private network leads nowhere. */
 export const publicLookup: LookupFunction = (hostname, options, done) => {
-  lookup(hostname, { ...(options as LookupOptions), all: true }, (error, found) => {
+  lookup(hostname, { ...options, all: true }, (error, found) => {
     if (error !== null) return done(error, "", 4);
     const open = found.filter(({ address }) => !isPrivate(address));
     const [first] = open;
     if (first === undefined) return done(new PrivateAddress(), "", 4);
-    if (options.all === true) return done(null, open as LookupAddress[]);
+    if (options.all === true) return done(null, open);
     return done(null, first.address, first.family);
   });
 };

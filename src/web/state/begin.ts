@@ -8,6 +8,7 @@ import { call, logOut, sentenceOf } from "./api.ts";
 import { beforeDrawing, drawNow } from "./frames.ts";
 import { live, tellChanges, tellEvents, type SessionChange } from "./live.ts";
 import { keepToken, takeLoginCode, token } from "./login.ts";
+import { preferences } from "./preferences.ts";
 
 type EventsFrame = Extract<Frame, { frame: "events" }>;
 
@@ -38,6 +39,8 @@ export async function logIn(credentials: { code: string } | { passphrase: string
 /** Gives this browser's token back. */
 export async function logOutHere(): Promise<void> {
   try {
+    // Who is logged out is not called any more.
+    if (preferences.getState().push !== null) await (await import("./push.ts")).unsubscribeHere();
     await call("logout", { body: {} });
   } catch (error) {
     // One that is known to nobody needs no revoking; one that cannot be revoked now is forgotten here all the same.

@@ -32,8 +32,7 @@ test("[PUSH-1, PUSH-2, PUSH-4, PUSH-8] a question of an agent reaches the browse
   await home.ok(["start"]);
   const id = await home.chat("ask: may I go on");
   await until("the push", () => browser.received().length === 1);
-  const [{ headers: head } = { headers: {} }] = browser.received();
-  const claims = checkVapid(head.authorization, publicKey);
+  const claims = checkVapid(browser.received()[0]?.headers.authorization, publicKey);
   expect(claims).toMatchObject({ aud: service.origin, sub: "https://box.example.net" });
   expect(claims.exp * 1000).toBeGreaterThan(Date.now());
   expect(browser.read()).toEqual([

@@ -57,17 +57,20 @@ export async function unsubscribeHere(): Promise<void> {
 export async function keepSubscribed(): Promise<string | null> {
   const known = preferences.getState().push;
   if (known === null || pushObstacle() !== null) return null;
-  const { publicKey, browsers } = await call("push");
   const worker = await registration();
+  const { publicKey, browsers } = await call("push");
   const made = await worker.pushManager.getSubscription();
+  const same = made !== null && (await idOf(made)) === known;
+  // Turned off or on meanwhile: that is newer than what was seen.
+  if (preferences.getState().push !== known) return null;
   if (!browsers.some(({ id }) => id === known)) {
     await made?.unsubscribe();
     preferences.setState({ push: null });
     return "Push to this browser is off: it was removed, or its push service ended it. The settings turn it on again.";
   }
-  if (made !== null && (await idOf(made)) === known) return null;
+  if (same) return null;
   const why = made === null ? await subscribeHere(publicKey) : await tell(made);
-  if (why === null) await removeThere(known);
+  if (why === null && preferences.getState().push !== known) await removeThere(known);
   return why === null ? null : `Push to this browser does not work any more. ${why}`;
 }
 
@@ -118,7 +121,7 @@ function failure(error: unknown): string {
     return "This browser does not allow pushes here. They are off in private windows, and may be in its settings.";
   }
   const said = error instanceof Error && error.message !== "" ? ` (${error.message.replace(/\.$/, "")})` : "";
-  return `This browser reached no push service${said}. A network may block it, and some builds of Chromium have none; Firefox has its own.`;
+  return `This browser reached no push service${said}. Private windows have none, a network may block it, and some builds of Chromium come without; Firefox has its own.`;
 }
 
 async function withDeadline<T>(work: Promise<T>): Promise<T> {

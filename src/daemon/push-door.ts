@@ -75,7 +75,9 @@ export class PushDoor implements PushChannel {
 
 export function findingsOf(browsers: readonly PushBrowser[], ended: readonly { label: string; at: number }[]) {
   const check = "push";
-  const failing = browsers.flatMap(({ label, service, failure }) => (failure === null ? [] : [{ label, service, failure }]));
+  const failing = browsers.flatMap(({ label, service, failure }) =>
+    failure === null ? [] : [{ label, service, failure }],
+  );
   const findings: FindingJson[] = failing.map(({ label, service, failure }) => ({
     check,
     level: "warn",

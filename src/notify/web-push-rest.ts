@@ -2,6 +2,7 @@
  * When a push service that asked for rest, or did not answer, is asked again: after what it said, else later each time.
  * What comes meanwhile waits here, the newest of each topic, for as long as it is news.
  */
+import type { Message } from "./web-push-message.ts";
 
 /** Doubled from one failure to the next. */
 const firstRestMs = 30_000;
@@ -9,16 +10,10 @@ const longestRestMs = 15 * 60_000;
 /** Sessions that wait at once for one browser; of more the oldest is left out. */
 const mostWaiting = 20;
 
-export interface Waiting {
-  topic: string;
-  at: number;
-  text: Buffer;
-}
-
 export class Rest {
   until = 0;
   #failures = 0;
-  readonly #waiting = new Map<string, Waiting>();
+  readonly #waiting = new Map<string, Message>();
   #timer: NodeJS.Timeout | undefined;
 
   begin(now: number, asked: number | null): void {
@@ -31,7 +26,7 @@ export class Rest {
     this.until = 0;
   }
 
-  hold(message: Waiting): void {
+  hold(message: Message): void {
     // Behind the others again: the first one is left out first.
     this.#waiting.delete(message.topic);
     this.#waiting.set(message.topic, message);
@@ -40,7 +35,7 @@ export class Rest {
   }
 
   /** What waits, which then waits no more. */
-  take(newerThan: number): Waiting[] {
+  take(newerThan: number): Message[] {
     const all = [...this.#waiting.values()];
     this.#waiting.clear();
     return all.filter(({ at }) => at > newerThan);

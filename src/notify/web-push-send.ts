@@ -6,7 +6,6 @@ export interface Parcel {
   endpoint: string;
   authorization: string;
   body: Buffer;
-  /** Of what waits at the push service with the same topic only the newest is kept. */
   topic: string;
 }
 

@@ -9,15 +9,14 @@ import { HoldfastError, messageOf } from "../protocol/error.ts";
 import { refuseAddress } from "./web-push-address.ts";
 import { encryptFor } from "./web-push-encrypt.ts";
 import { emptyPushFile, readPushFile, writePushFile, type PushFile, type Subscription } from "./web-push-file.ts";
-import { Rest, type Waiting } from "./web-push-rest.ts";
+import { messageFor, oneLine, testMessage, type Message } from "./web-push-message.ts";
+import { Rest } from "./web-push-rest.ts";
 import { lifeSeconds, sendPush, type Outcome } from "./web-push-send.ts";
 import { authorization, publicKeyOf, subjectFor } from "./web-push-vapid.ts";
 
 /** Far more browsers than one person has; those that are gone leave by themselves. */
 export const maxBrowsers = 20;
-/** A notification is a line; the rest is in the dashboard. */
-const maxTextLength = 300;
-const maxTitleLength = 120;
+const maxLabelLength = 80;
 /** Notifications of which some browsers were told and others not yet: a few seconds' worth. */
 const mostHalfTold = 50;
 
@@ -49,7 +48,9 @@ export class WebPush implements Push {
     this.#options = options;
     const read = readPushFile(options.file);
     if (read !== null && "damaged" in read) {
-      options.log.warn("the subscriptions of browsers cannot be read; they have to be made anew", { why: read.damaged });
+      options.log.warn("the subscriptions of browsers cannot be read; they have to be made anew", {
+        why: read.damaged,
+      });
       this.#file = null;
     } else this.#file = read;
     for (const { endpoint } of this.#subscriptions()) options.hide(endpoint);
@@ -82,7 +83,7 @@ export class WebPush implements Push {
         hint: "Remove one of them in the settings.",
       });
     }
-    const made: Subscription = { id, label: oneLine(label), endpoint, keys, origin, createdAt: now() };
+    const made: Subscription = { id, label: oneLine(label, maxLabelLength), endpoint, keys, origin, createdAt: now() };
     this.#keep({ key, subscriptions: [...others, made] });
     this.#forget(id);
     log.info("a browser subscribed to push", { browser: id, service: serviceOf(made) });
@@ -108,7 +109,7 @@ export class WebPush implements Push {
     const all = this.#subscriptions();
     if (all.length === 0) throw new Error("no browser is subscribed any more");
     const told = this.#told.get(note.id) ?? new Set<string>();
-    const message = this.#message(note);
+    const message = messageFor(note, this.#file!.key);
     const results = await Promise.all(
       all.map(async (one) => {
         if (told.has(one.id)) return null;
@@ -131,8 +132,7 @@ export class WebPush implements Push {
     if (one === undefined) throw unknownBrowser(id);
     const facts = this.#factsOf(id);
     if (facts.rest.until > this.#options.now()) return resting(facts);
-    const text = { title: "Holdfast", text: "Push reaches this browser.", test: true };
-    const outcome = await this.#send(one, { topic: this.#topic("test"), text: Buffer.from(JSON.stringify(text)) });
+    const outcome = await this.#send(one, testMessage(this.#file!.key, this.#options.now()));
     return outcome.is === "sent" ? null : outcome.is === "gone" ? "the subscription has ended" : outcome.why;
   }
 
@@ -142,7 +142,7 @@ export class WebPush implements Push {
   }
 
   /** Null when it was told; else it is told later where that can help. */
-  async #push(one: Subscription, message: Waiting): Promise<string | null> {
+  async #push(one: Subscription, message: Message): Promise<string | null> {
     const facts = this.#factsOf(one.id);
     if (facts.rest.until > this.#options.now()) {
       this.#later(one, facts, message);
@@ -154,7 +154,7 @@ export class WebPush implements Push {
     return outcome.why;
   }
 
-  #later(one: Subscription, facts: Facts, message: Waiting): void {
+  #later(one: Subscription, facts: Facts, message: Message): void {
     if (this.#stop.signal.aborted) return;
     facts.rest.hold(message);
     facts.rest.wake(this.#options.now(), () => void this.#again(one, facts));
@@ -167,7 +167,7 @@ export class WebPush implements Push {
     }
   }
 
-  async #send(one: Subscription, { topic, text }: Omit<Waiting, "at">): Promise<Outcome> {
+  async #send(one: Subscription, { topic, text }: Message): Promise<Outcome> {
     const { now, loopback } = this.#options;
     const { endpoint } = one;
     const outcome = await sendPush(
@@ -198,7 +198,8 @@ export class WebPush implements Push {
       this.#dropGone(one.id);
     } else {
       if (outcome.is === "later") facts.rest.begin(now(), outcome.ms);
-      if (facts.failure === null) log.warn("a push failed", { browser: one.id, service: serviceOf(one), why: outcome.why });
+      if (facts.failure === null)
+        log.warn("a push failed", { browser: one.id, service: serviceOf(one), why: outcome.why });
       facts.failure = { why: outcome.why, at: now() };
     }
   }
@@ -210,17 +211,6 @@ export class WebPush implements Push {
     } catch (error) {
       this.#options.log.warn("a subscription that ended could not be removed", { why: messageOf(error) });
     }
-  }
-
-  #message({ title, text, session, at }: Notification): Waiting {
-    const payload = { title: oneLine(title, maxTitleLength), text: text.slice(0, maxTextLength), session };
-    return { topic: this.#topic(session), at, text: Buffer.from(JSON.stringify(payload)) };
-  }
-
-  /** The same for a session, and of no meaning to whoever carries it. */
-  #topic(name: string): string {
-    const key = this.#file!.key.d;
-    return crypto().createHmac("sha256", key).update(name).digest("base64url").slice(0, 32);
   }
 
   #keep(file: PushFile): void {
@@ -281,9 +271,4 @@ function refuseKeys(keys: { p256dh: string; auth: string }): string | null {
   } catch {
     return "Its keys are not those of a browser.";
   }
-}
-
-/** What a browser says of itself is shown to people. */
-function oneLine(text: string, most = 80): string {
-  return text.replaceAll(/[\p{C}\s]+/gu, " ").trim().slice(0, most);
 }

@@ -367,6 +367,7 @@ export const routes = {
     path: "/api/push/{id}",
     summary: "No longer call a browser",
     answer: "pushBrowserJson",
+    writes: false,
   },
   pushTest: {
     method: "POST",

@@ -14,13 +14,15 @@ test("[PUSH-10] where push is not possible the settings say why and what to do",
   await using refused = await openTab();
   await refused.context.addInitScript(() => Object.defineProperty(Notification, "permission", { value: "denied" }));
   await logIn(refused.page, home, "/settings");
-  await section(refused.page).getByText("was told not to show notifications of this address").last().waitFor();
+  await section(refused.page).getByText("was told not to show notifications of this address").waitFor();
+  await section(refused.page).getByText("Push is not possible before that.").waitFor();
   expect(await section(refused.page).getByRole("switch", { name }).isDisabled()).toBe(true);
 
   await using insecure = await openTab({ viewport: phone });
   await insecure.context.addInitScript(() => Object.defineProperty(window, "isSecureContext", { value: false }));
   await logIn(insecure.page, home, "/settings");
-  await section(insecure.page).getByText("Browsers take pushes only for pages of this machine or over https").waitFor();
+  await section(insecure.page).getByText("only for pages of this machine or over https").waitFor();
+  await section(insecure.page).getByText("Push is not possible before that.").waitFor();
   await expectNoSideways(insecure.page);
 
   // Chromium has no push in the private windows that a test has, and says so to the console.

@@ -2,6 +2,7 @@
 import { useState } from "react";
 import type { PushBrowserJson, PushJson } from "../../protocol/wire.ts";
 import { call, sentenceOf } from "../state/api.ts";
+import { notifyState } from "../state/notify.ts";
 import { usePreference } from "../state/preferences.ts";
 import { pushObstacle, subscribeHere, unsubscribeHere } from "../state/push.ts";
 import { Age } from "../ui/age.tsx";
@@ -23,6 +24,8 @@ function Known({ push: { publicKey, browsers }, onChanged }: { push: PushJson; o
   const [here] = usePreference("push");
   const [busy, setBusy] = useState(false);
   const [wrong, setWrong] = useState(pushObstacle);
+  // Why not is then said above.
+  const mayNotify = !["denied", "unsupported"].includes(notifyState());
   const on = here !== null && browsers.some(({ id }) => id === here);
   const turn = async (wanted: boolean): Promise<void> => {
     setBusy(true);
@@ -52,11 +55,11 @@ function Known({ push: { publicKey, browsers }, onChanged }: { push: PushJson; o
       </label>
       <p id="push-note" className="text-xs text-dim">
         Sent through the browser's own push service, encrypted so that only this browser can read it. You are called for
-        what the projects' reactions notify of: by default a question, an agent that ended, and a pull request that can be
-        merged.
+        what the projects' reactions notify of: by default a question, an agent that ended, and a pull request that can
+        be merged.
       </p>
       <p role="status" className="text-alert empty:hidden">
-        {busy ? "Asking the browser …" : wrong}
+        {busy ? "Asking the browser …" : wrong !== null && !mayNotify ? "Push is not possible before that." : wrong}
       </p>
       {browsers.length > 0 && (
         <ul aria-label="Browsers that get pushes" className="flex flex-col gap-2">
@@ -102,7 +105,12 @@ function Browser({
     <Row
       action={
         <span className="flex gap-2">
-          <Button size="small" disabled={busy} aria-label={`Send a test to ${label}`} onClick={() => void attempt(test)}>
+          <Button
+            size="small"
+            disabled={busy}
+            aria-label={`Send a test to ${label}`}
+            onClick={() => void attempt(test)}
+          >
             Send a test
           </Button>
           <Button size="small" disabled={busy} aria-label={`Remove ${label}`} onClick={() => void attempt(remove)}>

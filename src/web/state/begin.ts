@@ -38,9 +38,11 @@ export async function logIn(credentials: { code: string } | { passphrase: string
 
 /** Gives this browser's token back. */
 export async function logOutHere(): Promise<void> {
+  // Who is logged out is not called any more; where that fails the log-out still counts.
+  if (preferences.getState().push !== null) {
+    await import("./push.ts").then(({ unsubscribeHere }) => unsubscribeHere()).catch(() => undefined);
+  }
   try {
-    // Who is logged out is not called any more.
-    if (preferences.getState().push !== null) await (await import("./push.ts")).unsubscribeHere();
     await call("logout", { body: {} });
   } catch (error) {
     // One that is known to nobody needs no revoking; one that cannot be revoked now is forgotten here all the same.

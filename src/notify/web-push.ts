@@ -129,7 +129,7 @@ export class WebPush implements Push {
 
   async test(id: string): Promise<string | null> {
     const one = this.#subscriptions().find((each) => each.id === id);
-    if (one === undefined) throw unknownBrowser(id);
+    if (one === undefined) return "it is not subscribed";
     const facts = this.#factsOf(id);
     if (facts.rest.until > this.#options.now()) return resting(facts);
     const outcome = await this.#send(one, testMessage(this.#file!.key, this.#options.now()));
@@ -244,10 +244,6 @@ export class WebPush implements Push {
     const { lastOkAt = null, failure = null } = this.#facts.get(one.id) ?? {};
     return { id: one.id, label: one.label, service: serviceOf(one), createdAt: one.createdAt, lastOkAt, failure };
   }
-}
-
-function unknownBrowser(id: string): HoldfastError {
-  return new HoldfastError("not-found", `No browser ${id} is subscribed.`, { hint: "The settings list them." });
 }
 
 function resting({ rest, failure }: Facts): string {

@@ -54,6 +54,17 @@ test("[DAEMON-2] stop ends the daemon, says so, and succeeds when there is nothi
   expect((await info(home)).state).toBe("stopped");
 });
 
+test("[DAEMON-17] what a start compiles is kept in the home for the next one", async () => {
+  await using home = new Home();
+  await home.ok(["start", "--port", "0"]);
+  await home.ok(["stop"]);
+  const kept = readdirSync(join(home.home, "cache"), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => statSync(join(entry.parentPath, entry.name)).size);
+  // The daemon's main file comes to 200 kB, the CLI's to 60.
+  expect(Math.max(...kept)).toBeGreaterThan(120_000);
+});
+
 test("[DAEMON-3] of many starts at once one daemon comes, and all of them say where it is", async () => {
   await using home = new Home();
   const all = await Promise.all([1, 2, 3, 4].map(() => home.cli(["start", "--port", "0"])));

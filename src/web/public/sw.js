@@ -72,7 +72,8 @@ const mustShow = /^(?!.*(Chrom|Android|Firefox)).*Safari/.test(navigator.userAge
 
 async function pushed(data) {
   const call = read(data);
-  const open = await self.clients.matchAll({ type: "window" });
+  // Also a tab that was opened before this worker was there.
+  const open = await self.clients.matchAll({ type: "window", includeUncontrolled: true });
   // Who looks at the page reads it there. A test is there to be seen.
   const seen = open.some(({ visibilityState }) => visibilityState === "visible");
   if (!seen || mustShow || call.test === true) await present(call);
@@ -101,7 +102,7 @@ self.addEventListener("notificationclick", (event) => {
   event.notification.close();
   const session = event.notification.data?.session;
   const show = async () => {
-    const [open] = await self.clients.matchAll({ type: "window" });
+    const [open] = await self.clients.matchAll({ type: "window", includeUncontrolled: true });
     if (open === undefined) {
       await self.clients.openWindow(session === undefined ? "/" : `/s/${session}`);
       return;

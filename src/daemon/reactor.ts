@@ -17,7 +17,7 @@ import { asPromptId, type SessionId } from "../protocol/ids.ts";
 import type { SessionState } from "../protocol/session.ts";
 import type { PullRequestFacts, ReviewThread } from "../protocol/tracker.ts";
 import type { Loop } from "./loop.ts";
-import { Notifications } from "./notifications.ts";
+import type { Notifications } from "./notifications.ts";
 import type { Parts } from "./parts.ts";
 import type { Tracking } from "./tracking.ts";
 import { currentStatus } from "./view.ts";
@@ -162,7 +162,7 @@ export class Reactor {
       title,
       text,
       why: step.why,
-      channels: Notifications.channelsOf(settings.notify),
+      channels: await this.#notifications.channelsOf(settings.notify),
     };
     const { reaction, why, key } = step;
     const fired: SessionEvent =

@@ -1,14 +1,19 @@
 /** Whether a project's workers have all finished, and which set of them that is. */
 import type { SessionId } from "../protocol/ids.ts";
-import type { SessionState, Status } from "../protocol/session.ts";
+import type { ReactionAction } from "../protocol/reaction.ts";
+import type { IntentName, SessionState, Status } from "../protocol/session.ts";
 import { contentKey } from "./outside-text.ts";
 
 const finished: ReadonlySet<Status> = new Set<Status>(["done", "merged"]);
 const over: ReadonlySet<Status> = new Set<Status>(["done", "merged", "exited", "killed", "archived"]);
 
-/** The session that it is told of (the one that finished last), and the key of the set; null while it is not so. */
+/**
+ * The session that it is told of, and the key of the set; null while it is not so. A message is for the orchestrator, where
+ * there is one; else it is the worker that finished last.
+ */
 export function allDone(
   sessions: readonly { session: SessionState; status: Status }[],
+  action: ReactionAction,
 ): { session: SessionId; key: string } | null {
   const workers = sessions.filter(({ session }) => session.role === "worker");
   if (!workers.every(({ status }) => over.has(status))) return null;
@@ -16,5 +21,14 @@ export function allDone(
   const last = done.toSorted((a, b) => b.session.lastActivityAt - a.session.lastActivityAt)[0];
   if (last === undefined) return null;
   const ids = workers.map(({ session }) => session.id).toSorted();
-  return { session: last.session.id, key: `all:${contentKey(ids.join("\n"))}` };
+  const leader = action === "send-to-agent" ? orchestratorOf(sessions.map(({ session }) => session)) : null;
+  return { session: (leader ?? last.session).id, key: `all:${contentKey(ids.join("\n"))}` };
 }
+
+/** One that is there, or would be with the next prompt. */
+export function orchestratorOf(sessions: readonly SessionState[]): SessionState | null {
+  const all = sessions.filter(({ role, intent }) => role === "orchestrator" && !gone.has(intent.want));
+  return all.find(({ intent }) => intent.want === "running") ?? all[0] ?? null;
+}
+
+const gone: ReadonlySet<IntentName> = new Set<IntentName>(["archived", "killed", "deleted"]);

@@ -59,8 +59,10 @@ function defaultAsk(reaction: Fired["reaction"]): string {
       return "It can be merged now.";
     case "exited":
       return "Go on with the task where you left off.";
-    case "needs-input":
     case "all-done":
+      return "Read what each has made, report to the person what is done and what is left, and start what the task still asks for.";
+    // Never sent: it would be taken for the answer.
+    case "needs-input":
       return "";
     default:
       return reaction satisfies never;

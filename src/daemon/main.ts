@@ -17,7 +17,7 @@ import { Owner } from "../base/owner.ts";
 import { resolvePaths, type Paths } from "../base/paths.ts";
 import { digestOf } from "../base/digest.ts";
 import { bootId, identify } from "../base/pid.ts";
-import { reach } from "../base/test-points.ts";
+import { now, reach } from "../base/test-points.ts";
 import { openLazyProjects } from "../config/lazy-projects.ts";
 import { openAccess } from "../http/access.ts";
 import { assertMayListen } from "../http/hosts.ts";
@@ -95,7 +95,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
     path: paths.database,
     backupsDirectory: paths.backups,
     reservePath: paths.reserve,
-    now: Date.now,
+    now,
     log,
   });
   owner.owns("store", () => store.close());
@@ -143,7 +143,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
     }),
     agents,
     projects,
-    clock: { now: Date.now, bootId },
+    clock: { now, bootId },
     log,
     worktrees: paths.worktrees,
     home: paths.home,
@@ -163,7 +163,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
         import("../tracker/trackers.ts"),
         import("../base/run.ts"),
       ]);
-      return createTrackers({ env: process.env, run: runProgram, configDir: dirname(paths.config), now: Date.now });
+      return createTrackers({ env: process.env, run: runProgram, configDir: dirname(paths.config), now });
     },
     webhook: async (...given) => (await import("../tracker/webhook.ts")).webhookOf(...given),
     notifiers: async () => (await import("../notify/notifiers.ts")).openNotifiers(),

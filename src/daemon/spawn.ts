@@ -11,7 +11,7 @@ import { asPromptId, asSessionId, type SessionId } from "../protocol/ids.ts";
 import type { Kind, SessionState } from "../protocol/session.ts";
 import type { SessionJson } from "../protocol/wire.ts";
 import type { Verb } from "../core/lifecycle.ts";
-import { isSameIssue } from "../core/issue-reference.ts";
+import { isIssueOf } from "../core/issue-reference.ts";
 import { orchestratorInstructions } from "../core/orchestrator.ts";
 import { branchFor, slug } from "../core/names.ts";
 import type { Loop } from "./loop.ts";
@@ -192,9 +192,7 @@ export function sessionOfIssue(
   }
   const candidates = parts.store
     .sessions()
-    .filter(
-      (session) => session.project === settings.id && session.issue !== null && isSameIssue(session.issue, issue),
-    );
+    .filter((session) => session.project === settings.id && isIssueOf(session, issue));
   const found = candidates.find(wantsToRun) ?? candidates.findLast((session) => session.intent.want !== "killed");
   const killed = candidates.at(-1);
   if (found !== undefined || killed === undefined) return found ?? null;

@@ -2,20 +2,20 @@
  * Asks trackers what became of the sessions' pull requests and issues, off the hot path: one question a repository for all
  * of its sessions, each with a deadline. What is different goes on record; what was not said changes nothing.
  */
-import { isTracked, pollDelay } from "../core/polling.ts";
+import { isDue, isTracked, pollDelay } from "../core/polling.ts";
 import { bounded } from "../base/deadline.ts";
 import { reach } from "../base/test-points.ts";
 import type { ProjectSettings, ProjectTracker } from "../ports/projects.ts";
-import type { Asked, PullRequestQuestion, Tracker, Trackers } from "../ports/tracker.ts";
+import type { Asked, CodeHost, PullRequestQuestion, Tracker, Trackers } from "../ports/tracker.ts";
 import { messageOf } from "../protocol/error.ts";
 import type { ProjectId, SessionId } from "../protocol/ids.ts";
 import type { SessionState } from "../protocol/session.ts";
-import type { IssueFacts } from "../protocol/tracker.ts";
+import type { IssueFacts, PullRequestFacts, SeenPullRequest } from "../protocol/tracker.ts";
 import type { TrackerJson } from "../protocol/wire.ts";
-import { looksLikeIssue } from "../core/issue-reference.ts";
+import { issueReference, looksLikeIssue } from "../core/issue-reference.ts";
 import type { Parts } from "./parts.ts";
 import { TrackerHealth } from "./tracker-health.ts";
-import { isTaken, TrackerRecord } from "./tracker-record.ts";
+import { isElsewhere, isTaken, TrackerRecord } from "./tracker-record.ts";
 
 /** Longer than the adapters' own deadlines for a question in several parts. */
 const askDeadlineMs = 45_000;
@@ -146,17 +146,21 @@ export class Tracking {
     const fresh = this.#fresh;
     this.#fresh = false;
     this.#polled = true;
-    const groups = await this.#groups();
+    const groups = await this.#groups(fresh);
     const asked = await Promise.all([...this.#byHost(groups, fresh), ...this.#byTracker(groups)].map((ask) => ask()));
     await reach("tracking.asked");
     if (!this.#closed) await this.#told([...new Set(asked.flat())]);
   }
 
   /** Read anew each round: what a file says now counts, and one bad file keeps no other project from being asked. */
-  async #groups(): Promise<Group[]> {
+  async #groups(fresh: boolean): Promise<Group[]> {
+    const { pullRequests, issues } = this.#parts.heard;
+    const now = this.#parts.clock.now();
     const groups = new Map<ProjectId, SessionState[]>();
     for (const session of this.#parts.store.sessions()) {
-      if (isTracked(session)) groups.set(session.project, [...(groups.get(session.project) ?? []), session]);
+      const heardAt = pullRequests.get(session.id) ?? issues.get(session.id) ?? null;
+      if (fresh ? isTracked(session) : isDue(session, heardAt, now))
+        groups.set(session.project, [...(groups.get(session.project) ?? []), session]);
     }
     const all = await Promise.all(
       [...groups].map(async ([project, sessions]): Promise<Group[]> => {
@@ -176,14 +180,37 @@ export class Tracking {
       if (host === null || this.#rests(tracker)) return [];
       const questions = members.flatMap(({ session, settings }) => this.#question(session, settings, fresh));
       if (questions.length === 0) return [];
-      const answers = await this.#bounded(tracker, host.pullRequests(questions));
+      const answers = await this.#bounded(tracker, this.#ofAll(tracker, host, members, questions));
       const hidden = `${tracker.settings.repo} is not there, or the token may not see it.`;
       return await this.#take(tracker, members, answers, {
         hidden,
         heard: this.#parts.heard.pullRequests,
-        take: (session, facts) => this.record.pullRequests(session, this.#branchOf(session), facts),
+        take: (session, facts) =>
+          this.record.pullRequests(session, { branch: this.#branchOf(session), repo: tracker.settings.repo }, facts),
       });
     });
+  }
+
+  /** One question for all of the repository's; what was claimed from elsewhere is rare, and asked for by its address. */
+  async #ofAll(
+    tracker: Tracker,
+    host: CodeHost,
+    members: readonly { session: SessionState }[],
+    questions: readonly PullRequestQuestion[],
+  ): Promise<Map<string, Asked<PullRequestFacts[]>>> {
+    const answers = await host.pullRequests(questions);
+    for (const { session } of members) {
+      const answer = answers.get(session.id);
+      if (answer?.is !== "known") continue;
+      const value = [...answer.value];
+      for (const { facts } of openOf(session).filter((one) => isElsewhere(one, tracker.settings.repo))) {
+        const one = await host.pullRequest(facts.url);
+        // What was not said is as it was.
+        if (one.is !== "absent") value.push(one.is === "known" ? one.value : facts);
+      }
+      answers.set(session.id, { is: "known", value });
+    }
+    return answers;
   }
 
   #byTracker(groups: readonly Group[]): (() => Promise<SessionId[]>)[] {
@@ -191,7 +218,7 @@ export class Tracking {
       if (this.#rests(tracker)) return [];
       const wanted = members.filter(({ session }) => session.issue !== null && looksLikeIssue(session.issue));
       if (wanted.length === 0) return [];
-      const keyOf = (session: SessionState): string => session.issueSeen?.key ?? session.issue ?? "";
+      const keyOf = (session: SessionState): string => issueReference(session, tracker.settings.repo);
       const references = [...new Set(wanted.map(({ session }) => keyOf(session)))];
       const answers = await this.#bounded(tracker, tracker.issues(references));
       if (answers === null) return [];
@@ -226,11 +253,11 @@ export class Tracking {
 
   #question(session: SessionState, settings: ProjectSettings, fresh: boolean): PullRequestQuestion[] {
     const branch = this.#branchOf(session);
-    const numbers = (session.pullRequests ?? [])
-      .filter(({ facts, lost }) => facts.state !== "merged" && !isTaken(lost))
-      .map(({ facts }) => facts.number);
+    const open = openOf(session);
+    const repo = settings.codeHost?.repo ?? "";
+    const numbers = open.filter((one) => !isElsewhere(one, repo)).map(({ facts }) => facts.number);
     // Whatever comes from a default branch is somebody else's.
-    if (branch === settings.defaultBranch && numbers.length === 0) return [];
+    if (branch === settings.defaultBranch && open.length === 0) return [];
     return [{ key: session.id, branch, numbers, ...(fresh ? { fresh } : {}) }];
   }
 
@@ -304,6 +331,11 @@ export class Tracking {
   #why(tracker: Tracker): string {
     return this.#health.get(tracker)?.json("", tracker, this.#parts.clock.now()).why ?? "It did not answer.";
   }
+}
+
+/** What may still change. */
+function openOf({ pullRequests = [] }: SessionState): SeenPullRequest[] {
+  return pullRequests.filter(({ facts, lost }) => facts.state !== "merged" && !isTaken(lost));
 }
 
 /** Issues and pull requests; mostly the same place. */

@@ -18,14 +18,27 @@ export function looksLikeIssue(reference: string): boolean {
   return issueKey(reference) !== null;
 }
 
-/** @param reference what a person wrote. */
-export function isIssueOf({ issue, issueSeen }: Pick<SessionState, "issue" | "issueSeen">, reference: string): boolean {
+/**
+ * @param reference what a person wrote.
+ * @param team whose issues bare numbers are, on a tracker that gives each team a row of its own; else null.
+ */
+export function isIssueOf(
+  { issue, issueSeen }: Pick<SessionState, "issue" | "issueSeen">,
+  reference: string,
+  team: string | null,
+): boolean {
   if (issue === null) return false;
   if (issue === reference) return true;
-  if (issueKey(issue) === null || issueKey(issue) !== issueKey(reference)) return false;
+  const [own, wanted] = [inTeam(issueKey(issue), team), inTeam(issueKey(reference), team)];
+  if (own === null || own !== wanted) return false;
   // Numbers are of one repository; an address tells of which.
   const [known, asked] = [repositoryIn(issueSeen?.url ?? issue), repositoryIn(reference)];
   return known === null || asked === null || known === asked;
+}
+
+/** `12` of the team INT is INT-12. */
+export function inTeam(key: string | null, team: string | null): string | null {
+  return key === null || team === null || !/^\d+$/.test(key) ? key : `${team.toUpperCase()}-${key}`;
 }
 
 /** How the tracker of a repository is asked for a session's issue again: a bare number would mean one of its own. */

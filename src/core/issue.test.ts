@@ -24,15 +24,18 @@ test("[TRK-6] number, key and address of one issue are one issue; another reposi
     issueSeen: { key, url, title: "t", state: "open" as const, labels: [], seenAt: 0 },
   });
   const own = seen("123", "https://github.com/owner/app/issues/123");
-  expect(isIssueOf(own, "#123")).toBe(true);
-  expect(isIssueOf(own, "https://github.com/Owner/app/issues/123#issuecomment-1")).toBe(true);
-  expect(isIssueOf(own, "https://github.com/owner/other/issues/123")).toBe(false);
-  expect(isIssueOf(own, "https://github.com/owner/app/issues/124")).toBe(false);
-  expect(isIssueOf({ issue: "123" }, "https://github.com/owner/app/issues/123")).toBe(true);
-  expect(isIssueOf({ issue: "INT-1" }, "https://linear.app/team/issue/int-1/title")).toBe(true);
-  expect(isIssueOf({ issue: "login" }, "login")).toBe(true);
-  expect(isIssueOf({ issue: "login" }, "other")).toBe(false);
-  expect(isIssueOf({ issue: null }, "1")).toBe(false);
+  expect(isIssueOf(own, "#123", null)).toBe(true);
+  expect(isIssueOf(own, "https://github.com/Owner/app/issues/123#issuecomment-1", null)).toBe(true);
+  expect(isIssueOf(own, "https://github.com/owner/other/issues/123", null)).toBe(false);
+  expect(isIssueOf(own, "https://github.com/owner/app/issues/124", null)).toBe(false);
+  expect(isIssueOf({ issue: "123" }, "https://github.com/owner/app/issues/123", null)).toBe(true);
+  expect(isIssueOf({ issue: "INT-1" }, "https://linear.app/team/issue/int-1/title", null)).toBe(true);
+  expect(isIssueOf({ issue: "login" }, "login", null)).toBe(true);
+  expect(isIssueOf({ issue: "login" }, "other", null)).toBe(false);
+  expect(isIssueOf({ issue: null }, "1", null)).toBe(false);
+  expect(isIssueOf({ issue: "INT-1" }, "#1", "int")).toBe(true);
+  expect(isIssueOf({ issue: "1" }, "INT-1", "INT")).toBe(true);
+  expect(isIssueOf({ issue: "OPS-1" }, "1", "INT")).toBe(false);
 
   expect(issueReference(own, "Owner/App")).toBe("123");
   const elsewhere = seen("123", "https://github.com/owner/other/issues/123");

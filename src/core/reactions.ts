@@ -101,7 +101,8 @@ function isKnown({ history, trouble }: Case): boolean {
 }
 
 function send(facts: ReactionFacts, of: Case, now: number): ReactionStep[] {
-  const { history } = of;
+  // Each set of finished sessions is a matter of its own, and nothing has to follow from it.
+  const history = of.reaction === "all-done" ? undefined : of.history;
   const attempts = history?.attempts ?? 0;
   const escalated = history?.escalated ?? false;
   const ear = earOf(facts, of.reaction);

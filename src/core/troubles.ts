@@ -47,6 +47,7 @@ export function troublesOf(reaction: ReactionName, facts: ReactionFacts, now: nu
     case "all-done":
       return known(
         facts.allDone === null ? [] : [trouble(facts.allDone, "Every session of the project has finished.", null)],
+        false,
       );
     default:
       return reaction satisfies never;

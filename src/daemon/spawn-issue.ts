@@ -1,5 +1,5 @@
 /** The issue that a session is started for, read from its tracker where there is one. */
-import { isPullRequestReference, issueKey } from "../core/issue-reference.ts";
+import { inTeam, isPullRequestReference, issueKey } from "../core/issue-reference.ts";
 import { issuePrompt, issueTitle } from "../core/issue-prompt.ts";
 import { oneLine } from "../core/outside-text.ts";
 import type { ProjectSettings } from "../ports/projects.ts";
@@ -51,7 +51,8 @@ export async function readIssue(
     });
   }
   const text = `${why} The session was started with the prompt alone.`;
-  return { ...plain, key: issueKey(issue), events: [{ type: "notice", level: "warn", text }] };
+  const team = tracker.type === "linear" ? tracker.repo : null;
+  return { ...plain, key: inTeam(issueKey(issue), team), events: [{ type: "notice", level: "warn", text }] };
 }
 
 /** A pull request has its work and its branch already: whoever names one wants to go on with that, not to begin anew. */

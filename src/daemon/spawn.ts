@@ -190,9 +190,10 @@ export function sessionOfIssue(
       hint: "For example: holdfast spawn my-app 123 --resume",
     });
   }
+  const team = settings.tracker?.type === "linear" ? settings.tracker.repo : null;
   const candidates = parts.store
     .sessions()
-    .filter((session) => session.project === settings.id && isIssueOf(session, issue));
+    .filter((session) => session.project === settings.id && isIssueOf(session, issue, team));
   const found = candidates.find(wantsToRun) ?? candidates.findLast((session) => session.intent.want !== "killed");
   const killed = candidates.at(-1);
   if (found !== undefined || killed === undefined) return found ?? null;

@@ -42,7 +42,15 @@ export function messageFor(
           ),
         ];
   const data = [...names, ...quoted];
-  return [oneLine(of.why, 500), ...url, "", head, ...(data.length === 0 ? [] : ["", outside, "", ...data])].join("\n");
+  return [oneLine(toAgent(of), 500), ...url, "", head, ...(data.length === 0 ? [] : ["", outside, "", ...data])].join(
+    "\n",
+  );
+}
+
+/** The sentence is for people; of itself an agent is spoken to. */
+function toAgent({ reaction, why }: Pick<Fired, "why" | "reaction">): string {
+  if (reaction === "exited") return "You had ended, and were started again.";
+  return reaction === "agent-idle" ? why.replace(/^The agent has been/, "You have been") : why;
 }
 
 function defaultAsk(reaction: Fired["reaction"]): string {

@@ -87,6 +87,12 @@ test("[TRK-8, CLEAN-2] what was put away is completed too when its pull request 
   expect(await home.ofType(id, "notification")).toEqual([]);
   expect(await home.ok(["session", "cleanup"])).toContain(`  Skipped: ${id} (its pull request is not merged)\n`);
   await home.squash(branch, number);
+  // Nobody says so now, and nothing else is claimed.
+  github.fail({ how: "status", status: 502 }, { times: 1000 });
+  const unheard = `  Skipped: ${id} (whether its pull request is merged is not known)\n`;
+  expect(await home.ok(["session", "cleanup"])).toContain(unheard);
+  github.heal();
+  home.clockAhead(61_000);
   expect(await home.ok(["session", "cleanup"])).toContain(`  Cleaned: ${id}\n`);
   expect((await home.show(id)).status).toBe("killed");
 });

@@ -68,9 +68,7 @@ test("[REACT-11, REACT-3] an idle agent is reminded within a budget, then a pers
   await home.ended(id, 2);
   expect((await home.ofType(id, "prompt.admitted")).at(-1)).toMatchObject({
     by: "reaction",
-    text: expect.stringMatching(
-      /^The agent has been idle for 16 min without a pull request\.\n\nGo on with the task\./,
-    ),
+    text: expect.stringMatching(/^You have been idle for 16 min without a pull request\.\n\nGo on with the task\./),
   });
   expect(await reacted(30)).toEqual(["fired"]);
   expect(await reacted(32)).toEqual(["fired", "escalated"]);

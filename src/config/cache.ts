@@ -1,7 +1,8 @@
 /** Configuration files as they are now, parsed only when they changed. */
 import { stat } from "node:fs/promises";
 import { interpret, type ConfigKind, type Loaded } from "./load.ts";
-import { isSettled, readConfigFile, stampOf } from "./read-file.ts";
+import { isSettled, stampOf } from "./file-stamp.ts";
+import { readConfigFile } from "./read-file.ts";
 import type { HoldfastConfig } from "./schema.ts";
 
 interface Entry {

@@ -6,7 +6,7 @@ import { statSync } from "node:fs";
 import type { AgentDefinition } from "../ports/agents.ts";
 import type { ProjectRow } from "../ports/store.ts";
 import type { ConfiguredProjects, OpenProjectsOptions } from "./projects.ts";
-import { isSettled, stampOf, type FileStamp } from "./read-file.ts";
+import { isSettled, stampOf, type FileStamp } from "./file-stamp.ts";
 
 export interface LazyProjectsOptions extends OpenProjectsOptions {
   /** Where the agents of the files are kept between two starts. */

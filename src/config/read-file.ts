@@ -1,17 +1,12 @@
-/** The text of a configuration file, and a stamp that changes when the file does. */
+/** The text of a configuration file. */
 import { isUtf8 } from "node:buffer";
 import { constants } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
 import type { Problem } from "./problem.ts";
+import { stampOf, type FileStamp } from "./file-stamp.ts";
 
 /** A hundred times what a person writes; a larger file is something else and would cost seconds to parse. */
 export const maxConfigBytes = 1024 * 1024;
-
-export interface FileStamp {
-  mtimeMs: number;
-  /** Device, inode, size and both times in nanoseconds. */
-  key: string;
-}
 
 export type FileText =
   | { is: "text"; text: string; stamp: FileStamp }
@@ -51,30 +46,6 @@ export async function readConfigFile(file: string): Promise<FileText> {
   } finally {
     await handle.close();
   }
-}
-
-export function stampOf(stat: {
-  dev: bigint;
-  ino: bigint;
-  size: bigint;
-  mtimeNs: bigint;
-  ctimeNs: bigint;
-  mtimeMs: bigint;
-}): FileStamp {
-  return {
-    mtimeMs: Number(stat.mtimeMs),
-    key: [stat.dev, stat.ino, stat.size, stat.mtimeNs, stat.ctimeNs].join(":"),
-  };
-}
-
-/**
- * A file that changed this shortly before it was read may change once more without its times changing (a timestamp is
- * as coarse as 2 s on some file systems), so such a reading is not trusted the next time.
- */
-const settleMs = 2000;
-
-export function isSettled(stamp: FileStamp, readAt: number): boolean {
-  return readAt - stamp.mtimeMs > settleMs;
 }
 
 function firstBadLine(bytes: Buffer): number {

@@ -11,7 +11,7 @@ import { change } from "./change.ts";
 import type { Loop } from "./loop.ts";
 import type { Parts } from "./parts.ts";
 import { promptToSend } from "./prompt-text.ts";
-import { settled } from "./spawn.ts";
+import { settled } from "./settled.ts";
 import { findSession, perform } from "./verbs.ts";
 import { iso, sessionJson } from "./view.ts";
 

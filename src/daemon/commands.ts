@@ -8,28 +8,10 @@ import type { ProjectAddRequest, RefreshRequest } from "../protocol/command.ts";
 import { HoldfastError } from "../protocol/error.ts";
 import type { SessionId } from "../protocol/ids.ts";
 import type { Answers, FindingJson, InfoJson, ProjectJson, SessionJson, TrashJson } from "../protocol/wire.ts";
-import {
-  answer,
-  attachment,
-  cancel,
-  configure,
-  dismissPrimer,
-  editPrompt,
-  endTurn,
-  errorLog,
-  killAgent,
-  primer,
-  queue,
-  restartAgent,
-  workers,
-} from "./chat.ts";
-import { convert } from "./convert.ts";
 import { emptyEntry } from "./empty-trash.ts";
 import { fenced } from "./fence.ts";
 import type { Loop } from "./loop.ts";
 import type { Parts } from "./parts.ts";
-import { admitPrompt } from "./prompts.ts";
-import { spawn } from "./spawn.ts";
 import type { TrackingDoor } from "./tracking-door.ts";
 import { findSession, perform, type PlainVerb } from "./verbs.ts";
 import { eventJson, iso, sessionJson } from "./view.ts";
@@ -64,6 +46,8 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
     (ask: Ask): Promise<Answers["stop"]> =>
       perform(parts, loop, name, ask);
   const json = (session: Parameters<typeof sessionJson>[2]): SessionJson => sessionJson(parts, loop, session);
+  // Asked for by name, so that a starting daemon need not load what each of them takes.
+  const chat = () => import("./chat.ts");
   const listProjects = (): Promise<ProjectJson[]> =>
     Promise.all(store.projects().map((row) => projectJson(parts, row).catch(() => bareProject(parts, row))));
   return fenced(parts, {
@@ -91,9 +75,9 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
         .filter((session) => query["project"] === undefined || session.project === query["project"])
         .map(json),
     session: (ask) => json(findSession(parts, ask)),
-    spawn: (ask) => {
+    spawn: async (ask) => {
       if (halting) throw new HoldfastError("conflict", "The sessions are being stopped; nothing new is started.");
-      return spawn(parts, loop, options.tracking, ask);
+      return (await import("./spawn.ts")).spawn(parts, loop, options.tracking, ask);
     },
     stop: verb("stop"),
     kill: verb("kill"),
@@ -109,7 +93,7 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
         await store.change(findSession(parts, ask).id, () => [{ type: "session.renamed", title, by: ask.actor }]),
       );
     },
-    prompt: (ask) => admitPrompt(parts, loop, ask),
+    prompt: async (ask) => (await import("./prompts.ts")).admitPrompt(parts, loop, ask),
     events: (ask) => {
       const since = Number(ask.query["since"] ?? 0);
       const before = Number(ask.query["before"] ?? Number.MAX_SAFE_INTEGER);
@@ -149,21 +133,21 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
       return [...options.selfCheck(), ...(await options.tracking.report()).map(trackerFinding)];
     },
     settings: async () => (await import("./settings.ts")).settings(parts, options, await listProjects()),
-    workers: () => workers(parts, loop),
-    answer: (ask) => answer(parts, loop, ask),
-    cancel: (ask) => cancel(parts, ask),
-    endTurn: (ask) => endTurn(parts, loop, ask),
-    configure: (ask) => configure(parts, loop, ask),
-    acpKill: (ask) => killAgent(parts, loop, ask),
-    acpRestart: (ask) => restartAgent(parts, loop, ask),
-    acpLogs: (ask) => errorLog(parts, ask),
+    workers: async () => (await chat()).workers(parts, loop),
+    answer: async (ask) => (await chat()).answer(parts, loop, ask),
+    cancel: async (ask) => (await chat()).cancel(parts, ask),
+    endTurn: async (ask) => (await chat()).endTurn(parts, loop, ask),
+    configure: async (ask) => (await chat()).configure(parts, loop, ask),
+    acpKill: async (ask) => (await chat()).killAgent(parts, loop, ask),
+    acpRestart: async (ask) => (await chat()).restartAgent(parts, loop, ask),
+    acpLogs: async (ask) => (await chat()).errorLog(parts, ask),
     screen: (ask) => screen(parts, ask),
-    primer: (ask) => primer(parts, ask),
-    primerDismiss: (ask) => dismissPrimer(parts, loop, ask),
-    convert: (ask) => convert(parts, loop, ask),
-    promptEdit: (ask) => editPrompt(parts, loop, ask),
-    attachment: (ask) => attachment(parts, ask),
-    queue: (ask) => queue(parts, findSession(parts, ask)),
+    primer: async (ask) => (await chat()).primer(parts, ask),
+    primerDismiss: async (ask) => (await chat()).dismissPrimer(parts, loop, ask),
+    convert: async (ask) => (await import("./convert.ts")).convert(parts, loop, ask),
+    promptEdit: async (ask) => (await chat()).editPrompt(parts, loop, ask),
+    attachment: async (ask) => (await chat()).attachment(parts, ask),
+    queue: async (ask) => (await chat()).queue(parts, findSession(parts, ask)),
     trackers: () => options.tracking.report(),
     trackersRefresh: (ask) => options.tracking.refresh((ask.body as RefreshRequest).project),
     claimPullRequest: async (ask) => (await import("./claim.ts")).claimPullRequest(parts, loop, options.tracking, ask),

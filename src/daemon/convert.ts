@@ -8,7 +8,7 @@ import { change } from "./change.ts";
 import { forgetConversation } from "./forget-conversation.ts";
 import type { Loop } from "./loop.ts";
 import type { Parts } from "./parts.ts";
-import { settled } from "./spawn.ts";
+import { settled } from "./settled.ts";
 import { findSession, noticesSince } from "./verbs.ts";
 
 const stopWaitMs = 15_000;

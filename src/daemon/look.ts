@@ -14,13 +14,13 @@ const dayMs = 24 * 3_600_000;
 
 export async function changes(parts: Parts, ask: Ask): Promise<ChangesJson> {
   const session = findSession(parts, ask);
-  return await parts.workspaces.changes(treeOf(parts, session), against(parts, session));
+  return await parts.workspaces.changes(await treeOf(parts, session), against(parts, session));
 }
 
 export async function patch(parts: Parts, ask: Ask): Promise<PatchJson> {
   const session = findSession(parts, ask);
   const file = ask.query["path"];
-  return await parts.workspaces.patch(treeOf(parts, session), against(parts, session), file ?? null);
+  return await parts.workspaces.patch(await treeOf(parts, session), against(parts, session), file ?? null);
 }
 
 export async function files(parts: Parts, ask: Ask): Promise<FilesJson> {
@@ -28,7 +28,7 @@ export async function files(parts: Parts, ask: Ask): Promise<FilesJson> {
   const limit = Number(ask.query["limit"] ?? defaultFiles);
   if (!Number.isSafeInteger(limit) || limit < 1) throw new HoldfastError("usage", "`limit` is a whole number above 0.");
   return await parts.workspaces.files(
-    treeOf(parts, session),
+    await treeOf(parts, session),
     (ask.query["query"] ?? "").trim(),
     Math.min(limit, maxFiles),
   );
@@ -58,10 +58,10 @@ export async function work(parts: Parts, ask: Ask): Promise<WorkJson> {
   return { ...(await parts.workspaces.inspect(session.workspacePath)), where };
 }
 
-function treeOf(parts: Parts, session: SessionState): string {
+async function treeOf(parts: Parts, session: SessionState): Promise<string> {
   const { workspace, workspacePath: path, id } = session;
   if (workspace.at === "trashed") {
-    const kept = parts.workspaces.trashedAt(workspace.trash);
+    const kept = await parts.workspaces.trashedAt(workspace.trash);
     if (kept !== null) return kept;
     throw new HoldfastError("not-found", `The worktree of ${id} is no longer in the trash.`, {
       hint: "See what is kept with `holdfast trash ls`.",

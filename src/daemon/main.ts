@@ -29,7 +29,7 @@ import { keeperText } from "../keeper/keeper.ts";
 import { openAcpRuntime } from "../runtime/acp/runtime.ts";
 import { openTmuxRuntime } from "../runtime/tmux/runtime.ts";
 import { openStore } from "../store/open.ts";
-import { openWorkspaces } from "../workspace/workspaces.ts";
+import { openLazyWorkspaces } from "../workspace/lazy-workspaces.ts";
 import { createCommands } from "./commands.ts";
 import { guardOf } from "./fence.ts";
 import { LazyTranscripts } from "./lazy-transcripts.ts";
@@ -130,17 +130,18 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
   );
   define(await projects.agents(store.projects()));
   const heard = { pullRequests: new Map<SessionId, number>(), issues: new Map<SessionId, number>() };
+  const workspaces = openLazyWorkspaces({
+    worktreesDirectory: paths.worktrees,
+    trashDirectory: paths.trash,
+    now: Date.now,
+    log,
+  });
   const parts: Parts = {
     store,
     transcripts,
     settings: knownSettings({ store, projects, log }),
     runtimes: { terminal: tmux, chat },
-    workspaces: openWorkspaces({
-      worktreesDirectory: paths.worktrees,
-      trashDirectory: paths.trash,
-      now: Date.now,
-      log,
-    }),
+    workspaces,
     agents,
     projects,
     clock: { now, bootId },

@@ -17,7 +17,7 @@ export async function createWorkspace(parts: Parts, session: SessionState): Prom
   try {
     const ready = await parts.workspaces.create(plan, (text) => void output.push(text));
     await reach("workspace.created");
-    parts.workspaces.exclude(ready.path, parts.agents.get(session.agent)?.terminal?.exclude ?? []);
+    await parts.workspaces.exclude(ready.path, parts.agents.get(session.agent)?.terminal?.exclude ?? []);
     prepareSpare(parts, session);
     return await record(parts, session, [
       ...(output.length === 0 ? [] : [{ type: "workspace.output" as const, text: output.join("").slice(-64_000) }]),

@@ -12,7 +12,7 @@ import { runtimeFacts } from "./facts.ts";
 import { forgetConversation } from "./forget-conversation.ts";
 import type { Loop } from "./loop.ts";
 import type { Parts } from "./parts.ts";
-import { settled } from "./spawn.ts";
+import { settled } from "./settled.ts";
 import { sessionJson } from "./view.ts";
 
 /** After this the answer says what remains; the daemon goes on ending it. */

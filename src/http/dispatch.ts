@@ -12,7 +12,6 @@ import type { OwnRoutes } from "./own-routes.ts";
 import { Refusal } from "./refusal.ts";
 import { splitUrl } from "./request-parts.ts";
 import { nothingAt, readQuery, type FindRoute, type Match } from "./router.ts";
-import { sendFile } from "./static-files.ts";
 
 export interface DispatchParts {
   handlers: Handlers;
@@ -46,6 +45,8 @@ export function createDispatch(parts: DispatchParts): Dispatch {
         const navigation = (request.headers.accept ?? "").includes("text/html");
         const encodings = request.headers["accept-encoding"] ?? "";
         const wanted = { method: request.method ?? "GET", path, navigation, encodings };
+        // Only a browser asks for these: they load with the first page.
+        const { sendFile } = await import("./static-files.ts");
         await sendFile(parts.webDirectory, wanted, response);
       }
     } catch (error) {

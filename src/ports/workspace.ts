@@ -92,7 +92,7 @@ export interface Workspaces {
   /** Paths that fit some letters, best first. */
   files(path: string, query: string, limit: number): Promise<FilesJson>;
   /** Where a trashed worktree lies now; null when it is not there. */
-  trashedAt(id: TrashId): string | null;
+  trashedAt(id: TrashId): Promise<string | null>;
   /** `unknown` where the file system does not say: nothing may be concluded from that. */
   exists(path: string): boolean | "unknown";
   /** The branch that HEAD names now, by reading the file: cheap enough for every line of a list. */
@@ -103,7 +103,7 @@ export interface Workspaces {
   listTrash(): Promise<TrashEntry[]>;
   empty(id: TrashId): Promise<void>;
   /** Keeps files that an agent writes for itself out of `git status`, without touching a tracked file. */
-  exclude(path: string, patterns: readonly string[]): void;
+  exclude(path: string, patterns: readonly string[]): Promise<void>;
   /** Keeps one worktree ready for the next spawn, where that pays; `always`: also where the checkout is fast. */
   prepareSpare(repository: string, defaultBranch: string, always?: boolean): Promise<void>;
 }

@@ -26,13 +26,6 @@ export interface LoadedSessions {
   damaged: Set<string>;
 }
 
-/** Fields that states stored by an earlier version do not have. */
-const laterFields: Pick<SessionState, "permissions" | "picks" | "conversationSince"> = {
-  permissions: [],
-  picks: { config: {} },
-  conversationSince: null,
-};
-
 export function loadSessions(sqlite: Sqlite): LoadedSessions {
   const loaded: LoadedSessions = { states: new Map(), used: new Set(), rebuilt: [], damaged: new Set() };
   const rows = sqlite.statement("SELECT id, deleted, state, crc FROM sessions ORDER BY rowid").all();
@@ -40,7 +33,7 @@ export function loadSessions(sqlite: Sqlite): LoadedSessions {
     loaded.used.add(row.id);
     if (isPurged(row)) continue;
     if (isIntactState(row)) {
-      loaded.states.set(row.id, { ...laterFields, ...(JSON.parse(row.state!) as SessionState) });
+      loaded.states.set(row.id, decodeState(row.state!));
       continue;
     }
     const state = foldEvents(sqlite, row.id);
@@ -114,7 +107,17 @@ function isIntactState(row: SessionRow): boolean {
 }
 
 function checksum(id: string, state: string): number {
-  return crc32(`${id} ${state}`);
+  // In two steps: joining the texts costs as much as the sum.
+  return crc32(state, crc32(`${id} `));
+}
+
+/** With the fields that states stored by an earlier version do not have. */
+function decodeState(text: string): SessionState {
+  const state = JSON.parse(text) as SessionState;
+  state.permissions ??= [];
+  state.picks ??= { config: {} };
+  if (state.conversationSince === undefined) state.conversationSince = null;
+  return state;
 }
 
 /** Null when an event is damaged too: a lost `killed` must never read as `running`. */

@@ -73,20 +73,11 @@ export class Sqlite {
   }
 }
 
-export function requireSqliteVersion(version = linkedVersion()): void {
+export function requireSqliteVersion(version = process.versions["sqlite"] ?? "0"): void {
   if (compare(version, oldestSqlite) >= 0) return;
   throw new HoldfastError("storage", `This Node has SQLite ${version}; Holdfast needs ${oldestSqlite} or newer.`, {
     hint: "Older ones can damage the database. Run Holdfast with the Node that it brings along.",
   });
-}
-
-function linkedVersion(): string {
-  const db = new DatabaseSync(":memory:");
-  try {
-    return String(db.prepare("SELECT sqlite_version() AS version").get()?.["version"]);
-  } finally {
-    db.close();
-  }
 }
 
 function compare(a: string, b: string): number {

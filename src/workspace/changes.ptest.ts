@@ -176,7 +176,7 @@ test("[LOOK-5] a worktree in the trash is compared where it lies", async () => {
   commit(path, { "kept.txt": "k\n" });
   put(path, { "loose.txt": "l\n" });
   const entry = await world.workspaces.trash(world.plan("ab-1"));
-  const kept = world.workspaces.trashedAt(entry!.id);
+  const kept = await world.workspaces.trashedAt(entry!.id);
   const found = await world.workspaces.changes(kept!, onMain);
   expect(found.files.map((file) => [file.path, file.areas])).toEqual([
     ["kept.txt", ["committed"]],

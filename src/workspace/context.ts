@@ -3,6 +3,9 @@ import type { Logger } from "../ports/commands.ts";
 import type { Foresight } from "./foresight.ts";
 import type { Serial } from "./serial.ts";
 
+/** Long enough to notice after a holiday that something is missing. */
+export const trashDays = 14;
+
 export interface Context {
   worktrees: string;
   trash: string;

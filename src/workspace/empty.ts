@@ -8,7 +8,7 @@ import { chmod, readdir, rm } from "node:fs/promises";
 import { basename, join, sep } from "node:path";
 import { HoldfastError } from "../protocol/error.ts";
 import type { TrashEntry } from "../ports/workspace.ts";
-import type { Context } from "./context.ts";
+import { trashDays, type Context } from "./context.ts";
 import { git } from "./git.ts";
 import { passed } from "./points.ts";
 import { readRegistration, samePath } from "./repository.ts";
@@ -23,8 +23,6 @@ import {
   type TrashRecord,
 } from "./trash-records.ts";
 
-/** Long enough to notice after a holiday that something is missing. */
-export const trashDays = 14;
 const dayMs = 24 * 60 * 60_000;
 
 export function expired(entries: readonly TrashEntry[], now: number, days = trashDays): TrashEntry[] {

@@ -1,13 +1,14 @@
 /** Worktrees for the daemon: implements the port by the parts beside it, one call at a time for each path. */
-import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
+import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "../ports/commands.ts";
 import type { Workspaces } from "../ports/workspace.ts";
 import { HoldfastError, messageOf } from "../protocol/error.ts";
-import type { Context } from "./context.ts";
+import { trashDays, type Context } from "./context.ts";
 import { createWorkspace } from "./create.ts";
-import { emptyTrash, trashDays } from "./empty.ts";
+import { emptyTrash } from "./empty.ts";
 import { excludePatterns } from "./exclude.ts";
+import { exists } from "./exists.ts";
 import { Foresight } from "./foresight.ts";
 import { findFreeBranch } from "./free-branch.ts";
 import { liveBranch } from "./head.ts";
@@ -66,27 +67,17 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     changes: async (path, against) => await (await import("./changes.ts")).readChanges(context, path, against),
     patch: async (path, against, file) => await (await import("./patch.ts")).readPatch(context, path, against, file),
     files: async (path, query, limit) => await (await import("./files.ts")).findFiles(path, query, limit),
-    trashedAt: (id) => (hasTree(context.trash, id) ? treeOf(context.trash, id) : null),
+    trashedAt: async (id) => (hasTree(context.trash, id) ? treeOf(context.trash, id) : null),
     exists,
     liveBranch,
     trash: async (request) => await serial.run(request.path, async () => await moveToTrash(context, request)),
     restore: async (id) => await serial.run(pathOf(id), async () => await restoreFromTrash(context, id)),
     listTrash: async () => await listTrash(context),
     empty: async (id) => await serial.run(pathOf(id), async () => await emptyTrash(context, id)),
-    exclude: excludePatterns,
+    exclude: async (path, patterns) => excludePatterns(path, patterns),
     prepareSpare: async (repository, defaultBranch, always) =>
       await prepareSpare(context, repository, defaultBranch, always ?? false),
   };
-}
-
-function exists(path: string): boolean | "unknown" {
-  // The usual answer without the cost of a stat: only a directory has this name in it.
-  if (existsSync(`${path}/.`)) return true;
-  try {
-    return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
-  } catch {
-    return "unknown";
-  }
 }
 
 async function listTrash(context: Context): ReturnType<Workspaces["listTrash"]> {

@@ -27,7 +27,8 @@ interface Followed {
 
 export class Hints {
   readonly #tmux: Tmux;
-  readonly #closing = new AbortController();
+  #closed = false;
+  #waiter: AbortController | null = null;
   readonly #listeners: Listener[] = [];
   readonly #followed = new Map<SessionId, Followed & { watcher: FSWatcher | null }>();
   readonly #pulse: NodeJS.Timeout;
@@ -46,14 +47,16 @@ export class Hints {
 
   /** Called when a server is known to run: waits for its next hint. */
   listen(): void {
-    if (this.#closing.signal.aborted || this.#waiting !== null) return;
+    if (this.#closed || this.#waiting !== null) return;
     this.#waiting = this.#wait();
   }
 
   async #wait(): Promise<void> {
-    const reply = await this.#tmux.waitFor(hintChannel, this.#closing.signal);
+    // Made here and not before: loading what it needs takes a millisecond of the start.
+    this.#waiter ??= new AbortController();
+    const reply = await this.#tmux.waitFor(hintChannel, this.#waiter.signal);
     this.#waiting = null;
-    if (this.#closing.signal.aborted) return;
+    if (this.#closed) return;
     // Without a server there is nothing to wait for; the next launch or look listens again.
     if (reply.is === "ok") this.listen();
     this.tell(null);
@@ -64,7 +67,7 @@ export class Hints {
    * of them comes right after.
    */
   soon(found: (Followed & { session: SessionId }) | null): void {
-    if (this.#closing.signal.aborted) return;
+    if (this.#closed) return;
     const isKnown = found === null || this.#followed.get(found.session)?.directory === found.directory;
     if (isKnown && this.#waiting !== null) return;
     if (found !== null && !isKnown) this.#soon.set(found.session, found);
@@ -79,7 +82,7 @@ export class Hints {
 
   /** Follows an agent and the directory that its hooks write into. */
   follow(session: SessionId, agent: Identity, directory: string): void {
-    if (this.#closing.signal.aborted || this.#followed.get(session)?.directory === directory) return;
+    if (this.#closed || this.#followed.get(session)?.directory === directory) return;
     this.unfollow(session);
     this.#followed.set(session, { directory, agent, watcher: this.#watch(session, directory) });
   }
@@ -91,7 +94,8 @@ export class Hints {
   }
 
   async close(): Promise<void> {
-    this.#closing.abort();
+    this.#closed = true;
+    this.#waiter?.abort();
     clearInterval(this.#pulse);
     clearTimeout(this.#soonTimer);
     for (const session of this.#followed.keys()) this.unfollow(session);

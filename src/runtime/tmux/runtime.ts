@@ -22,7 +22,7 @@ import type { Settle } from "./start.ts";
 import { starterText } from "./starter.ts";
 import { stop } from "./stop.ts";
 import { Tmux } from "./tmux.ts";
-import { Views } from "./view.ts";
+import type { Views } from "./view.ts";
 import { Watches } from "./watch.ts";
 
 export interface TmuxRuntimeOptions {
@@ -50,9 +50,10 @@ export function openTmuxRuntime(options: TmuxRuntimeOptions): TerminalRuntime {
   const files = new LaunchFiles(options.launchesDirectory);
   const watches = new Watches(agents, files);
   // Asked before anybody wants to know: tmux answers while a starting daemon reads its records.
-  let early: EarlyList | null = files.isEmpty() ? null : { list: listPanes(tmux), askedAt: performance.now() };
+  let early: EarlyList | null = files.isEmpty() ? null : { list: listPanes(tmux), askedAt: process.uptime() };
   const hints = new Hints(tmux);
-  const views = new Views(tmux);
+  // Only whoever looks at a terminal in a browser needs it.
+  let views: Promise<Views> | null = null;
   const starterPath = join(options.configDirectory, "starter.sh");
   // Written out once, so that nothing depends on where we are installed while agents start.
   keepWritten(starterPath, starterText, 0o700);
@@ -108,10 +109,13 @@ export function openTmuxRuntime(options: TmuxRuntimeOptions): TerminalRuntime {
     },
     capture: (session, lines) => capture(context, session, lines),
     attachCommand: (session) => tmux.attachArguments(watches.known(session.id)?.sessionName ?? tmuxName(session)),
-    view: (session, request) => views.open(session, request),
+    async view(session, request) {
+      views ??= import("./view.ts").then(({ Views }) => new Views(tmux));
+      return (await views).open(session, request);
+    },
     onHint: (listener) => hints.add(listener),
     close: async () => {
-      await Promise.all([hints.close(), views.close()]);
+      await Promise.all([hints.close(), views?.then((all) => all.close())]);
       // A server that died by itself left its socket.
       await tmux.tidy();
     },
@@ -124,10 +128,10 @@ interface EarlyList {
 }
 
 /** A first look that comes much later than the start wants to know how it is now. */
-const earlyMs = 500;
+const earlySeconds = 0.5;
 
 function fresh(early: EarlyList | null): Promise<PaneList> | null {
-  return early !== null && performance.now() - early.askedAt < earlyMs ? early.list : null;
+  return early !== null && process.uptime() - early.askedAt < earlySeconds ? early.list : null;
 }
 
 async function afterwards(before: Promise<unknown> | undefined, send: () => Promise<SendResult>): Promise<SendResult> {

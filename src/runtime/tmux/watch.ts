@@ -1,5 +1,4 @@
 /** What the daemon remembers of one launch between two looks. Everything in it can be found again by looking. */
-import { join } from "node:path";
 import type { Identity } from "../../base/pid.ts";
 import { startedAt } from "../../base/pid.ts";
 import type { Agents, AgentStatus, TerminalAgent } from "../../ports/agents.ts";
@@ -54,7 +53,7 @@ export class LaunchWatch {
   ) {
     this.launch = launch;
     this.agent = agent;
-    this.hooks = new HookReader(join(files.directory(session, launch), hookFileName), agent?.hookRules ?? []);
+    this.hooks = new HookReader(`${files.directory(session, launch)}/${hookFileName}`, agent?.hookRules ?? []);
     const note: Partial<LaunchNote> | null = settled ?? files.note(session, launch);
     this.#chosenId = note?.agentSessionId ?? null;
     const confirms = agent?.hookRules.some((rule) => rule.promptField !== undefined) ?? false;

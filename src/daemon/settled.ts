@@ -1,0 +1,68 @@
+/** Waits until what was asked of a session has come about, or says why it has not. */
+import { HoldfastError } from "../protocol/error.ts";
+import type { SessionState } from "../protocol/session.ts";
+import type { SessionJson } from "../protocol/wire.ts";
+import type { Loop } from "./loop.ts";
+import type { Parts } from "./parts.ts";
+import { currentStatus, sessionJson } from "./view.ts";
+
+/** A large checkout and a slow agent together may take this long; the spawn goes on behind an answer that gave up. */
+const spawnDeadlineMs = 180_000;
+/** A failure that passes is tried again before the caller hears of it. */
+const triesBeforeAnswer = 3;
+
+/** Until the agent runs or has failed since it was asked for, with the reason. */
+export async function settled(
+  parts: Parts,
+  loop: Loop,
+  asked: SessionState,
+  signal: AbortSignal,
+): Promise<SessionJson> {
+  const { id } = asked;
+  let last = asked;
+  const over = (): boolean => {
+    const state = parts.store.session(id);
+    if (state === null) return true;
+    last = state;
+    const { run } = state;
+    const concluded = (run.run === "failed" || run.run === "ended") && run.seq > asked.seq;
+    const up = run.run === "up" && loop.observation(state)?.seen.is !== "absent";
+    const tries = loop.trouble(id)?.count ?? 0;
+    return (
+      state.intent.want !== "running" || up || concluded || state.workspace.at === "gone" || tries >= triesBeforeAnswer
+    );
+  };
+  await loop.waitFor(id, over, spawnDeadlineMs, signal);
+  if (last.workspace.at === "gone" && last.run.run === "none")
+    throw await neverMade(parts, last, last.workspace.reason);
+  const json = sessionJson(parts, loop, last);
+  const { status, reason } = currentStatus(parts, loop.observation(last), last);
+  const trouble = last.run.run === "up" ? null : loop.trouble(id);
+  if (trouble !== null) {
+    throw new HoldfastError("launch-failed", `${last.agent} has not started in ${id} yet: ${trouble.message}`, {
+      hint: `It is tried again: see holdfast session show ${id}, or end it with holdfast session kill ${id}.`,
+    });
+  }
+  if (status !== "failed") return json;
+  const lines = last.run.run === "failed" || last.run.run === "ended" ? last.run.lastLines : [];
+  throw new HoldfastError(
+    "launch-failed",
+    [
+      `${last.agent} did not start in ${id}: ${reason ?? "it failed"}`,
+      ...lines.slice(-10).map((line) => `  ${line}`),
+    ].join("\n"),
+    {
+      hint: `The session is kept: holdfast session show ${id}, then holdfast session restore ${id} or holdfast session kill ${id}.`,
+    },
+  );
+}
+
+/** Nothing of it is there, and whoever asked is told: then the session never came to be. Its number is not used again. */
+async function neverMade(parts: Parts, session: SessionState, why: string): Promise<HoldfastError> {
+  await parts.store.change(session.id, (state) =>
+    state.intent.want === "running" ? [{ type: "session.intent", want: { want: "deleted" }, by: "spawn" }] : [],
+  );
+  return new HoldfastError("launch-failed", `The worktree of ${session.id} could not be made: ${why}`, {
+    hint: "Nothing of it was left behind. Mend the cause and spawn again.",
+  });
+}

@@ -1,0 +1,37 @@
+/**
+ * Worktrees, with all that makes, moves and reads them loaded when one is first worked on: a starting daemon only asks
+ * whether they are there and which branch they are on.
+ */
+import type { Workspaces } from "../ports/workspace.ts";
+import { trashDays } from "./context.ts";
+import { exists } from "./exists.ts";
+import { liveBranch } from "./head.ts";
+import type { WorkspacesOptions } from "./workspaces.ts";
+
+export function openLazyWorkspaces(options: WorkspacesOptions): Workspaces {
+  let opened: Promise<Workspaces> | undefined;
+  const open = (): Promise<Workspaces> =>
+    (opened ??= import("./workspaces.ts").then(({ openWorkspaces }) => openWorkspaces(options)));
+  return {
+    trashDays,
+    exists,
+    liveBranch,
+    freeBranch: async (...given) => await (await open()).freeBranch(...given),
+    preflight: async (...given) => await (await open()).preflight(...given),
+    create: async (...given) => await (await open()).create(...given),
+    undo: async (...given) => await (await open()).undo(...given),
+    inspect: async (...given) => await (await open()).inspect(...given),
+    landing: async (...given) => await (await open()).landing(...given),
+    isOwnCommit: async (...given) => await (await open()).isOwnCommit(...given),
+    changes: async (...given) => await (await open()).changes(...given),
+    patch: async (...given) => await (await open()).patch(...given),
+    files: async (...given) => await (await open()).files(...given),
+    trashedAt: async (...given) => await (await open()).trashedAt(...given),
+    trash: async (...given) => await (await open()).trash(...given),
+    restore: async (...given) => await (await open()).restore(...given),
+    listTrash: async (...given) => await (await open()).listTrash(...given),
+    empty: async (...given) => await (await open()).empty(...given),
+    exclude: async (...given) => await (await open()).exclude(...given),
+    prepareSpare: async (...given) => await (await open()).prepareSpare(...given),
+  };
+}

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { asSessionId } from "../protocol/ids.ts";
 import type { PullRequestFacts } from "../protocol/tracker.ts";
 import { pullRequest } from "../core/test-pull-request.ts";
+import { trackerFinding } from "./tracker-health.ts";
 import { trackingWorld } from "./tracking.fixture.ts";
 
 const own = (branch: string, more: Partial<PullRequestFacts> = {}): PullRequestFacts =>
@@ -206,6 +207,28 @@ test("[TRK-10] what was claimed or taken from another repository is asked for th
     ["upstream/app", "merged", null],
     ["owner/new", "open", null],
   ]);
+});
+
+test("[TRK-11] a renamed repository is followed, and its new name is said until the settings have it", async () => {
+  const world = await trackingWorld({ app: "owner/app" });
+  await world.session("app-1");
+  await world.tracking.poll();
+  const app = world.trackers.get("owner/app")!;
+  const finding = () => world.tracking.report().map((one) => trackerFinding(one));
+  const show = async (repo: string, more: Partial<PullRequestFacts> = {}): Promise<void> => {
+    const url = `https://example.test/${repo}/pull/7`;
+    app.answer = ({ branch }) => ({ is: "known", value: [own(branch, { repo, headRepo: repo, url, ...more })] });
+    await world.tracking.poll();
+  };
+  await show("Owner/app");
+  expect(finding()).toMatchObject([{ level: "ok", message: "github owner/app answers." }]);
+  await show("owner/new");
+  expect(world.store.session(asSessionId("app-1"))?.pullRequests).toHaveLength(1);
+  expect(finding()).toMatchObject([
+    { level: "info", message: "github owner/app answers. It is called owner/new now.", fix: expect.any(String) },
+  ]);
+  await show("owner/new", { state: "merged", headSha: "a".repeat(40) });
+  expect(finding()).toMatchObject([{ level: "ok" }]);
 });
 
 test("[TRK-8] two hundred archived sessions are asked about every ten minutes, and when somebody asks", async () => {

@@ -122,8 +122,26 @@ export class Tracking {
       const settings = this.#parts.settings.last(id);
       if (settings === null) return [];
       const trackers = new Set(placesOf(settings).map((place) => this.trackerFor(place)));
-      return [...trackers].flatMap((tracker) => this.#health.get(tracker)?.json(id, tracker, now) ?? []);
+      return [...trackers].flatMap((tracker) => {
+        const of = this.#health.get(tracker)?.json(id, tracker, now);
+        return of === undefined ? [] : [of.state === "ok" ? { ...of, why: of.why ?? this.#renamed(id, tracker) } : of];
+      });
     });
+  }
+
+  /** It is followed to its new name, at the price of a redirect each time, until somebody takes the old one. */
+  #renamed(project: ProjectId, tracker: Tracker): string | null {
+    const { repo } = tracker.settings;
+    const heard = this.#parts.store
+      .sessions()
+      .filter((session) => session.project === project && this.#parts.heard.pullRequests.has(session.id));
+    // What is not open is not asked for any more, so that its name may be an old one.
+    const found = heard
+      .flatMap((session) => openOf(session))
+      .find(
+        ({ claimed, lost, facts }) => !claimed && lost === null && facts.state === "open" && !isSame(facts.repo, repo),
+      );
+    return tracker.host === null || found === undefined ? null : `It is called ${found.facts.repo} now.`;
   }
 
   async close(): Promise<void> {
@@ -331,6 +349,10 @@ export class Tracking {
   #why(tracker: Tracker): string {
     return this.#health.get(tracker)?.json("", tracker, this.#parts.clock.now()).why ?? "It did not answer.";
   }
+}
+
+function isSame(a: string, b: string): boolean {
+  return a.toLowerCase() === b.toLowerCase();
 }
 
 /** What may still change. */

@@ -6,16 +6,17 @@ import { isDue, isTracked, pollDelay } from "../core/polling.ts";
 import { bounded } from "../base/deadline.ts";
 import { reach } from "../base/test-points.ts";
 import type { ProjectSettings, ProjectTracker } from "../ports/projects.ts";
-import type { Asked, CodeHost, PullRequestQuestion, Tracker, Trackers } from "../ports/tracker.ts";
+import type { Asked, Tracker, Trackers } from "../ports/tracker.ts";
 import { messageOf } from "../protocol/error.ts";
 import type { ProjectId, SessionId } from "../protocol/ids.ts";
 import type { SessionState } from "../protocol/session.ts";
-import type { IssueFacts, PullRequestFacts, SeenPullRequest } from "../protocol/tracker.ts";
+import type { IssueFacts } from "../protocol/tracker.ts";
 import type { TrackerJson } from "../protocol/wire.ts";
 import { issueReference, looksLikeIssue } from "../core/issue-reference.ts";
 import type { Parts } from "./parts.ts";
 import { TrackerHealth } from "./tracker-health.ts";
-import { isElsewhere, isTaken, TrackerRecord } from "./tracker-record.ts";
+import { askAll, questionOf, renamedTo } from "./tracker-questions.ts";
+import { TrackerRecord } from "./tracker-record.ts";
 
 /** Longer than the adapters' own deadlines for a question in several parts. */
 const askDeadlineMs = 45_000;
@@ -129,19 +130,12 @@ export class Tracking {
     });
   }
 
-  /** It is followed to its new name, at the price of a redirect each time, until somebody takes the old one. */
   #renamed(project: ProjectId, tracker: Tracker): string | null {
-    const { repo } = tracker.settings;
     const heard = this.#parts.store
       .sessions()
       .filter((session) => session.project === project && this.#parts.heard.pullRequests.has(session.id));
-    // What is not open is not asked for any more, so that its name may be an old one.
-    const found = heard
-      .flatMap((session) => openOf(session))
-      .find(
-        ({ claimed, lost, facts }) => !claimed && lost === null && facts.state === "open" && !isSame(facts.repo, repo),
-      );
-    return tracker.host === null || found === undefined ? null : `It is called ${found.facts.repo} now.`;
+    const name = tracker.host === null ? null : renamedTo(heard, tracker.settings.repo);
+    return name === null ? null : `It is called ${name} now.`;
   }
 
   async close(): Promise<void> {
@@ -196,9 +190,11 @@ export class Tracking {
     return this.#gather(groups, (settings) => settings.codeHost).map(([tracker, members]) => async () => {
       const { host } = tracker;
       if (host === null || this.#rests(tracker)) return [];
-      const questions = members.flatMap(({ session, settings }) => this.#question(session, settings, fresh));
+      const questions = members.flatMap(({ session, settings }) =>
+        questionOf(session, this.#branchOf(session), settings, fresh),
+      );
       if (questions.length === 0) return [];
-      const answers = await this.#bounded(tracker, this.#ofAll(tracker, host, members, questions));
+      const answers = await this.#bounded(tracker, askAll(tracker, host, members, questions));
       const hidden = `${tracker.settings.repo} is not there, or the token may not see it.`;
       return await this.#take(tracker, members, answers, {
         hidden,
@@ -207,28 +203,6 @@ export class Tracking {
           this.record.pullRequests(session, { branch: this.#branchOf(session), repo: tracker.settings.repo }, facts),
       });
     });
-  }
-
-  /** One question for all of the repository's; what was claimed from elsewhere is rare, and asked for by its address. */
-  async #ofAll(
-    tracker: Tracker,
-    host: CodeHost,
-    members: readonly { session: SessionState }[],
-    questions: readonly PullRequestQuestion[],
-  ): Promise<Map<string, Asked<PullRequestFacts[]>>> {
-    const answers = await host.pullRequests(questions);
-    for (const { session } of members) {
-      const answer = answers.get(session.id);
-      if (answer?.is !== "known") continue;
-      const value = [...answer.value];
-      for (const { facts } of openOf(session).filter((one) => isElsewhere(one, tracker.settings.repo))) {
-        const one = await host.pullRequest(facts.url);
-        // What was not said is as it was.
-        if (one.is !== "absent") value.push(one.is === "known" ? one.value : facts);
-      }
-      answers.set(session.id, { is: "known", value });
-    }
-    return answers;
   }
 
   #byTracker(groups: readonly Group[]): (() => Promise<SessionId[]>)[] {
@@ -267,16 +241,6 @@ export class Tracking {
       byTracker.set(tracker, [...(byTracker.get(tracker) ?? []), ...members]);
     }
     return [...byTracker];
-  }
-
-  #question(session: SessionState, settings: ProjectSettings, fresh: boolean): PullRequestQuestion[] {
-    const branch = this.#branchOf(session);
-    const open = openOf(session);
-    const repo = settings.codeHost?.repo ?? "";
-    const numbers = open.filter((one) => !isElsewhere(one, repo)).map(({ facts }) => facts.number);
-    // Whatever comes from a default branch is somebody else's.
-    if (branch === settings.defaultBranch && open.length === 0) return [];
-    return [{ key: session.id, branch, numbers, ...(fresh ? { fresh } : {}) }];
   }
 
   #branchOf(session: SessionState): string {
@@ -349,15 +313,6 @@ export class Tracking {
   #why(tracker: Tracker): string {
     return this.#health.get(tracker)?.json("", tracker, this.#parts.clock.now()).why ?? "It did not answer.";
   }
-}
-
-function isSame(a: string, b: string): boolean {
-  return a.toLowerCase() === b.toLowerCase();
-}
-
-/** What may still change. */
-function openOf({ pullRequests = [] }: SessionState): SeenPullRequest[] {
-  return pullRequests.filter(({ facts, lost }) => facts.state !== "merged" && !isTaken(lost));
 }
 
 /** Issues and pull requests; mostly the same place. */

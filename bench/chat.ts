@@ -273,7 +273,11 @@ async function measureLatency(streaming: Streaming): Promise<void> {
 /** Chunks of one tick are one event, so the stamps are looked for in its text. */
 function latencies(received: readonly Received[]): number[] {
   return received.flatMap(({ at, message }) =>
-    [...message.toString().matchAll(/<(\d+)>/g)].map(([, stamp]) => Number(at - BigInt(stamp!)) / 1e6),
+    [
+      ...eventsOf(message)
+        .toString()
+        .matchAll(/<(\d+)>/g),
+    ].map(([, stamp]) => Number(at - BigInt(stamp!)) / 1e6),
   );
 }
 

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { rolldown, type Plugin } from "rolldown";
 import { build as buildPage } from "vite";
+import { compiledMain, runtimeInMain } from "./main-chunk.ts";
 
 const root = join(import.meta.dirname, "..");
 /** Written beside and moved into place: a build that fails leaves the old one. */
@@ -26,13 +27,11 @@ const inAscii: Plugin = {
 
 rmSync(dist, { recursive: true, force: true });
 mkdirSync(dist);
-/** What `info` and `session ls` load is one file: each further one costs them half a millisecond. */
-const hot =
-  /src\/(cli\/(main|context|entry-types|input|lean-parse|standard-io|find-daemon|connection|socket-transport|render\/(text|paint|sessions|daemon)|commands\/(index|info|session\/ls))|client\/client|protocol\/(http|error|ids|session)|base\/(paths|pid|build|launch-options))\.ts$/;
 // Built apart, so that none of them loads what only another one uses.
-await bundleOne("cli", "src/cli/entry.ts", [{ name: "command", test: hot, includeDependenciesRecursively: false }]);
-// All that a start needs is one file, also what a part that loads later needs as well.
+// All that a start needs is one file, also what a part that loads later needs as well: each further one costs half a millisecond.
+await bundleOne("cli", "src/cli/entry.ts", [{ name: "main", test: /src\/cli\/main\.ts$/ }], [compiledMain()]);
 await bundleOne("daemon", "src/daemon/entry.ts", [{ name: "main", test: /src\/daemon\/main\.ts$/ }]);
+await bundleOne("check-database", "src/store/check-program.ts", []);
 await bundleOne("demo-agent", "src/agents/demo/tui.ts", []);
 await bundleOne("demo-acp", "src/agents/demo/acp/main.ts", []);
 await buildWeb(join(dist, "web"));
@@ -40,7 +39,7 @@ writeFileSync(join(dist, "build.json"), `${JSON.stringify({ version, build })}\n
 rmSync(join(root, "dist"), { recursive: true, force: true });
 renameSync(dist, join(root, "dist"));
 
-async function bundleOne(name: string, entry: string, groups: object[]): Promise<void> {
+async function bundleOne(name: string, entry: string, groups: object[], plugins: Plugin[] = []): Promise<void> {
   const bundle = await rolldown({
     cwd: root,
     input: { [name]: entry },
@@ -48,6 +47,7 @@ async function bundleOne(name: string, entry: string, groups: object[]): Promise
     platform: "node",
     // Has a native part; it lies beside the build (see src/cli/install-build.ts).
     external: ["@lydell/node-pty"],
+    plugins: [runtimeInMain(), ...plugins],
     transform: {
       define: {
         __HOLDFAST_VERSION__: JSON.stringify(version),

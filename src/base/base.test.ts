@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
@@ -49,7 +49,10 @@ test("[FILE-1] a durable file is whole or as it was, private, and leaves no temp
   writeDurable(path, '{"a":2}');
   expect(readJson(path)).toEqual({ is: "known", value: { a: 2 } });
   expect(statSync(path).mode & 0o777).toBe(0o600);
-  expect(readdirSync(directory)).toEqual(["x.json"]);
+  // What cannot take the file's place leaves nothing either.
+  mkdirSync(join(directory, "taken"));
+  expect(() => writeDurable(join(directory, "taken"), "x")).toThrow("EISDIR");
+  expect(readdirSync(directory)).toEqual(["taken", "x.json"]);
 });
 
 test("[FILE-2] a half-written file is damaged, not absent and not a crash", () => {

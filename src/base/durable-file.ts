@@ -1,5 +1,5 @@
 /** Files that are whole or not there: temporary file, fsync, rename, fsync of the directory. */
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, basename } from "node:path";
 
 export function writeDurable(path: string, text: string, mode = 0o600): void {
@@ -28,15 +28,23 @@ function replaceFile(path: string, text: string, mode: number, flush: (file: num
   const temporary = join(dirname(path), `.${basename(path)}.${unique}.tmp`);
   const file = openSync(temporary, "wx", mode);
   try {
-    writeSync(file, text);
-    flush(file);
+    try {
+      // Not writeSync: on a disk with room for a part it writes that part and says nothing.
+      writeFileSync(file, text);
+      flush(file);
+    } finally {
+      closeSync(file);
+    }
+    renameSync(temporary, path);
   } catch (error) {
-    closeSync(file);
     rmSync(temporary, { force: true });
     throw error;
   }
-  closeSync(file);
-  renameSync(temporary, path);
+}
+
+/** Whether a file is what an interrupted write left: the names that `replaceFile` gives. */
+export function isTemporary(name: string): boolean {
+  return /^\..+\.\d+-[0-9a-z]+\.tmp$/.test(name);
 }
 
 export function syncDirectory(directory: string): void {

@@ -20,6 +20,17 @@ export const defaultLaunchOptions: LaunchOptions = {
   restore: true,
 };
 
+/** What a launch file says; null when a part of it cannot be meant, and then nothing of it is believed. */
+export function readLaunchOptions(value: unknown): LaunchOptions | null {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return null;
+  const { host, port, portGiven, auth, readOnly, restore } = { ...defaultLaunchOptions, ...(value as LaunchOptions) };
+  const isPort = Number.isInteger(port) && port >= 0 && port <= 65_535;
+  const areFlags = [portGiven, readOnly, restore].every((flag) => typeof flag === "boolean");
+  const isAuth = auth === "token" || auth === "passphrase";
+  if (typeof host !== "string" || host === "" || !isPort || !areFlags || !isAuth) return null;
+  return { host, port, portGiven, auth, readOnly, restore };
+}
+
 /** What the daemon writes once it answers, for the CLI to find it by. */
 export interface DaemonFile {
   pid: number;

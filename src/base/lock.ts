@@ -18,8 +18,13 @@ export function acquireLock(path: string): Lock | null {
     database.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
   } catch (error) {
     database.close();
-    if (/locked|busy/i.test((error as Error).message)) return null;
-    throw error;
+    const { message } = error as Error;
+    if (/locked|busy/i.test(message)) return null;
+    if (!/not a database|malformed/i.test(message)) throw error;
+    // Not removed here: another daemon may hold it, and then there would be two.
+    throw new Error(`The lock ${path} is damaged. See that no daemon of this home runs, remove it, and start again.`, {
+      cause: error,
+    });
   }
   const { ino } = statSync(path);
   return { release: () => database.close(), isOurs: () => statSync(path, { throwIfNoEntry: false })?.ino === ino };

@@ -1,7 +1,8 @@
 /**
  * Named steps that a test can wait for, pause at, fail at, or die at. Off unless HOLDFAST_TEST_POINTS names a directory;
  * then `<name>.pause`, `<name>.fail` or `<name>.kill` in it says what happens when the step is reached, and
- * `<name>.reached` is made for the test to wait for.
+ * `<name>.reached` is made for the test to wait for. HOLDFAST_TEST_CLOCK names a file whose number of milliseconds is added
+ * to the time of day, now and at every later look.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,12 +10,10 @@ import { join } from "node:path";
 const directory = process.env["HOLDFAST_TEST_POINTS"];
 const pollMs = 5;
 
-/** The time. A file `clock` among the points puts so many milliseconds on top: a test does not wait for an idle hour. */
-export const now: () => number = directory === undefined ? Date.now : () => Date.now() + ahead(directory);
-
-function ahead(dir: string): number {
-  const file = join(dir, "clock");
-  return existsSync(file) ? Number(readFileSync(file, "utf8")) : 0;
+const clock = process.env["HOLDFAST_TEST_CLOCK"];
+if (clock !== undefined) {
+  const { now } = Date;
+  Date.now = () => now() + Number(readFileSync(clock, "utf8"));
 }
 
 /** Names in use; a misspelt one in a test is then an error instead of a test that cannot fail. */

@@ -1,7 +1,7 @@
 /** The bundle as it is shipped: what must hold before any of our modules is loaded, and in other people's shells. */
 import { execFileSync, spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { rolldown } from "rolldown";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
@@ -67,6 +67,14 @@ test("[CLI-16] a plain command loads neither commander nor fetch nor node:http, 
   expect(existsSync(join(directory, "h"))).toBe(false);
 });
 
+test("[CLI-16] as it is built, a plain command is two files", () => {
+  const spy = join(directory, "files.cjs");
+  writeFileSync(spy, 'process.on("exit", () => console.error(Object.keys(require.cache).join("\\n")));');
+  const built = join(import.meta.dirname, "../../dist/cli.cjs");
+  const files = run(process.execPath, "--require", spy, built, "info").stderr.trim().split("\n");
+  expect(files.slice(1).map((file) => basename(file).replace(/-[\w-]{8}\.cjs$/, ""))).toEqual(["cli.cjs", "cli-main"]);
+});
+
 test("[CLI-2] usage errors exit 2 and write nothing to stdout", () => {
   const ran = run(process.execPath, cli, "info", "--jsn");
   expect([ran.status, ran.stdout, ran.stderr]).toEqual([2, "", "Unknown option '--jsn'\n(Did you mean --json?)\n"]);
@@ -76,6 +84,7 @@ test("[CLI-14] the bash completion loads and completes", () => {
   const lines = [
     `eval "$(holdfast completion bash)"`,
     'try() { COMP_WORDS=(holdfast "$@"); COMP_CWORD=$#; _holdfast; echo "${COMPREPLY[*]}"; }',
+    "try ''",
     "try sess",
     "try session ki",
     "try spawn --kind ''",
@@ -84,7 +93,9 @@ test("[CLI-14] the bash completion loads and completes", () => {
   const env = { PATH: `${directory}:${process.env["PATH"]}`, HOME: directory, HOLDFAST_HOME: join(directory, "h") };
   const ran = spawnSync("bash", ["--norc", "-c", lines.join("\n")], { encoding: "utf8", env });
   expect(ran.stderr).toBe("");
-  expect(ran.stdout.replaceAll("\n", " | ")).toBe("session | kill | terminal chat |  | ");
+  const [first, ...rest] = ran.stdout.split("\n");
+  expect(first).toMatch(/^init project spawn .* completion$/);
+  expect(rest.join(" | ")).toBe("session | kill | terminal chat |  | ");
   expect(existsSync(join(directory, "h"))).toBe(false);
 });
 

@@ -3,6 +3,7 @@ import { Argument, Command, CommanderError, Option } from "commander";
 import { version } from "../base/build.ts";
 import { type CommandEntry, type IndexEntry, type OptionEntry, optionsOf } from "./entry-types.ts";
 import { type Given, Input } from "./input.ts";
+import { helpHint } from "./say.ts";
 
 export type Parsed = { parsed: "run"; entry: CommandEntry; input: Input } | { parsed: "done"; exitCode: number };
 
@@ -10,6 +11,15 @@ export interface Output {
   out(text: string): void;
   err(text: string): void;
 }
+
+/** The way of a first session. */
+const programExamples = `Examples:
+  # set up the repository you are in, once
+  $ holdfast init
+  # start an agent in a worktree of its own
+  $ holdfast spawn --prompt 'Fix the failing test'
+  # what runs, and what it needs
+  $ holdfast session ls`;
 
 export async function commanderParse(
   index: readonly IndexEntry[],
@@ -21,7 +31,7 @@ export async function commanderParse(
     .description("Keeps AI coding agents running, each in its own git worktree.")
     .version(version, "-V, --version", "print the version")
     .helpCommand("help [command]", "help for a command")
-    .addHelpText("after", "\nExample:\n  $ holdfast spawn --prompt 'Fix the failing test'\n");
+    .addHelpText("after", `\n${programExamples}\n`);
   quiet(program, output);
   await addCommands(program, index, argv, output, (entry, input) => {
     call = { parsed: "run", entry, input };
@@ -31,7 +41,12 @@ export async function commanderParse(
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     // Help that was asked for, and the version; help because of a mistake has another code.
-    return { parsed: "done", exitCode: error.exitCode === 0 ? 0 : 2 };
+    if (error.exitCode === 0) return { parsed: "done", exitCode: 0 };
+    // Help is its own next step, and a guess is one too.
+    if (error.code !== "commander.help" && !error.message.includes("Did you mean")) {
+      output.err(helpHint(index, argv));
+    }
+    return { parsed: "done", exitCode: 2 };
   }
   return call ?? { parsed: "done", exitCode: 0 };
 }
@@ -66,6 +81,7 @@ async function addCommands(
     if ("group" in line) {
       const called = words[0] === line.name;
       if (called) command.helpCommand("help [command]", "help for a command");
+      command.addHelpText("after", `\nExample:\n  $ ${line.example}`);
       await addCommands(command, line.group, called ? words.slice(1) : [], output, run);
     } else if (words[0] === line.name) {
       build(command, (await line.load()).command, run);

@@ -119,8 +119,14 @@ test("[CTL-8] a daemon that reports a failure, or none at all, is an error with 
   err.length = 0;
   script("crash");
   expect(await dispatch(["start"], context)).toBe(1);
-  expect(err[0]).toContain("The daemon ended before it was ready");
+  expect(err[0]).toContain("The daemon ended before it was ready (exit code 7).");
   expect(err[0]).toContain("it went wrong early");
+});
+
+test("[CTL-8] a home whose daemon is just going is asked for again, not waited for in vain", async () => {
+  script("going");
+  expect(await dispatch(["start"], context)).toBe(0);
+  expect(out).toEqual([`Holdfast is running at http://127.0.0.1:9 (pid ${given().pid}).`]);
 });
 
 test("[CTL-11] options of a start that failed are not replayed; those of the last one that worked are", async () => {
@@ -156,6 +162,15 @@ test("[CTL-1] three commands at once with the daemon down start one daemon and a
   const codes = await Promise.all(Array.from({ length: 3 }, () => dispatch(["session", "ls"], makeContext())));
   expect([codes, err.filter((line) => line !== "a note")]).toEqual([[0, 0, 0], []]);
   expect(err).toEqual(["a note"]);
+});
+
+test("[CTL-11] of several starts at once the options of the one that became the daemon are kept", async () => {
+  script("locked");
+  await Promise.all([1, 2, 3, 4].map((port) => dispatch(["start", "--port", String(port)], makeContext())));
+  const found = findDaemon(context.paths);
+  expect(JSON.parse(readFileSync(context.paths.launchFile, "utf8"))).toEqual(
+    found.daemon === "running" ? found.file.options : null,
+  );
 });
 
 test("[CTL-5] stop asks the daemon, waits until it is gone, and says what keeps running", async () => {
@@ -215,14 +230,18 @@ test("[DOC-2] doctor --fix mends permissions and removes what a dead daemon left
   const { pid } = given();
   signalIdentity(identify(pid)!, "SIGKILL");
   while (identify(pid) !== null) await new Promise((resume) => setTimeout(resume, 5));
-  const { chmodSync } = await import("node:fs");
+  const { chmodSync, utimesSync } = await import("node:fs");
   chmodSync(context.paths.home, 0o755);
+  const interrupted = join(context.paths.home, ".token.4711-2k9x1mz0qv.tmp");
+  writeFileSync(interrupted, "ha");
+  utimesSync(interrupted, 1_000, 1_000);
   out.length = 0;
   expect(await dispatch(["doctor"], context)).toBe(1);
   expect(out.join("\n")).toContain(`Others can reach ${context.paths.home} (mode 755).`);
   expect(await dispatch(["doctor", "--fix"], context)).toBe(0);
   expect(statSync(context.paths.home).mode & 0o777).toBe(0o700);
-  expect([existsSync(context.paths.daemonFile), existsSync(context.paths.socket)]).toEqual([false, false]);
+  const left = [context.paths.daemonFile, context.paths.socket, interrupted].filter((path) => existsSync(path));
+  expect(left).toEqual([]);
   out.length = 0;
   expect(await dispatch(["doctor", "--json", "--prove"], context)).toBe(0);
   const findings = JSON.parse(out.join("\n")) as { check: string; level: string }[];

@@ -8,8 +8,10 @@ import type { Context } from "./context.ts";
 import { findDaemon } from "./find-daemon.ts";
 import { installBuild } from "./install-build.ts";
 import { choosePassphrase, lastLaunchOptions, rememberLaunch, storedPassphrase } from "./launch-plan.ts";
+import { serviceName } from "./service-unit.ts";
 import { becomeDaemon, prepareHome, startDaemon, type Started, waitUntilRunning } from "./start-daemon.ts";
 import { endDaemon, type Ended, isGone } from "./stop-daemon.ts";
+import { writeHome } from "./write-home.ts";
 
 /** Longer than anything the daemon does between two answers. */
 const askDeadlineMs = 5_000;
@@ -39,9 +41,12 @@ export async function start(context: Context, request: StartRequest): Promise<St
   }
   if (found.daemon === "starting") return { start: "already-running", ...pick(await waitUntilRunning(paths)) };
   const passphrase = choosePassphrase(request.options, { file: request.passphraseFile, env, paths });
-  prepareHome(paths);
-  const bundle = installBuild(paths, context.dist);
-  rememberLaunch(paths, request.options, passphrase);
+  const bundle = writeHome(paths, () => {
+    prepareHome(paths);
+    const installed = installBuild(paths, context.dist);
+    rememberLaunch(paths, request.options, passphrase);
+    return installed;
+  });
   // The daemon itself keeps the options once it is ready.
   if (request.foreground === true) becomeDaemon(bundle, { paths, env });
   const daemon = await startOrTakeBack(context, bundle);
@@ -51,6 +56,9 @@ export async function start(context: Context, request: StartRequest): Promise<St
 async function startOrTakeBack({ paths, env, err }: Context, bundle: string): Promise<Started> {
   try {
     const daemon = await startDaemon(bundle, { paths, env, progress: (text) => err(text) });
+    // What was proposed is not what the faster one was started with.
+    const found = findDaemon(paths);
+    if (!daemon.ours && found.daemon === "running") rememberLaunch(paths, found.file.options, null);
     keepLaunch(paths.launchFile);
     return daemon;
   } catch (error) {
@@ -112,11 +120,13 @@ export async function restart(context: Context): Promise<StartOutcome> {
   const found = findDaemon(paths);
   if (found.daemon !== "running") return start(context, { options: lastLaunchOptions(paths) });
   const { file } = found;
-  if (file.managedBy !== null) throw managedElsewhere(file);
+  if (file.managedBy !== null) throw managedElsewhere(context, file);
   const options = lastLaunchOptions(paths);
   const passphrase = choosePassphrase(options, { file: undefined, env, paths }) ?? storedPassphrase(paths);
-  prepareHome(paths);
-  installBuild(paths, context.dist);
+  writeHome(paths, () => {
+    prepareHome(paths);
+    return installBuild(paths, context.dist);
+  });
   await stop(context);
   if (passphrase !== null) rememberLaunch(paths, options, passphrase);
   const outcome = await start(context, { options: onSamePort(options, file.url) });
@@ -131,12 +141,13 @@ function onSamePort(options: LaunchOptions, url: string): LaunchOptions {
   return options.portGiven && options.port !== 0 ? options : { ...options, port, portGiven: false };
 }
 
-export function managedElsewhere(file: DaemonFile): HoldfastError {
+export function managedElsewhere(context: Context, file: DaemonFile): HoldfastError {
+  const name = serviceName(context);
   const [who, how] =
     file.managedBy === "systemd"
-      ? ["is managed by systemd", "Restart it there, for example: systemctl --user restart holdfast"]
+      ? ["is managed by systemd", `Restart it there, for example: systemctl --user restart ${name}`]
       : file.managedBy === "launchd"
-        ? ["is managed by launchd", "Restart it there, for example: launchctl kickstart -k gui/$(id -u)/holdfast"]
+        ? ["is managed by launchd", `Restart it there, for example: launchctl kickstart -k gui/$(id -u)/${name}`]
         : ["runs in the foreground", "End it where it runs, and start it there again."];
   return new HoldfastError("conflict", `The daemon (pid ${file.pid}) ${who}; it was left alone.`, { hint: how });
 }

@@ -11,6 +11,8 @@ export interface ArgumentEntry {
   optional?: boolean;
   /** Takes all that follow. */
   variadic?: boolean;
+  /** Nothing at all is a value: what a shell completes at the start of a word. */
+  mayBeEmpty?: boolean;
   completes?: Completes;
   choices?: readonly string[];
 }
@@ -44,7 +46,7 @@ export interface CommandEntry {
 /** A line of the index: enough for the list in the help; the rest is loaded when the command is called. */
 export type IndexEntry =
   | { name: string; summary: string; hidden?: true; load: () => Promise<{ command: CommandEntry }> }
-  | { name: string; summary: string; group: readonly IndexEntry[] };
+  | { name: string; summary: string; example: string; group: readonly IndexEntry[] };
 
 export const jsonOption: OptionEntry = { long: "json", description: "print JSON" };
 export const projectOption: OptionEntry = {

@@ -23,7 +23,9 @@ export function installBuild(paths: Paths, dist: string): string {
   // A command that the daemon's own build runs (an agent that calls `holdfast`) is where it should be already.
   if (dirname(dist) === paths.builds) return join(dist, daemonBundle);
   const target = join(paths.builds, `${build.replace(/[^A-Za-z0-9.+-]/g, "_")}-${fingerprint(dist)}`);
-  if (!existsSync(target)) {
+  if (!isWhole(target, dist)) {
+    // What a power cut left of an earlier copy; renamed first, so that nobody starts from half of it.
+    if (existsSync(target)) putAside(target);
     copyBuild(dist, target);
     // Compiled code of the build before; entry.ts fills it again.
     rmSync(join(paths.home, "cache"), { recursive: true, force: true });
@@ -46,7 +48,7 @@ function copyBuild(dist: string, target: string): void {
   } catch (error) {
     rmSync(temporary, { recursive: true, force: true });
     // Two starters at once: the other one's copy is as good as ours.
-    if (!existsSync(target)) throw error;
+    if (!isWhole(target, dist)) throw error;
   }
 }
 
@@ -61,13 +63,35 @@ function findNative(dist: string): string | null {
 /** Changes with every rebuild, also of the same commit: names, sizes and times of all files. */
 export function fingerprint(directory: string): string {
   const hash = process.getBuiltinModule("node:crypto").createHash("sha256");
+  const lines = filesOf(directory).map(({ name, size, mtimeMs }) => `${name} ${size} ${Math.floor(mtimeMs)}`);
+  return hash.update(lines.sort().join("\n")).digest("hex").slice(0, 10);
+}
+
+/** A copy is not flushed file by file: after a power cut some of them can be empty or missing. */
+function isWhole(target: string, dist: string): boolean {
+  return filesOf(dist).every(
+    ({ name, size }) => statSync(join(target, name), { throwIfNoEntry: false })?.size === size,
+  );
+}
+
+function filesOf(directory: string): { name: string; size: number; mtimeMs: number }[] {
   const entries = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-  const lines = entries.map((entry) => {
+  return entries.map((entry) => {
     const path = join(entry.parentPath, entry.name);
     const { size, mtimeMs } = statSync(path);
-    return `${relative(directory, path)} ${size} ${Math.floor(mtimeMs)}`;
+    return { name: relative(directory, path), size, mtimeMs };
   });
-  return hash.update(lines.sort().join("\n")).digest("hex").slice(0, 10);
+}
+
+function putAside(target: string): void {
+  const aside = join(dirname(target), `.${basename(target)}.${process.pid}.old.tmp`);
+  try {
+    renameSync(target, aside);
+  } catch (error) {
+    // Two starters at once: the other one was faster.
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+  }
+  rmSync(aside, { recursive: true, force: true });
 }
 
 /** Builds that nothing runs from any more, the one in use and interrupted copies of live starters left out. */

@@ -114,3 +114,18 @@ test("[CTL-4] a passphrase is kept 0600 and recalled by a later start", () => {
   expect(storedPassphrase(paths)).toBe("a secret phrase");
   expect(choosePassphrase(beyond, { file: undefined, env: {}, paths })).toBeNull();
 });
+
+test.each([
+  null,
+  [],
+  "x",
+  { host: 5 },
+  { host: "" },
+  { port: "80" },
+  { port: 70_000 },
+  { auth: "none" },
+  { restore: 1 },
+])("[BAD-4] options that nobody can have meant, %j, are not replayed", (value) => {
+  writeFileSync(paths.launchFile, JSON.stringify(value));
+  expect(lastLaunchOptions(paths)).toEqual(defaultLaunchOptions);
+});

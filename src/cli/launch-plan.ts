@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { readJson, writeDurable } from "../base/durable-file.ts";
 import { keepLaunch, proposeLaunch, takeBackLaunch } from "../base/launch-file.ts";
-import { defaultLaunchOptions, type LaunchOptions } from "../base/launch-options.ts";
+import { defaultLaunchOptions, type LaunchOptions, readLaunchOptions } from "../base/launch-options.ts";
 import type { Paths } from "../base/paths.ts";
 import { HoldfastError, messageOf } from "../protocol/error.ts";
 import type { OptionEntry } from "./entry-types.ts";
@@ -37,7 +37,11 @@ export function readStartOptions(input: Input, env: NodeJS.ProcessEnv): LaunchOp
   if (port !== undefined && !(/^\d{1,5}$/.test(port) && Number(port) <= 65_535)) {
     throw new HoldfastError("usage", `--port must be a number from 0 to 65535, not ${port}.`);
   }
-  const host = input.text("host");
+  // An IPv6 address may stand in brackets, as in an address line.
+  const host = input
+    .text("host")
+    ?.replace(/^\[(.*)\]$/, "$1")
+    .toLowerCase();
   if (host === "") throw new HoldfastError("usage", "--host must not be empty.");
   const passphraseGiven = input.text("passphrase-file") !== undefined || (env["HOLDFAST_PASSPHRASE"] ?? "") !== "";
   const beyond = host !== undefined && !isLoopback(host);
@@ -64,8 +68,7 @@ export function lastLaunchOptions(paths: Paths): LaunchOptions {
   // Its starter went away and it never became ready.
   if (daemon === "none") takeBackLaunch(paths.launchFile);
   const read = readJson(paths.launchFile);
-  if (read.is !== "known" || typeof read.value !== "object" || read.value === null) return defaultLaunchOptions;
-  return { ...defaultLaunchOptions, ...(read.value as Partial<LaunchOptions>) };
+  return (read.is === "known" ? readLaunchOptions(read.value) : null) ?? defaultLaunchOptions;
 }
 
 export function isLoopback(host: string): boolean {
@@ -99,7 +102,10 @@ function readPassphraseFile(file: string): string {
   try {
     text = readFileSync(file, "utf8").replace(/\r?\n$/, "");
   } catch (error) {
-    throw new HoldfastError("usage", `The passphrase file cannot be read: ${messageOf(error)}`, { cause: error });
+    throw new HoldfastError("usage", `The passphrase file cannot be read: ${messageOf(error)}`, {
+      hint: "Give the path of a file that holds the passphrase alone, or set HOLDFAST_PASSPHRASE.",
+      cause: error,
+    });
   }
   if (text.trim() === "") throw new HoldfastError("usage", `The passphrase file ${file} is empty.`);
   return text;

@@ -29,7 +29,8 @@ export async function dispatch(typed: readonly string[], context: Context): Prom
     const parsed = await commanderParse(index, argv, context);
     return parsed.parsed === "done" ? parsed.exitCode : await run(parsed.entry, parsed.input, context);
   } catch (error) {
-    return (await import("./say.ts")).sayFailure(context, error);
+    const { helpHint, sayFailure } = await import("./say.ts");
+    return sayFailure(context, error, helpHint(index, argv));
   }
 }
 
@@ -41,7 +42,8 @@ function asHelpOption(argv: readonly string[]): readonly string[] {
 }
 
 async function run(command: CommandEntry, input: Input, context: Context): Promise<number> {
-  const empty = command.arguments?.find(({ variadic }, at) => {
+  const empty = command.arguments?.find(({ variadic, mayBeEmpty }, at) => {
+    if (mayBeEmpty === true) return false;
     const given = variadic === true ? input.args.slice(at) : input.args.slice(at, at + 1);
     return given.length > 0 && given.every((word) => word === "");
   });

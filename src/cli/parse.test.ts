@@ -46,7 +46,8 @@ describe.each(commands)("$path", ({ path, load }) => {
     expect(leanParse(entry, ["--no-such-option"])).toBeNull();
     const { parsed, text } = await commander([...path, "--no-such-option"]);
     expect(parsed).toEqual({ parsed: "done", exitCode: 2 });
-    expect(text).toMatch(/^Unknown option '--no-such-option'/);
+    expect(text).toMatch(/^Unknown option '--no-such-option'\n/);
+    expect(text).toMatch(new RegExp(`See holdfast ${path.join(" ")} --help\\.$|Did you mean --`));
   });
 
   test("[CLI-2] one argument too many or too few is wrong usage", async () => {
@@ -107,6 +108,9 @@ test("[CLI-1] the program and each group list their commands; hidden ones are no
     expect([line.name, listed]).toEqual([line.name, !("hidden" in line)]);
   }
   expect(text).toContain("$ holdfast ");
+  for (const { name } of index.filter((line) => "group" in line)) {
+    expect((await commander([name, "--help"])).text).toContain(`$ holdfast ${name} `);
+  }
   expect((await commander(["help", "spawn"])).text).toContain("Usage: holdfast spawn");
   expect((await commander(["session", "help", "kill"])).text).toContain("Usage: holdfast session kill");
   expect((await commander(["--version"])).parsed).toEqual({ parsed: "done", exitCode: 0 });

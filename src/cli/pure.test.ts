@@ -1,10 +1,13 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer, type Socket } from "node:net";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { ProjectJson } from "../protocol/wire.ts";
 import { judgeSpace } from "./doctor/home.ts";
 import { judgeReserve, judgeVersion } from "./doctor/tools.ts";
 import { completionScript } from "./render/completion-scripts.ts";
 import { launchdPlist, systemdUnit } from "./service-unit.ts";
-import { readAnswer } from "./socket-transport.ts";
+import { readAnswer, SocketTransport } from "./socket-transport.ts";
 import { spawnTarget } from "./spawn-target.ts";
 import { splitCommand } from "./split-command.ts";
 import { managerMarks, parseReport } from "./start-daemon.ts";
@@ -74,6 +77,39 @@ describe("[CTL-8] an answer over the socket", () => {
     expect(read("HTTP/1.1 200 OK\r\n")).toBe("the answer was cut off");
     expect(read("")).toBe("the connection was closed without an answer");
     expect(read("SSH-2.0-x\r\n\r\n")).toBe("what answered does not speak HTTP");
+  });
+
+  test.each([
+    ["in one piece", ["HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n[12]"]],
+    ["in several", ["HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n[", "12]"]],
+  ])("that says its length is not waited for beyond it, %s", async (_, pieces) => {
+    const directory = mkdtempSync("/tmp/hf-socket-");
+    const path = join(directory, "s");
+    const held: Socket[] = [];
+    // Never ends the connection.
+    const server = createServer((socket) => {
+      held.push(socket);
+      const next = (): void => {
+        const piece = pieces.shift();
+        if (piece !== undefined) socket.write(piece, () => setImmediate(next));
+      };
+      next();
+    });
+    await new Promise<void>((listening) => server.listen(path, listening));
+    try {
+      const { answer, abandon } = new SocketTransport(path).exchange({
+        method: "GET",
+        path: "/",
+        headers: {},
+        body: null,
+      });
+      expect(await answer).toEqual({ status: 200, text: "[12]" });
+      abandon(new Error("read"));
+    } finally {
+      for (const socket of held) socket.destroy();
+      await new Promise((closed) => server.close(closed));
+      rmSync(directory, { recursive: true });
+    }
   });
 });
 

@@ -1,4 +1,5 @@
 /** A session's events behind a sequence number, or the last ones, page by page. */
+import { isLastPage } from "../protocol/event-page.ts";
 import type { EventJson } from "../protocol/wire.ts";
 import type { Context } from "./context.ts";
 
@@ -16,7 +17,7 @@ export async function readOn(
     const page = await context.call("events", { params: { id }, query: { since: last, limit: pageSize } });
     for (const event of page) take(event);
     last = page.at(-1)?.seq ?? last;
-    if (page.length < pageSize) return;
+    if (isLastPage(page, pageSize)) return;
   }
 }
 
@@ -30,7 +31,13 @@ export async function readBack(
   let events: EventJson[] = [];
   for (let to = seq; to > 0 && !isEnough(events);) {
     const since = Math.max(0, to - pageSize);
-    const page = await context.call("events", { params: { id }, query: { since, limit: to - since } });
+    const page: EventJson[] = [];
+    // A flood's page may hold fewer than were asked for.
+    for (let last = since; last < to;) {
+      const part = await context.call("events", { params: { id }, query: { since: last, limit: to - last } });
+      page.push(...part);
+      last = part.at(-1)?.seq ?? to;
+    }
     events = [...page, ...events];
     to = since;
   }

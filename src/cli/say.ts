@@ -1,6 +1,7 @@
 /** Mistakes and failures in words: what happened, and on the next line what to do. */
 import { HoldfastError } from "../protocol/error.ts";
 import type { Context } from "./context.ts";
+import type { IndexEntry } from "./entry-types.ts";
 import { nearest } from "../base/nearest.ts";
 import { clean } from "./render/text.ts";
 
@@ -18,11 +19,25 @@ export function sayUnknown(context: Context, { path, word, known }: UnknownComma
   return 2;
 }
 
-export function sayFailure(context: Context, error: unknown): number {
+/** Where the command that was called is explained. */
+export function helpHint(index: readonly IndexEntry[], argv: readonly string[]): string {
+  const path = ["holdfast"];
+  let lines = index;
+  for (const word of argv) {
+    const line = lines.find(({ name }) => name === word);
+    if (line === undefined) break;
+    path.push(word);
+    lines = "group" in line ? line.group : [];
+  }
+  return `See ${path.join(" ")} --help.`;
+}
+
+export function sayFailure(context: Context, error: unknown, help: string): number {
   if (error instanceof HoldfastError) {
+    const wrongUse = error.code === "usage";
     context.err(error.message);
-    if (error.hint !== null) context.err(error.hint);
-    return error.code === "usage" ? 2 : 1;
+    if (error.hint !== null || wrongUse) context.err(error.hint ?? help);
+    return wrongUse ? 2 : 1;
   }
   const { code, message } = error as NodeJS.ErrnoException;
   context.err(message);

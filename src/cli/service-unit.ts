@@ -1,10 +1,17 @@
-/** The text of a service definition. Pure. */
+/** The name and the text of a service definition. Pure. */
+import type { Context } from "./context.ts";
+
 export interface ServiceFacts {
   /** argv of `start --foreground`, absolute paths. */
   command: readonly string[];
   /** Set when the home is not the default one. */
   home: string | null;
   path: string;
+}
+
+/** A name of its own for each home, so that two never meet. */
+export function serviceName({ env, paths }: Pick<Context, "env" | "paths">): string {
+  return (env["HOLDFAST_HOME"] ?? "") === "" ? "holdfast" : paths.tmuxSocket;
 }
 
 /**

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
 import { join } from "node:path";
 import type { Context } from "./context.ts";
-import { launchdPlist, type ServiceFacts, systemdUnit } from "./service-unit.ts";
+import { launchdPlist, type ServiceFacts, serviceName, systemdUnit } from "./service-unit.ts";
 
 export interface Service {
   manager: "systemd" | "launchd";
@@ -19,8 +19,7 @@ export interface Service {
 export function describeService(context: Context, startArguments: readonly string[]): Service {
   const { env, paths } = context;
   const own = (env["HOLDFAST_HOME"] ?? "") !== "";
-  // A name of its own for each home, so that two never meet.
-  const name = own ? paths.tmuxSocket : "holdfast";
+  const name = serviceName(context);
   const facts: ServiceFacts = {
     command: [...launcher(context.dist), "start", "--foreground", ...startArguments],
     home: own ? paths.home : null,

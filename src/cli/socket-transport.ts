@@ -37,14 +37,23 @@ export class SocketTransport implements Transport {
     const parts: Buffer[] = [];
     const answer = new Promise<Answer>((resolve, reject) => {
       let failure: Error | null = null;
-      socket.on("data", (part: Buffer) => parts.push(part));
+      let missing = Infinity;
+      let settled = false;
+      socket.on("data", (part: Buffer) => {
+        // An answer whose head comes in pieces is waited for until the connection ends.
+        if (parts.push(part) === 1) missing = lengthOf(part);
+        missing -= part.length;
+        if (missing <= 0) settle();
+      });
       socket.on("error", (error) => (failure = error));
       const settle = (): void => {
+        if (settled) return;
         const read = readAnswer(Buffer.concat(parts));
+        settled = typeof read !== "string";
         if (typeof read !== "string") resolve(read);
         else if (socket.closed) reject(failure ?? new CutOff(read));
       };
-      // Taking the connection down need not be waited for: it is a millisecond of a command's time.
+      // Taking the connection down need not be waited for, nor its end where the length is known: parts of a millisecond.
       socket.once("end", settle);
       // A daemon that refuses a body answers before it has read all of it: an answer that is whole counts, error or not.
       socket.once("close", settle);
@@ -95,11 +104,23 @@ export class SocketTransport implements Transport {
 export function readAnswer(bytes: Buffer): Answer | string {
   const at = bytes.indexOf(headEnd);
   if (at < 0) return bytes.length === 0 ? "the connection was closed without an answer" : "the answer was cut off";
-  const head = bytes.subarray(0, at).toString("latin1");
+  const head = bytes.toString("latin1", 0, at);
   const status = /^HTTP\/1\.[01] (\d{3})/.exec(head)?.[1];
   if (status === undefined) return "what answered does not speak HTTP";
-  const body = bytes.subarray(at + headEnd.length);
+  const length = contentLength(head);
+  const from = at + headEnd.length;
+  if (length !== null && bytes.length < from + length) return "the answer was cut off";
+  return { status: Number(status), text: bytes.toString("utf8", from) };
+}
+
+/** How many bytes the answer has that starts so, as far as that can be told. */
+function lengthOf(start: Buffer): number {
+  const at = start.indexOf(headEnd);
+  const length = at < 0 ? null : contentLength(start.toString("latin1", 0, at));
+  return length === null ? Infinity : at + headEnd.length + length;
+}
+
+function contentLength(head: string): number | null {
   const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
-  if (length !== undefined && body.length < Number(length)) return "the answer was cut off";
-  return { status: Number(status), text: body.toString("utf8") };
+  return length === undefined ? null : Number(length);
 }

@@ -2,7 +2,7 @@
  * The process's own input and output. Written with the file descriptor itself: building process.stdout costs 2 ms, and
  * what was written is out when the call returns, so that exiting at once loses nothing.
  */
-import { fstatSync, writeSync } from "node:fs";
+import { fstatSync, statSync, writeSync } from "node:fs";
 
 export interface StandardIo {
   out(text: string): void;
@@ -18,8 +18,10 @@ export const standardIo: StandardIo = {
   err: (text) => writeAll(2, `${text}\n`),
   isTerminal: (descriptor) => {
     try {
-      // Cheap first: loading node:tty is worth it only for a character device (which /dev/null is, too).
-      return fstatSync(descriptor).isCharacterDevice() && process.getBuiltinModule("node:tty").isatty(descriptor);
+      // Cheap first: loading node:tty is worth it only for a character device other than /dev/null.
+      const file = fstatSync(descriptor);
+      if (!file.isCharacterDevice() || file.rdev === statSync("/dev/null").rdev) return false;
+      return process.getBuiltinModule("node:tty").isatty(descriptor);
     } catch {
       return false;
     }

@@ -36,6 +36,9 @@ const progressAfterMs = 2_000;
 /** A first start after an unclean shutdown may have a lot to look at; nothing is ended when this passes. */
 const readyDeadlineMs = 120_000;
 const pollMs = 25;
+/** A stop takes under a second; after it, whoever holds the home without a sign of starting is asked for it again. */
+const settleMs = 1_000;
+const exitWaitMs = 1_000;
 /** Output of a daemon that crashes early; what it logs itself is rotated elsewhere. */
 const rawOutputMaxBytes = 1024 * 1024;
 
@@ -46,27 +49,43 @@ export function prepareHome(paths: Paths): void {
 }
 
 export async function startDaemon(bundle: string, surroundings: StartSurroundings): Promise<Started> {
-  const { paths, env, progress } = surroundings;
+  const { paths, progress } = surroundings;
+  const deadline = Date.now() + readyDeadlineMs;
+  const slow = setInterval(() => progress("Still starting; `holdfast logs` shows what it does."), progressAfterMs);
+  try {
+    for (;;) {
+      const started = await launchOnce(bundle, surroundings);
+      if (started !== null) return started;
+      // Whoever holds the home is starting and answers soon; or it is just going, and then there is room for ours.
+      const other = await untilRunning(paths, () => Date.now() < deadline && findDaemon(paths).daemon === "starting");
+      if (other !== null) return { ...other, notes: [], ours: false };
+      if (Date.now() >= deadline) throw notReadyYet();
+    }
+  } finally {
+    clearInterval(slow);
+  }
+}
+
+/** Null when another daemon holds this home. */
+async function launchOnce(bundle: string, { paths, env }: StartSurroundings): Promise<Started | null> {
   const risk = judgeCgroup(readCgroupFacts());
   const prefix = risk.risk === "none" ? null : scopePrefix();
   const child = launch([...(prefix ?? []), process.execPath, bundle], paths, env);
   const note = noteStarting(paths, child);
-  const slow = setInterval(() => progress("Still starting; `holdfast logs` shows what it does."), progressAfterMs);
   try {
     const report = await readReport(child);
-    if (report !== null && report.report === "failed") {
+    if (report?.report === "already-running") return null;
+    if (report?.report === "failed") {
       throw new HoldfastError("launch-failed", report.message, report.hint === null ? {} : { hint: report.hint });
     }
-    if (report === null && prefix === null) throw crashed(paths, child);
-    const { url, pid } = report?.report === "ready" ? report : await waitUntilRunning(paths);
+    if (report === null && prefix === null) throw await crashed(paths, child);
+    const { url, pid } = report ?? (await waitUntilRunning(paths));
     // The scope is ours, but it ends with the person's manager: judge where the daemon now is.
     const left = prefix === null ? risk : judgeCgroup(readCgroupFacts(pid));
     const warnings =
       left.risk === "none" ? [] : [`Warning: ${left.sentence}`, ...(left.fix === null ? [] : [left.fix])];
-    const notes = report?.report === "ready" ? report.notes : [];
-    return { url, pid, notes: [...notes, ...warnings], ours: report?.report !== "already-running" };
+    return { url, pid, notes: [...(report?.notes ?? []), ...warnings], ours: true };
   } finally {
-    clearInterval(slow);
     rmSync(note, { force: true });
     child.unref();
   }
@@ -143,23 +162,47 @@ export function parseReport(text: string): StartReport | null {
   }
 }
 
-function crashed(paths: Paths, child: ChildProcess): HoldfastError {
-  const lines = readFileSync(rawOutput(paths), "utf8").trimEnd().split("\n").slice(-8);
+async function crashed(paths: Paths, child: ChildProcess): Promise<HoldfastError> {
+  // The pipe closes a moment before the process is gone.
+  if (child.exitCode === null && child.signalCode === null) {
+    await new Promise<void>((resume) => {
+      const timer = setTimeout(resume, exitWaitMs);
+      child.once("exit", () => {
+        clearTimeout(timer);
+        resume();
+      });
+    });
+  }
+  const lines = readFileSync(rawOutput(paths), "utf8").split("\n");
+  const last = lines.filter((line) => line.trim() !== "").slice(-8);
   const how = child.signalCode === null ? `exit code ${child.exitCode ?? "unknown"}` : child.signalCode;
-  return new HoldfastError("launch-failed", [`The daemon ended before it was ready (${how}).`, ...lines].join("\n"), {
+  return new HoldfastError("launch-failed", [`The daemon ended before it was ready (${how}).`, ...last].join("\n"), {
     hint: `Its output is in ${rawOutput(paths)}.`,
   });
 }
 
-/** Another starter was faster, or a scope swallowed the pipe: the file tells when it answers. */
+/** A scope swallowed the pipe, or another starter was faster: the file tells when it answers. */
 export async function waitUntilRunning(paths: Paths): Promise<{ url: string; pid: number }> {
   const deadline = Date.now() + readyDeadlineMs;
-  while (Date.now() < deadline) {
+  const running = await untilRunning(paths, () => Date.now() < deadline);
+  if (running === null) throw notReadyYet();
+  return running;
+}
+
+/** Null when it is not, a moment after there was a reason to wait for it. */
+async function untilRunning(paths: Paths, mayWait: () => boolean): Promise<{ url: string; pid: number } | null> {
+  let until = Date.now() + settleMs;
+  while (Date.now() < until) {
     const found = findDaemon(paths);
     if (found.daemon === "running") return found.file;
+    if (mayWait()) until = Date.now() + settleMs;
     await new Promise((resume) => setTimeout(resume, pollMs));
   }
-  throw new HoldfastError("starting", "Another Holdfast is starting for this home, but it is not ready yet.", {
+  return null;
+}
+
+function notReadyYet(): HoldfastError {
+  return new HoldfastError("starting", "Another Holdfast is starting for this home, but it is not ready yet.", {
     hint: "See `holdfast logs` and `holdfast info`.",
   });
 }

@@ -33,6 +33,15 @@ test("[CONF-19] a file that may still change within its timestamp is not kept", 
   expect(kept).toBeNull();
 });
 
+test("[CONF-19] a start whose disk is full keeps nothing, and still knows the agents", async () => {
+  const options = {
+    userConfig: join(root, "none.yaml"),
+    now: () => Date.now() + 60_000,
+    kept: { get: () => null, put: () => Promise.reject(new Error("full")) },
+  };
+  expect((await openLazyProjects(options, "build 1").agents(rows)).map(({ id }) => id)).toEqual(["one"]);
+});
+
 function write(agent: string): void {
   writeFileSync(rows[0]!.configFile!, `agents: {${agent}: {terminal: {command: [sh]}}}\n`);
   utimesSync(rows[0]!.configFile!, 1_000, Date.now() / 1000);

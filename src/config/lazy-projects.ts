@@ -37,7 +37,9 @@ export function openLazyProjects(options: LazyProjectsOptions, build: string): C
       const agents = await (await open()).agents(rows);
       // One that may still change within its own timestamp is read again the next time.
       const settled = [...stamps.values()].every((stamp) => isSettled(stamp, now));
-      if (settled) await options.kept.put(JSON.stringify({ build, stamps: keys, agents } satisfies Kept));
+      const text = JSON.stringify({ build, stamps: keys, agents } satisfies Kept);
+      // Only a saving of the next start: a full disk must not keep this one from coming up.
+      if (settled) await options.kept.put(text).catch(() => undefined);
       return agents;
     },
   };

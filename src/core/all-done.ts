@@ -1,7 +1,8 @@
 /** Whether a project's workers have all finished, and which set of them that is. */
 import type { SessionId } from "../protocol/ids.ts";
 import type { ReactionAction } from "../protocol/reaction.ts";
-import type { IntentName, SessionState, Status } from "../protocol/session.ts";
+import type { SessionState, Status } from "../protocol/session.ts";
+import { orchestratorOf } from "./orchestrator.ts";
 import { contentKey } from "./outside-text.ts";
 
 const finished: ReadonlySet<Status> = new Set<Status>(["done", "merged"]);
@@ -21,14 +22,7 @@ export function allDone(
   const last = done.toSorted((a, b) => b.session.lastActivityAt - a.session.lastActivityAt)[0];
   if (last === undefined) return null;
   const ids = workers.map(({ session }) => session.id).toSorted();
-  const leader = action === "send-to-agent" ? orchestratorOf(sessions.map(({ session }) => session)) : null;
+  const all = sessions.map(({ session }) => session);
+  const leader = action === "send-to-agent" ? orchestratorOf(all, last.session.project) : null;
   return { session: (leader ?? last.session).id, key: `all:${contentKey(ids.join("\n"))}` };
 }
-
-/** One that is there, or would be with the next prompt. */
-export function orchestratorOf(sessions: readonly SessionState[]): SessionState | null {
-  const all = sessions.filter(({ role, intent }) => role === "orchestrator" && !gone.has(intent.want));
-  return all.find(({ intent }) => intent.want === "running") ?? all[0] ?? null;
-}
-
-const gone: ReadonlySet<IntentName> = new Set<IntentName>(["archived", "killed", "deleted"]);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { SessionEvent } from "../protocol/event.ts";
 import { asPromptId } from "../protocol/ids.ts";
+import type { ExitStatus } from "../protocol/session.ts";
 import { decide } from "./decide.ts";
 import type { Action, SessionFacts } from "./facts.ts";
 import {
@@ -243,12 +244,34 @@ describe("[CORE-5] wanted running: an end is classified by exit code and signal"
       [{ do: "record-end", how, exit, lastLines: ["bye"] }],
     ];
   };
+  const leftBy = (events: SessionEvent[], ...exits: ExitStatus[]): Row[] =>
+    exits.map((exit) => [
+      `[LIVE-3] left by a person with ${exit.signal ?? exit.code}`,
+      events,
+      { runtime: dead(exit) },
+      [{ do: "record-end", how: "own-exit", exit, lastLines: ["bye"] }],
+    ]);
+  const shell: SessionEvent = { ...created, role: "shell", agent: "shell" };
   check([
     deadAs(0, null),
     deadAs(1, null),
     deadAs(0, "SIGKILL"),
     deadAs(null, "SIGTERM"),
     deadAs(143, null),
+    ...leftBy(upNow, { code: 130, signal: null }, { code: null, signal: "SIGINT" }),
+    ...leftBy([shell, ready, started, up], { code: 1, signal: null }, { code: 127, signal: null }),
+    [
+      "a shell that was killed: crash",
+      [shell, ready, started, up],
+      { runtime: dead({ code: null, signal: "SIGKILL" }) },
+      [{ do: "record-end", how: "crash", exit: { code: null, signal: "SIGKILL" }, lastLines: ["bye"] }],
+    ],
+    [
+      "a chat agent has no keys to be pressed: crash",
+      [chat, ready, started, up],
+      { runtime: dead({ code: 130, signal: null }) },
+      [{ do: "record-end", how: "crash", exit: { code: 130, signal: null }, lastLines: ["bye"] }],
+    ],
     [
       "dead without a status: crash",
       upNow,

@@ -99,7 +99,7 @@ function tend(facts: SessionFacts, seen: RuntimeFacts, now: number): Action[] {
   }
   if (run.run === "ended") return [{ do: "stop", why: "leftover", force: false }];
   const { exit } = seen.agent;
-  const end: Action = { do: "record-end", how: howEnded(exit), exit, lastLines: seen.lastLines };
+  const end: Action = { do: "record-end", how: howEnded(exit, facts.session), exit, lastLines: seen.lastLines };
   // The turn is settled when the whole tree is gone: until then its answer may still be written.
   return exit === null ? unlessLookingAgain(facts, now, [end]) : [end];
 }

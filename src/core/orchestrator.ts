@@ -1,4 +1,5 @@
-/** What an orchestrator is told at its start: whom it leads, and the commands for it. */
+/** What an orchestrator is told at its start: whom it leads, and the commands for it. And that a project has one. */
+import type { SessionState } from "../protocol/session.ts";
 
 export interface OrchestratorFacts {
   id: string;
@@ -36,4 +37,36 @@ Rules:
 - One task, one worker. Say in its prompt what is wanted, how it is checked, and that it commits on its own branch.
 - Do not poll in a tight loop. After spawning, report what you started and wait to be asked, or look again after some minutes.
 `;
+}
+
+/** Wanted running, and not given up: a launch that failed leaves the place to another. */
+export function wantsToRun({ intent, run }: Pick<SessionState, "intent" | "run">): boolean {
+  return intent.want === "running" && run.run !== "failed";
+}
+
+/** The orchestrator that a new one would stand beside: also one that is down and comes back by a word or by its time. */
+export function orchestratorOf(sessions: readonly SessionState[], project: string): SessionState | null {
+  const held = (session: SessionState): boolean =>
+    wantsToRun(session) || session.intent.want === "stopped" || session.intent.want === "snoozed";
+  return sessions.find((session) => leads(session, project) && held(session)) ?? null;
+}
+
+/** The one that keeps this session, which is down, from coming back as the second of its project. */
+export function orchestratorInTheWay(sessions: readonly SessionState[], session: SessionState): SessionState | null {
+  if (session.role !== "orchestrator" || wantsToRun(session)) return null;
+  const running = (other: SessionState): boolean => other.id !== session.id && wantsToRun(other);
+  return sessions.find((other) => leads(other, session.project) && running(other)) ?? null;
+}
+
+export function alreadyOrchestrated({ id, project, intent }: SessionState): { message: string; hint: string } {
+  const back = { snoozed: "session wake", stopped: "session restore" };
+  const verb = intent.want === "snoozed" || intent.want === "stopped" ? back[intent.want] : "attach";
+  return {
+    message: `${project} already has an orchestrator: ${id}.`,
+    hint: `Go on with it (holdfast ${verb} ${id}) or end it first (holdfast session kill ${id}).`,
+  };
+}
+
+function leads(session: SessionState, project: string): boolean {
+  return session.role === "orchestrator" && session.project === project;
 }

@@ -20,14 +20,17 @@ export const primerEnd = "--- End of the earlier conversation ---";
 
 export type PrimerPart = { part: "text"; text: string } | { part: "line"; line: string };
 
-export function primerTurns(events: readonly StoredEvent[]): PrimerTurn[] {
-  const teller = new Teller();
+export function primerTurns(
+  events: readonly StoredEvent[],
+  promptText: (promptId: PromptId) => string | null,
+): PrimerTurn[] {
+  const teller = new Teller(promptText);
   for (const event of events) if (isTold(event)) teller.tell(event);
   return teller.turns();
 }
 
 /** How the session is run is no part of what was said. */
-const toldTypes = [
+export const toldTypes = [
   "prompt.admitted",
   "prompt.edited",
   "turn.started",
@@ -71,7 +74,12 @@ class Teller {
   readonly #prompts = new Map<PromptId, string>();
   readonly #tools = new Map<string, Tool>();
   readonly #asked = new Map<string, { event: Extract<StoredEvent, { type: "permission.asked" }>; part: DraftPart }>();
+  readonly #promptText: (promptId: PromptId) => string | null;
   #reset: string | null = null;
+
+  constructor(promptText: (promptId: PromptId) => string | null) {
+    this.#promptText = promptText;
+  }
 
   tell(event: Told): void {
     switch (event.type) {
@@ -115,7 +123,7 @@ class Teller {
   }
 
   #begin(promptId: PromptId | null): void {
-    const text = promptId === null ? undefined : this.#prompts.get(promptId);
+    const text = promptId === null ? null : (this.#prompts.get(promptId) ?? this.#promptText(promptId));
     const prompt = withoutPrimer(text ?? "").trim();
     this.#turns.push({ prompt: prompt === "" ? null : prompt, ...unsaid, resetBefore: this.#reset, parts: [] });
     this.#reset = null;

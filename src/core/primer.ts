@@ -3,11 +3,16 @@
  * from our own events, because the agent's memory of them is what was lost.
  */
 import type { StoredEvent } from "../protocol/event.ts";
+import type { PromptId } from "../protocol/ids.ts";
 import { primerEnd, primerHeading, type PrimerTurn, primerTurns } from "./primer-turns.ts";
 
 export interface PrimerOptions {
   maxTurns?: number;
   maxChars?: number;
+  /** There is more before `events` than is given: then what is left out cannot be counted. */
+  more?: boolean;
+  /** The text of a prompt that was admitted before the first of `events`. */
+  promptText?: (promptId: PromptId) => string | null;
 }
 
 export interface Primer {
@@ -28,13 +33,13 @@ const cutMark = "\n\n[... cut here: this turn is longer than what fits ...]\n\n"
 
 /** `events` are those before the reset, in their order. */
 export function contextPrimer(events: readonly StoredEvent[], options: PrimerOptions = {}): Primer {
-  const { maxTurns = defaultMaxTurns, maxChars = defaultMaxChars } = options;
-  const all = primerTurns(events).map((turn, at) => ({ title: `## Turn ${at + 1}`, body: bodyOf(turn) }));
+  const { maxTurns = defaultMaxTurns, maxChars = defaultMaxChars, more = false, promptText = () => null } = options;
+  const all = primerTurns(events, promptText).map((turn, at) => ({ title: `## Turn ${at + 1}`, body: bodyOf(turn) }));
   if (all.length === 0) return { markdown: "", turns: 0, omitted: 0 };
-  const room = maxChars - frame([], all.length).length;
+  const room = maxChars - frame([], all.length, more).length;
   const chosen = newest(all, maxTurns, room);
   const omitted = all.length - chosen.length;
-  return { markdown: frame(chosen, omitted), turns: chosen.length, omitted };
+  return { markdown: frame(chosen, omitted, more), turns: chosen.length, omitted };
 }
 
 /** From the newest one back, whole ones, without a gap. The newest is cut rather than left out. */
@@ -62,10 +67,28 @@ interface Titled {
 const separator = "\n\n";
 const textOf = ({ title, body }: Titled): string => `${title}${separator}${body}`;
 
-function frame(turns: readonly string[], omitted: number): string {
-  const words = omitted === 1 ? "1 earlier turn is left out." : `${omitted} earlier turns are left out.`;
-  const head = omitted === 0 ? introduction : `${introduction} ${words}`;
+function frame(turns: readonly string[], omitted: number, more: boolean): string {
+  const head = omitted === 0 && !more ? introduction : `${introduction} ${omission(omitted, more)}`;
   return `${[primerHeading, head, ...turns, primerEnd].join(separator)}\n`;
+}
+
+function omission(omitted: number, more: boolean): string {
+  if (more) return "Earlier turns are left out.";
+  return omitted === 1 ? "1 earlier turn is left out." : `${omitted} earlier turns are left out.`;
+}
+
+/**
+ * Whether events, read back from the newest, hold more than a primer tells: nothing before them can be in it. Only what
+ * follows the start of a turn counts.
+ */
+export function isEnoughForPrimer(events: readonly StoredEvent[]): boolean {
+  let turns = 0;
+  let chars = 0;
+  for (const event of events) {
+    if (event.type === "turn.started") turns++;
+    else if (event.type === "agent.text" && turns > 0) chars += event.text.length;
+  }
+  return turns > defaultMaxTurns || chars > defaultMaxChars;
 }
 
 /** Keeps the beginning, which says what was wanted, and more of the end, which says where it stands. */

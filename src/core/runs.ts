@@ -13,8 +13,21 @@ export function isLive(run: Run): run is LiveRun {
 }
 
 /** By code and signal both: a SIGKILL can be reported as code 0, and sh knows a signal only as 128 + n. */
-export function howEnded(exit: ExitStatus | null): Extract<EndedHow, "own-exit" | "crash"> {
-  return exit !== null && exit.code === 0 && exit.signal === null ? "own-exit" : "crash";
+export function howEnded(
+  exit: ExitStatus | null,
+  { kind, role }: Pick<SessionState, "kind" | "role">,
+): Extract<EndedHow, "own-exit" | "crash"> {
+  return exit !== null && (isOwnExit(exit) || (kind === "terminal" && isLeaving(exit, role))) ? "own-exit" : "crash";
+}
+
+const isOwnExit = ({ code, signal }: ExitStatus): boolean => code === 0 && signal === null;
+
+/** What sh and many agents make of SIGINT. */
+const interruptedCode = 130;
+
+/** In a terminal Ctrl-C is a person's key; and the shell that a person leaves exits with what its last command returned. */
+function isLeaving({ code, signal }: ExitStatus, role: SessionState["role"]): boolean {
+  return signal === "SIGINT" || (signal === null && (code === interruptedCode || role === "shell"));
 }
 
 /**

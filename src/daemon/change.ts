@@ -1,5 +1,6 @@
 /** One verb on one session: judged against the state as it is when it is committed, and written before anything is done. */
 import { applyVerb, type Verb } from "../core/lifecycle.ts";
+import { alreadyOrchestrated, orchestratorInTheWay } from "../core/orchestrator.ts";
 import { HoldfastError } from "../protocol/error.ts";
 import type { SessionEvent } from "../protocol/event.ts";
 import type { SessionState } from "../protocol/session.ts";
@@ -23,9 +24,19 @@ export async function change(
     const answer = applyVerb(state, verb, { by, agent, workspaceMissing });
     if (!answer.ok)
       throw new HoldfastError(answer.code, answer.message, answer.hint === null ? {} : { hint: answer.hint });
+    if (answer.events.some((event) => event.type === "session.intent" && event.want.want === "running")) {
+      refuseSecondOrchestrator(parts, state);
+    }
     return answer.events;
   };
   return parts.store.change(session.id, judge, attachments);
+}
+
+function refuseSecondOrchestrator(parts: Parts, session: SessionState): void {
+  const other = orchestratorInTheWay(parts.store.sessions(), session);
+  if (other === null) return;
+  const { message, hint } = alreadyOrchestrated(other);
+  throw new HoldfastError("conflict", message, { hint });
 }
 
 /** In place, or in the trash although a crash kept that from being recorded. */

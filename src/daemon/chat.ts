@@ -1,15 +1,14 @@
 /** What a person does with a chat session beyond the verbs: answer, cancel, end a turn, pick, edit what waits. */
-import { contextPrimer } from "../core/primer.ts";
 import type { Ask } from "../ports/commands.ts";
 import type { AnswerRequest, ConfigureRequest, PromptEditRequest } from "../protocol/command.ts";
 import { HoldfastError } from "../protocol/error.ts";
-import type { StoredEvent } from "../protocol/event.ts";
 import { asPromptId } from "../protocol/ids.ts";
 import type { PermissionOption, SessionState } from "../protocol/session.ts";
 import type { Answers, WorkerJson } from "../protocol/wire.ts";
 import { change } from "./change.ts";
 import type { Loop } from "./loop.ts";
 import type { Parts } from "./parts.ts";
+import { primerOf } from "./primer-events.ts";
 import { promptToSend } from "./prompt-text.ts";
 import { settled } from "./settled.ts";
 import { findSession, perform } from "./verbs.ts";
@@ -17,8 +16,6 @@ import { iso, sessionJson } from "./view.ts";
 
 /** Real agents end a cancelled turn within half a second; one that does not is told of, and may be ended by force. */
 const cancelWaitMs = 10_000;
-/** Enough for twenty turns of ordinary length; a longer past is left out and that is said. */
-const primerEvents = 20_000;
 const defaultLogLines = 100;
 
 export function findChat(parts: Parts, ask: Ask): SessionState {
@@ -147,9 +144,7 @@ export function primer(parts: Parts, ask: Ask): Answers["primer"] {
   const session = findChat(parts, ask);
   const before = Number(ask.query["before_seq"] ?? session.seq + 1);
   if (!Number.isSafeInteger(before) || before < 0) throw new HoldfastError("usage", "`before_seq` is a whole number.");
-  const from = Math.max(0, before - 1 - primerEvents);
-  const events = parts.store.events(session.id, from, primerEvents).filter((event: StoredEvent) => event.seq < before);
-  return contextPrimer(events);
+  return primerOf(parts.store, session.id, before);
 }
 
 /** In the log, so that no other tab and no later visit offers it again. */

@@ -6,12 +6,14 @@ import type { ProjectRow } from "../ports/store.ts";
 import type { TrashEntry } from "../ports/workspace.ts";
 import type { ProjectAddRequest, RefreshRequest } from "../protocol/command.ts";
 import { HoldfastError } from "../protocol/error.ts";
+import { eventPageChars } from "../protocol/event-page.ts";
 import type { SessionId } from "../protocol/ids.ts";
 import type { Answers, FindingJson, InfoJson, ProjectJson, SessionJson, TrashJson } from "../protocol/wire.ts";
 import { emptyEntry } from "./empty-trash.ts";
 import { fenced } from "./fence.ts";
 import type { Loop } from "./loop.ts";
 import type { Parts } from "./parts.ts";
+import { PendingSpawns } from "./pending-spawns.ts";
 import type { TrackingDoor } from "./tracking-door.ts";
 import { findSession, perform, type PlainVerb } from "./verbs.ts";
 import { eventJson, iso, sessionJson } from "./view.ts";
@@ -41,6 +43,7 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
   const { store } = parts;
   /** Once the sessions are being halted nothing new is begun. */
   let halting = false;
+  const pending = new PendingSpawns();
   const verb =
     (name: PlainVerb) =>
     (ask: Ask): Promise<Answers["stop"]> =>
@@ -77,7 +80,7 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
     session: (ask) => json(findSession(parts, ask)),
     spawn: async (ask) => {
       if (halting) throw new HoldfastError("conflict", "The sessions are being stopped; nothing new is started.");
-      return (await import("./spawn.ts")).spawn(parts, loop, options.tracking, ask);
+      return (await import("./spawn.ts")).spawn(parts, loop, options.tracking, pending, ask);
     },
     stop: verb("stop"),
     kill: verb("kill"),
@@ -102,11 +105,9 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
         throw new HoldfastError("usage", "`since`, `before` and `limit` are whole numbers.");
       }
       const session = findSession(parts, ask);
-      if (ask.query["before"] === undefined) return store.events(session.id, since, limit).map(eventJson);
-      // A session's sequence has no gaps: the window is known before it is read.
-      const last = Math.min(before - 1, session.seq);
-      const after = Math.max(since, last - Math.floor(limit));
-      return last <= after ? [] : store.events(session.id, after, last - after).map(eventJson);
+      const newest = ask.query["before"] !== undefined;
+      const wanted = { after: since, before, limit: Math.floor(limit), chars: eventPageChars, newest };
+      return store.someEvents(session.id, wanted).map(eventJson);
     },
     // Only the dashboard asks for these: they load with the first question.
     changes: async (ask) => (await import("./look.ts")).changes(parts, ask),

@@ -2,8 +2,8 @@
  * First file of the daemon. What it compiles is kept in the home, which saves a fifth of every later start; only what is
  * loaded after that is said profits, so nothing is imported here.
  */
-process.umask(0o077);
+const umask = process.umask(0o077);
 const { HOLDFAST_HOME: own, XDG_STATE_HOME: state, HOME: user } = process.env;
 const home = own || (state ?? `${user ?? ""}/.local/state`) + "/holdfast";
 process.getBuiltinModule("node:module").enableCompileCache(`${home}/cache`);
-void import("./main.ts").then(({ main }) => main(import.meta.dirname));
+void import("./main.ts").then(({ main }) => main(import.meta.dirname, umask));

@@ -2,14 +2,20 @@
  * Puts the daemon together: the only file that knows every concrete part. Order matters: the lock comes first, the store
  * before anything that acts, a first answer for every session before the API listens, and the report to whoever waits last.
  */
-import { existsSync, chmodSync, rmSync, writeSync, closeSync, readFileSync } from "node:fs";
+import { chmodSync, rmSync, writeSync, closeSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { openAgents, readAgentFacts } from "../agents/registry.ts";
 import { build, version } from "../base/build.ts";
 import { readCgroupFacts, scopePrefix } from "../base/cgroup-facts.ts";
 import { judgeCgroup } from "../base/cgroup-risk.ts";
-import { makePrivateDirectory, readJson, writeAtomically } from "../base/durable-file.ts";
-import { defaultLaunchOptions, type DaemonFile, type LaunchOptions, type StartReport } from "../base/launch-options.ts";
+import { keepWritten, makePrivateDirectory, readJson, writeAtomically } from "../base/durable-file.ts";
+import {
+  type DaemonFile,
+  defaultLaunchOptions,
+  type LaunchOptions,
+  readLaunchOptions,
+  type StartReport,
+} from "../base/launch-options.ts";
 import { keepLaunch } from "../base/launch-file.ts";
 import { acquireLock, type Lock } from "../base/lock.ts";
 import { openLog, type LogFile } from "../base/log-file.ts";
@@ -17,7 +23,8 @@ import { Owner } from "../base/owner.ts";
 import { resolvePaths, type Paths } from "../base/paths.ts";
 import { digestOf } from "../base/digest.ts";
 import { bootId, identify } from "../base/pid.ts";
-import { now, reach } from "../base/test-points.ts";
+import { reach } from "../base/test-points.ts";
+import { rememberUmask } from "../base/umask.ts";
 import { openLazyProjects } from "../config/lazy-projects.ts";
 import { openAccess } from "../http/access.ts";
 import { assertMayListen } from "../http/hosts.ts";
@@ -52,8 +59,12 @@ const stopGraceMs = 300;
 const keptAgents = "config.agents";
 
 const foreground = process.argv.includes("--foreground");
-/** @param dist the directory of the built program. */
-export async function main(dist: string): Promise<void> {
+/**
+ * @param dist the directory of the built program.
+ * @param umask of whoever started it.
+ */
+export async function main(dist: string, umask: number): Promise<void> {
+  rememberUmask(umask);
   const paths = resolvePaths();
   const owner = new Owner();
   try {
@@ -67,9 +78,11 @@ export async function main(dist: string): Promise<void> {
     onCrash(log);
     await run(dist, paths, owner, log, lock);
   } catch (error) {
-    report(failure(error));
+    // In this order: whoever reads the report may start the next daemon at once, and the home must be free then.
     await owner.close().catch(() => undefined);
-    process.exitCode = 1;
+    report(failure(error));
+    // Without waiting for what is still under way: the look-up of a host's name takes minutes where nobody answers.
+    process.exit(1);
   }
 }
 
@@ -95,7 +108,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
     path: paths.database,
     backupsDirectory: paths.backups,
     reservePath: paths.reserve,
-    now,
+    now: Date.now,
     log,
   });
   owner.owns("store", () => store.close());
@@ -144,7 +157,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
     workspaces,
     agents,
     projects,
-    clock: { now, bootId },
+    clock: { now: Date.now, bootId },
     log,
     worktrees: paths.worktrees,
     home: paths.home,
@@ -164,7 +177,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
         import("../tracker/trackers.ts"),
         import("../base/run.ts"),
       ]);
-      return createTrackers({ env: process.env, run: runProgram, configDir: dirname(paths.config), now });
+      return createTrackers({ env: process.env, run: runProgram, configDir: dirname(paths.config), now: Date.now });
     },
     webhook: async (...given) => (await import("../tracker/webhook.ts")).webhookOf(...given),
     notifiers: async () => (await import("../notify/notifiers.ts")).openNotifiers(),
@@ -276,9 +289,9 @@ async function listen(api: Api, options: LaunchOptions, log: LogFile): Promise<{
 
 function readOptions(paths: Paths, log: LogFile): LaunchOptions {
   const read = readJson(paths.launchFile);
-  if (read.is === "known") return { ...defaultLaunchOptions, ...(read.value as Partial<LaunchOptions>) };
-  if (read.is === "damaged")
-    log.warn("the options of the last start could not be read; using defaults", { why: read.why });
+  const known = read.is === "known" ? readLaunchOptions(read.value) : null;
+  if (known !== null) return known;
+  if (read.is !== "absent") log.warn("the options of the last start could not be read; using defaults", { ...read });
   return defaultLaunchOptions;
 }
 
@@ -304,7 +317,8 @@ function baseEnvironment(): Record<string, string> {
 function installKeeper(home: string): { path: string; digest: string } {
   const digest = digestOf(keeperText);
   const path = join(home, `keeper-${digest}.sh`);
-  if (!existsSync(path)) writeAtomically(path, keeperText, 0o700);
+  // Compared, not only looked for: a power cut right after the first start can leave it empty.
+  keepWritten(path, keeperText, 0o700);
   return { path, digest };
 }
 

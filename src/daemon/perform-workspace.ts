@@ -7,27 +7,27 @@ import type { SessionState } from "../protocol/session.ts";
 import type { Parts } from "./parts.ts";
 import { planFor, repositoryOf } from "./plan.ts";
 import { record } from "./record.ts";
+import { ShownOutput } from "./shown-output.ts";
 
 /** A checkout keeps disk and processor busy: the agent that is being started, and whoever waits for it, go first. */
 const spareDelayMs = 500;
+/** As many as a person reads; the trash's own list has all of them. */
+const namedCommits = 10;
 
 export async function createWorkspace(parts: Parts, session: SessionState): Promise<"done"> {
   const plan = await planFor(parts, session);
-  const output: string[] = [];
+  const output = new ShownOutput(parts, session.id);
   try {
-    const ready = await parts.workspaces.create(plan, (text) => void output.push(text));
+    const ready = await parts.workspaces.create(plan, (text) => output.add(text));
     await reach("workspace.created");
     await parts.workspaces.exclude(ready.path, parts.agents.get(session.agent)?.terminal?.exclude ?? []);
     prepareSpare(parts, session);
-    return await record(parts, session, [
-      ...(output.length === 0 ? [] : [{ type: "workspace.output" as const, text: output.join("").slice(-64_000) }]),
-      { type: "workspace.ready", ...ready },
-    ]);
+    return await record(parts, session, [...output.rest(), { type: "workspace.ready", ...ready }]);
   } catch (error) {
     // All or nothing: what was made of it goes. Whoever waits for the spawn removes the session; else it says why.
     parts.log.warn("a worktree could not be made", { session: session.id, error });
     await parts.workspaces.undo(plan);
-    return record(parts, session, [{ type: "workspace.gone", reason: messageOf(error) }]);
+    return record(parts, session, [...output.rest(), { type: "workspace.gone", reason: messageOf(error) }]);
   }
 }
 
@@ -81,6 +81,8 @@ export async function removeWorkspace(parts: Parts, session: SessionState): Prom
           ref: entry.ref,
           uncommitted: entry.uncommitted,
           unpushed: entry.unpushed.length,
+          ...(entry.unpushed.length === 0 ? {} : { commits: entry.unpushed.slice(0, namedCommits) }),
+          ...(entry.note === undefined ? {} : { note: entry.note }),
         },
   ]);
 }

@@ -1,4 +1,4 @@
-/** Policies that the person set, on a slow timer: idle sessions are stopped, and old trash is emptied. */
+/** What happens by the clock, on a slow timer: idle sessions are stopped where the person set that, and old trash is emptied. */
 import { isCleared } from "../core/runs.ts";
 import { messageOf } from "../protocol/error.ts";
 import type { ProjectId } from "../protocol/ids.ts";
@@ -29,6 +29,7 @@ async function run(parts: Parts, loop: Loop): Promise<void> {
     ...parts.store.projects().map((row) => () => stopIdle(parts, loop, row.id)),
     ...old.map((entry) => () => emptyEntry(parts, entry, `kept ${trashDays} days in the trash`)),
     () => purgeDeleted(parts),
+    () => endQuietTurns(parts, loop),
   ];
   for (const one of work) {
     await one().catch((error: unknown) => parts.log.warn("a policy failed", { error: messageOf(error) }));
@@ -41,6 +42,22 @@ async function purgeDeleted(parts: Parts): Promise<void> {
     if (!isCleared(session)) continue;
     if (session.kind === "chat") parts.runtimes.chat.forget(session);
     await parts.store.purgeDeleted(session.id);
+  }
+}
+
+/**
+ * A turn that an agent began itself ends by silence. The daemon that heard its last word may be gone, or may have found a
+ * question open when its own time was up: then nobody else ends it.
+ */
+async function endQuietTurns(parts: Parts, loop: Loop): Promise<void> {
+  const before = parts.clock.now() - minuteMs;
+  const isQuiet = ({ turn, permissions, lastActivityAt }: SessionState): boolean =>
+    turn.turn === "open" && turn.prompt === null && permissions.length === 0 && lastActivityAt <= before;
+  for (const { id } of parts.store.sessions().filter(isQuiet)) {
+    await parts.store.change(id, (state) =>
+      isQuiet(state) ? [{ type: "turn.ended", stopReason: "quiet", promptId: null }] : [],
+    );
+    loop.wake(id);
   }
 }
 

@@ -44,7 +44,7 @@ export async function preflight(parts: Parts, ask: Ask, readOnly: boolean): Prom
     problems.push({ message: `${request.issue} is a pull request, not an issue.`, hint: null });
   }
   const definition = await attempt(() => agentFor(parts, settings, agent, kind));
-  await attempt(() => limitOf(parts, settings, role));
+  await attempt(() => limitOf(parts, settings, role, null));
   const found = await checkPlace(parts, settings, { ...request, role, kind }, attempt);
   const sentences = [
     ...(definition === null ? [] : missingTools(definition, kind)),
@@ -68,7 +68,7 @@ async function checkPlace(
   // The tracker is not asked here: its issue's title, and with it the branch, is known when the session is made.
   const key = request.issue === undefined || settings.tracker === null ? null : issueKey(request.issue);
   const { id, again } = named
-    ? idOfIssue(parts, settings, key ?? request.issue!)
+    ? idOfIssue(parts, settings, key ?? request.issue!, null)
     : { id: unusedId(parts, settings), again: 1 };
   const automatic = branchFor({ session: id, issue: request.issue ?? null, title: request.name ?? null, again });
   const branch = request.branch ?? (await attempt(() => parts.workspaces.freeBranch(settings.path, automatic)));

@@ -16,7 +16,9 @@ import { findSession } from "./verbs.ts";
 const defaultWaitMs = 30_000;
 /** Whoever waits for a turn waits for as long as it takes, or goes away. */
 const turnWaitMs = 7 * 24 * 3_600_000;
-const turnPage = 5_000;
+/** A flood makes events of a megabyte: no more than this is in memory at once, and a longer answer is told by its end. */
+const page = { limit: 5_000, chars: 4 * 1024 * 1024 };
+const longestText = 8 * 1024 * 1024;
 
 export async function admitPrompt(parts: Parts, loop: Loop, ask: Ask): Promise<Answers["prompt"]> {
   const request = ask.body as PromptRequest;
@@ -44,20 +46,26 @@ export async function admitPrompt(parts: Parts, loop: Loop, ask: Ask): Promise<A
   const over = (): boolean => {
     const state = parts.store.session(session.id);
     const waiting = state?.queue.some((prompt) => prompt.promptId === promptId) ?? false;
-    return !waiting || state?.run.run === "failed" || (!waitForTurn && isAsking(loop, session));
+    // Taken down meanwhile: it may be days until the prompt is sent, or never.
+    const down = state?.intent.want !== "running" || state.run.run === "failed";
+    return !waiting || down || (!waitForTurn && isAsking(loop, session));
   };
   await loop.waitFor(session.id, over, waitMs, ask.signal);
   const state = parts.store.session(session.id);
-  if (state?.queue.some((prompt) => prompt.promptId === promptId) === true) {
+  if (state === null || state.intent.want === "deleted") {
+    return { promptId, disposition: "refused", reason: "the session was deleted" };
+  }
+  if (state.queue.some((prompt) => prompt.promptId === promptId)) {
     return { promptId, disposition: "queued", reason: why(parts, loop, session) };
   }
   if (waitForTurn) {
     await loop.waitFor(session.id, () => !isAnswering(parts, session, promptId), waitMs, ask.signal);
-    const turn = turnOf(parts, session, promptId);
+    const turn = await turnOf(parts, session, promptId);
     if (turn !== null) return { promptId, disposition: "delivered", reason: null, turn };
   }
   const fate = fateOf(parts, session, promptId);
   if (fate?.type === "prompt.refused") return { promptId, disposition: "refused", reason: fate.reason };
+  if (fate?.type === "prompt.withdrawn") return { promptId, disposition: "refused", reason: `withdrawn by ${fate.by}` };
   const doubt = fate?.type === "prompt.doubtful" ? fate.reason : null;
   return doubt === null
     ? { promptId, disposition: "delivered", reason: null }
@@ -70,19 +78,47 @@ function isAnswering(parts: Parts, session: SessionState, promptId: PromptId): b
 }
 
 /** What the agent said in answer to a prompt, and how the turn ended; null while it has not. */
-function turnOf(parts: Parts, session: SessionState, promptId: PromptId): { stopReason: string; text: string } | null {
-  const admitted = parts.store.prompt(session.id, promptId)?.seq ?? 0;
-  let text: string | null = null;
-  for (let after = admitted; ;) {
-    const events = parts.store.events(session.id, after, turnPage);
+async function turnOf(
+  { store }: Parts,
+  { id }: SessionState,
+  promptId: PromptId,
+): Promise<{ stopReason: string; text: string } | null> {
+  const types = ["turn.started", "agent.text", "turn.ended"] as const;
+  let text: TextEnd | null = null;
+  for (let after = store.prompt(id, promptId)?.seq ?? 0; ;) {
+    const events = store.someEvents(id, { after, types, ...page });
     for (const event of events) {
-      if (event.type === "turn.started" && event.promptId === promptId) text = "";
-      else if (event.type === "agent.text" && text !== null) text += event.text;
-      else if (event.type === "turn.ended" && text !== null) return { stopReason: event.stopReason, text };
+      if (event.type === "turn.started" && event.promptId === promptId) text = new TextEnd();
+      else if (event.type === "agent.text") text?.add(event.text);
+      else if (event.type === "turn.ended" && text !== null)
+        return { stopReason: event.stopReason, text: text.whole() };
     }
     const last = events.at(-1);
     if (last === undefined) return null;
     after = last.seq;
+    await new Promise((resume) => setImmediate(resume));
+  }
+}
+
+/** All of a text, or what fits of its end. */
+class TextEnd {
+  readonly #pieces: string[] = [];
+  #kept = 0;
+  #dropped = 0;
+
+  add(piece: string): void {
+    this.#pieces.push(piece);
+    this.#kept += piece.length;
+    while (this.#kept > longestText && this.#pieces.length > 1) {
+      const { length } = this.#pieces.shift()!;
+      this.#kept -= length;
+      this.#dropped += length;
+    }
+  }
+
+  whole(): string {
+    const cut = this.#dropped === 0 ? "" : `[... ${this.#dropped} characters before this are left out ...]\n`;
+    return cut + this.#pieces.join("");
   }
 }
 
@@ -91,14 +127,15 @@ function isAsking(loop: Loop, session: SessionState): boolean {
   return seen?.is === "known" && seen.value.activity?.activity === "needs_input";
 }
 
-type Fate = Extract<StoredEvent, { type: "prompt.sent" | "prompt.doubtful" | "prompt.refused" }>;
+const fates = ["prompt.sent", "prompt.doubtful", "prompt.refused", "prompt.withdrawn"] as const;
+type Fate = Extract<StoredEvent, { type: (typeof fates)[number] }>;
 
-function fateOf(parts: Parts, session: SessionState, promptId: PromptId): Fate | undefined {
-  const admitted = parts.store.prompt(session.id, promptId)?.seq ?? 0;
-  const isFate = (event: StoredEvent): event is Fate =>
-    event.type === "prompt.sent" || event.type === "prompt.doubtful" || event.type === "prompt.refused";
-  return parts.store
-    .events(session.id, admitted, 10_000)
+/** The last word on a prompt that does not wait any more. */
+function fateOf({ store }: Parts, { id }: SessionState, promptId: PromptId): Fate | undefined {
+  const isFate = (event: StoredEvent): event is Fate => (fates as readonly string[]).includes(event.type);
+  const after = store.prompt(id, promptId)?.seq ?? 0;
+  return store
+    .someEvents(id, { after, types: fates, ...page, limit: Number.MAX_SAFE_INTEGER })
     .filter(isFate)
     .findLast((event) => event.promptId === promptId);
 }
@@ -130,14 +167,21 @@ function why(parts: Parts, loop: Loop, before: SessionState): string {
   const trouble = loop.trouble(before.id);
   if (trouble !== null) return trouble.message;
   const state = parts.store.session(before.id) ?? before;
+  const { want } = state.intent;
+  if (want !== "running") return `the session was ${want} meanwhile`;
   if (state.run.run === "launching" || state.run.run === "none") return "the session is starting";
   if (state.run.run === "failed") return `the agent did not start: ${state.run.reason}`;
-  const requeued = parts.store
-    .events(before.id, before.seq, 10_000)
-    .findLast((event) => event.type === "prompt.requeued");
+  const [requeued] = parts.store.someEvents(before.id, {
+    after: before.seq,
+    types: ["prompt.requeued"],
+    newest: true,
+    ...page,
+    limit: 1,
+  });
   if (requeued?.type === "prompt.requeued") return requeued.reason;
   const seen = loop.observation(state)?.seen;
   if (seen?.is === "unknown") return `the session could not be observed: ${seen.why}`;
   if (isAsking(loop, state)) return "the agent waits for an answer to its own question";
-  return "an earlier prompt is still being delivered";
+  const inTurn = state.kind === "chat" && state.turn.turn === "open" && state.turn.prompt !== null;
+  return inTurn ? "a turn is in progress" : "an earlier prompt is still being delivered";
 }

@@ -2,9 +2,10 @@
  * Carries out what core/reactions.ts plans. A reaction and its message are one commit, so that a crash repeats and loses
  * nothing: before the commit nothing has happened, behind it the prompt is like any other that waits.
  */
-import { allDone, orchestratorOf } from "../core/all-done.ts";
+import { allDone } from "../core/all-done.ts";
 import type { Observed } from "../core/facts.ts";
 import { applyVerb } from "../core/lifecycle.ts";
+import { orchestratorOf } from "../core/orchestrator.ts";
 import { logTailLines, messageFor, noticeFor, quotedLogs, type CheckLog } from "../core/reaction-message.ts";
 import { planReactions, settingOf, type ReactionStep } from "../core/reactions.ts";
 import { digestOf } from "../base/digest.ts";
@@ -125,7 +126,7 @@ export class Reactor {
     return [...projects].flatMap((project) => {
       const reactions = (this.#parts.settings.last(project) as Partial<ProjectSettings> | null)?.reactions ?? {};
       if (settingOf("all-done", reactions)?.action !== "send-to-agent") return [];
-      return orchestratorOf(this.#ofProject(project))?.id ?? [];
+      return orchestratorOf(this.#parts.store.sessions(), project)?.id ?? [];
     });
   }
 

@@ -12,10 +12,11 @@ import type { Kind, SessionState } from "../protocol/session.ts";
 import type { SessionJson } from "../protocol/wire.ts";
 import type { Verb } from "../core/lifecycle.ts";
 import { isIssueOf } from "../core/issue-reference.ts";
-import { orchestratorInstructions } from "../core/orchestrator.ts";
+import { alreadyOrchestrated, orchestratorInstructions, orchestratorOf, wantsToRun } from "../core/orchestrator.ts";
 import { branchFor, slug } from "../core/names.ts";
 import type { Loop } from "./loop.ts";
 import type { SpawnIssue } from "./spawn-issue.ts";
+import type { PendingSpawns } from "./pending-spawns.ts";
 import type { TrackingDoor } from "./tracking-door.ts";
 import type { Parts } from "./parts.ts";
 import { planWith, workspacePath } from "./plan.ts";
@@ -26,7 +27,13 @@ import { sessionJson } from "./view.ts";
 /** Below this a checkout is likely to fail half-way, and the database with it. */
 const minFreeBytes = 200 * 1024 * 1024;
 
-export async function spawn(parts: Parts, loop: Loop, door: TrackingDoor, ask: Ask): Promise<SessionJson> {
+export async function spawn(
+  parts: Parts,
+  loop: Loop,
+  door: TrackingDoor,
+  pending: PendingSpawns,
+  ask: Ask,
+): Promise<SessionJson> {
   const request = ask.body as SpawnRequest;
   const settings = await settingsOf(parts, request.project);
   const existing = request.resume === true ? sessionOfIssue(parts, settings, request.issue) : null;
@@ -34,10 +41,12 @@ export async function spawn(parts: Parts, loop: Loop, door: TrackingDoor, ask: A
 
   const { role, kind, agent } = wanted(settings, request);
   const definition = agentFor(parts, settings, agent, kind);
-  limitOf(parts, settings, role);
+  limitOf(parts, settings, role, pending);
+  using place = pending.enter(settings.id, role);
 
   const issue = request.issue === undefined ? noIssue(request) : await readIssueOf(door, settings, request);
-  const { id, again } = await newId(parts, settings, issue.key ?? undefined, role);
+  const { id, again } = await newId(parts, settings, issue.key ?? undefined, role, pending);
+  place.choose(id);
   const title = request.name ?? issue.title;
   const automatic = branchFor({ session: id, issue: issue.key, title, again });
   const created = {
@@ -76,6 +85,7 @@ export async function spawn(parts: Parts, loop: Loop, door: TrackingDoor, ask: A
     },
     [...issue.events, ...admitted],
   );
+  place[Symbol.dispose]();
   loop.asked(id);
   return request.wait === false ? sessionJson(parts, loop, state) : settled(parts, loop, state, ask.signal);
 }
@@ -100,11 +110,18 @@ export function wanted(
 }
 
 /** Throws where the project has as many as it may have. */
-export function limitOf(parts: Parts, settings: ProjectSettings, role: SessionState["role"]): void {
+export function limitOf(
+  parts: Parts,
+  settings: ProjectSettings,
+  role: SessionState["role"],
+  pending: PendingSpawns | null,
+): void {
+  const begun = pending?.of(settings.id) ?? [];
+  if (role === "orchestrator") refuseSecondOrchestrator(parts, settings.id, begun);
   const running = parts.store.sessions().filter((session) => session.project === settings.id && wantsToRun(session));
-  refuseSecondOrchestrator(running, role);
-  if (settings.maxSessions !== null && running.length >= settings.maxSessions) {
-    throw new HoldfastError("conflict", `${settings.id} already runs ${running.length} sessions, its maxSessions.`, {
+  const count = running.length + begun.length;
+  if (settings.maxSessions !== null && count >= settings.maxSessions) {
+    throw new HoldfastError("conflict", `${settings.id} already runs ${count} sessions, its maxSessions.`, {
       hint: "Stop one (holdfast session stop <id>) or raise maxSessions in holdfast.yaml.",
     });
   }
@@ -136,10 +153,6 @@ export function agentFor(parts: Parts, settings: ProjectSettings, id: string, ki
   return definition;
 }
 
-function wantsToRun(session: SessionState): boolean {
-  return session.intent.want === "running" && session.run.run !== "failed";
-}
-
 /** An orchestrator is told its trade before what the person wants. */
 function firstPrompt(settings: ProjectSettings, id: string, role: SessionState["role"], asked: string): string {
   if (role !== "orchestrator") return asked;
@@ -148,11 +161,19 @@ function firstPrompt(settings: ProjectSettings, id: string, role: SessionState["
   return asked === "" ? told : `${told}\nThe person says:\n\n${asked}`;
 }
 
-function refuseSecondOrchestrator(running: SessionState[], role: SessionState["role"]): void {
-  const other = running.find((session) => session.role === "orchestrator");
-  if (role !== "orchestrator" || other === undefined) return;
-  throw new HoldfastError("conflict", `${other.project} already has an orchestrator: ${other.id}.`, {
-    hint: `Attach to it (holdfast attach ${other.id}) or end it first (holdfast session kill ${other.id}).`,
+function refuseSecondOrchestrator(
+  parts: Parts,
+  project: string,
+  begun: readonly { role: SessionState["role"] }[],
+): void {
+  const other = orchestratorOf(parts.store.sessions(), project);
+  if (other !== null) {
+    const { message, hint } = alreadyOrchestrated(other);
+    throw new HoldfastError("conflict", message, { hint });
+  }
+  if (!begun.some((spawn) => spawn.role === "orchestrator")) return;
+  throw new HoldfastError("conflict", `An orchestrator of ${project} is being started.`, {
+    hint: "See it with holdfast session ls --all.",
   });
 }
 
@@ -161,19 +182,25 @@ async function newId(
   settings: ProjectSettings,
   issue: string | undefined,
   role: SessionState["role"],
+  pending: PendingSpawns,
 ): Promise<{ id: SessionId; again: number }> {
   if (issue === undefined || role !== "worker") {
     const number = await parts.store.nextNumber(settings.prefix);
     return { id: asSessionId(`${settings.prefix}-${number}`), again: 1 };
   }
-  return idOfIssue(parts, settings, issue);
+  return idOfIssue(parts, settings, issue, pending);
 }
 
-export function idOfIssue(parts: Parts, settings: ProjectSettings, issue: string): { id: SessionId; again: number } {
+export function idOfIssue(
+  parts: Parts,
+  settings: ProjectSettings,
+  issue: string,
+  pending: PendingSpawns | null,
+): { id: SessionId; again: number } {
   const first = `${settings.prefix}-${slug(issue)}`;
   for (let again = 1; ; again++) {
     const id = again === 1 ? first : `${first}-${again}`;
-    if (!parts.store.wasUsed(id)) return { id: asSessionId(id), again };
+    if (!parts.store.wasUsed(id) && pending?.isChosen(id) !== true) return { id: asSessionId(id), again };
   }
 }
 

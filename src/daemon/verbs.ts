@@ -99,14 +99,18 @@ function keptWork(parts: Parts, before: SessionState, verb: PlainVerb): string[]
   const trashed = parts.store
     .events(before.id, before.seq, 1_000)
     .findLast((event) => event.type === "workspace.trashed");
-  if (trashed?.type !== "workspace.trashed" || trashed.uncommitted + trashed.unpushed === 0) return [];
+  if (trashed?.type !== "workspace.trashed") return [];
+  const { uncommitted, unpushed, commits = [], note } = trashed;
+  if (uncommitted + unpushed === 0 && note === undefined) return [];
   const count = (number: number, what: string): string[] =>
     number === 0 ? [] : [`${number} ${what}${number === 1 ? "" : "s"}`];
-  const work = [...count(trashed.uncommitted, "uncommitted file"), ...count(trashed.unpushed, "unpushed commit")].join(
-    " and ",
-  );
+  const work = [...count(uncommitted, "uncommitted file"), ...count(unpushed, "unpushed commit")].join(" and ");
+  const more = unpushed - commits.length;
   return [
-    `${work} kept in the trash as ${trashed.trash}${trashed.ref === null ? "" : ` (${trashed.ref})`}.`,
+    ...(note === undefined ? [] : [note]),
+    `${work === "" ? "All of it is" : work} kept in the trash as ${trashed.trash}${trashed.ref === null ? "" : ` (${trashed.ref})`}.`,
+    ...commits.map((commit) => `Unpushed: ${commit}`),
+    ...(commits.length > 0 && more > 0 ? [`Unpushed: ${more} more`] : []),
     `Get it back: holdfast ${verb === "delete" ? `trash restore ${trashed.trash}` : `session restore ${before.id}`}`,
   ];
 }

@@ -42,7 +42,7 @@ test("[SEC-1] a text/plain POST, a form and a POST without a type are refused", 
     expect(answer.status).toBe(415);
     expect(answer.json.error).toMatchObject({
       code: "unsupported-media-type",
-      message: `Writes must be application/json, not ${type === undefined ? "without a content type" : `"${type}"`}.`,
+      message: `Writes must be application/json, ${type === undefined ? "and this one has no content type" : `not "${type}"`}.`,
     });
   }
 });

@@ -58,7 +58,7 @@ function checkContentType(request: IncomingMessage): void {
   if (type !== "application/json" || (charset !== "utf-8" && charset !== "utf8")) {
     throw new Refusal(
       "unsupported-media-type",
-      `Writes must be application/json, not ${given === "" ? "without a content type" : quoted(given)}.`,
+      `Writes must be application/json, ${given === "" ? "and this one has no content type" : `not ${quoted(given)}`}.`,
       { hint: "Send the header `Content-Type: application/json`." },
     );
   }

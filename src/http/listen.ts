@@ -8,6 +8,9 @@ type BoundSocketConstructor = new (options: { host: string; port: number }) => L
 
 const { BoundSocket } = process.getBuiltinModule("node:net") as { BoundSocket?: BoundSocketConstructor };
 
+/** A name server that does not answer is asked for minutes; no name of this machine takes as long as this. */
+export const lookUpMs = 5_000;
+
 /** A taken port is thrown or told as the server's `error`, as Node has it. */
 export function listenOn(server: Server, host: string, port: number): void {
   const where = BoundSocket !== undefined && isIPv4(host) ? new BoundSocket({ host, port }) : { host, port };

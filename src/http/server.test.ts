@@ -120,6 +120,22 @@ describe("the port", () => {
     });
   });
 
+  test("[HTTP-3] an address that this machine does not have is told so, with the next step", async () => {
+    const home = temporaryDirectory();
+    writeFileSync(join(home, "passphrase"), "correct horse\n");
+    const beyond = await openTestApi({ home, mode: "passphrase" });
+    try {
+      // Reserved for documentation: nobody's.
+      await expect(beyond.api.listenTcp("192.0.2.1", 0)).rejects.toMatchObject({
+        message: "Cannot listen on 192.0.2.1:0: this machine does not have that address.",
+        hint: "Choose another address with --host or --port, or leave them out.",
+      });
+    } finally {
+      await beyond.close();
+      rmSync(home, { recursive: true, force: true });
+    }
+  });
+
   test("[SEC-3] only the given address is bound", async () => {
     const refused = await new Promise<string>((resolve) => {
       const socket = connect(it.port, "127.0.0.2");

@@ -22,7 +22,7 @@ import { createRouter } from "./router.ts";
 import { claimSocketPath } from "./socket-path.ts";
 import { createTerminalSockets } from "./terminals.ts";
 import { createUpgrade } from "./upgrade.ts";
-import { listenOn } from "./listen.ts";
+import { listenOn, lookUpMs } from "./listen.ts";
 
 /** Running requests get this long to finish when the daemon stops; then their connections are cut. */
 const graceMs = 400;
@@ -154,9 +154,14 @@ function unreadable(error: NodeJS.ErrnoException): Refusal {
 
 function untilListening(server: Server, listen: () => void, where: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    const onError = (error: NodeJS.ErrnoException): void => reject(cannotListen(error, where));
+    const onError = (error: NodeJS.ErrnoException): void => {
+      clearTimeout(timer);
+      reject(cannotListen(error, where));
+    };
+    const timer = setTimeout(() => onError(new Error(`its address was not found in ${lookUpMs / 1000} s`)), lookUpMs);
     server.once("error", onError);
     server.once("listening", () => {
+      clearTimeout(timer);
       server.off("error", onError);
       resolve();
     });
@@ -168,6 +173,14 @@ function untilListening(server: Server, listen: () => void, where: string): Prom
   });
 }
 
+const listenTroubles: Record<string, string> = {
+  EADDRNOTAVAIL: "this machine does not have that address",
+  EACCES: "this user may not use that port",
+  ENOTFOUND: "there is no such host",
+  EAI_AGAIN: "the name of the host could not be looked up",
+  ENETUNREACH: "this machine has no such network",
+};
+
 function cannotListen(error: NodeJS.ErrnoException, where: string): HoldfastError {
   if (error.code === "EADDRINUSE") {
     return new HoldfastError("conflict", `${where} is taken by another program.`, {
@@ -175,7 +188,11 @@ function cannotListen(error: NodeJS.ErrnoException, where: string): HoldfastErro
       cause: error,
     });
   }
-  return new HoldfastError("conflict", `Cannot listen on ${where}: ${error.message}`, { cause: error });
+  const why = listenTroubles[error.code ?? ""] ?? error.message;
+  return new HoldfastError("conflict", `Cannot listen on ${where}: ${why}.`, {
+    hint: "Choose another address with --host or --port, or leave them out.",
+    cause: error,
+  });
 }
 
 async function closeAll(servers: Server[], lines: { close(): void; terminate(): void }[]): Promise<void> {

@@ -97,6 +97,18 @@ export interface ChatStep {
 /** Like `Change`: it may be run twice, so it does nothing but answer; null writes nothing. */
 export type ChatChange = (state: SessionState, place: LaunchPlace | null) => ChatStep | null;
 
+export interface EventsWanted {
+  /** Behind this sequence, and below that one. */
+  after?: number;
+  before?: number;
+  limit: number;
+  /** Not many more characters than this, and at least one event: an agent that floods makes events of a megabyte. */
+  chars: number;
+  types?: readonly StoredEvent["type"][];
+  /** Where not all of them fit: the last ones, not the first. */
+  newest?: boolean;
+}
+
 export interface Store {
   /** Committed states, deleted sessions left out. */
   sessions(): readonly SessionState[];
@@ -138,6 +150,8 @@ export interface Store {
   forgetLaunch(launch: LaunchId): Promise<void>;
 
   events(id: SessionId, after: number, limit: number): StoredEvent[];
+  /** For logs of any size: in order, and no more than was wanted. */
+  someEvents(id: SessionId, wanted: EventsWanted): StoredEvent[];
   /** The end of what a chat agent said behind a sequence. */
   agentText(id: SessionId, after: number): string;
   /** All sessions' events behind a cursor, in commit order. */

@@ -40,7 +40,17 @@ export type SessionEvent =
   | { type: "session.renamed"; title: string; by: Actor }
   | { type: "workspace.ready"; path: string; branch: string; branchCreated: boolean; base: string }
   | { type: "workspace.output"; text: string }
-  | { type: "workspace.trashed"; trash: TrashId; ref: string | null; uncommitted: number; unpushed: number }
+  | {
+      type: "workspace.trashed";
+      trash: TrashId;
+      ref: string | null;
+      uncommitted: number;
+      unpushed: number;
+      /** The first of the unpushed commits, by id and subject. */
+      commits?: string[];
+      /** What could not be counted or pinned, and why. */
+      note?: string;
+    }
   | { type: "workspace.restored"; trash: TrashId; path: string; branch: string | null }
   | { type: "workspace.gone"; reason: string }
   | { type: "launch.started"; launch: LaunchId; how: LaunchHow; attempt: number }

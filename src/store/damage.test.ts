@@ -2,6 +2,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { expect, it } from "vitest";
 import { asPromptId, asSessionId } from "../protocol/ids.ts";
+import { acquireLock } from "../base/lock.ts";
+import { checkDatabase } from "./check.ts";
 import { admitted, created, errorOf, intent, makeHome, output, renamed, type Home } from "./fixture.ts";
 
 const one = asSessionId("ma-1");
@@ -106,3 +108,27 @@ function damage(home: Home, sql: string): void {
     db.close();
   }
 }
+
+it("[DOC-5] without a daemon the database is looked at under its lock, without writing: whole, damaged, newer, in use", async () => {
+  const home = await homeWithData();
+  const { path, backupsDirectory } = home.options;
+  const paths = { database: path, backups: backupsDirectory, lock: `${path}.lock` };
+  const check = (): [string, string] => {
+    const { level, message } = checkDatabase(paths);
+    return [level, message.replaceAll(path, "DB")];
+  };
+  expect(check()).toEqual(["ok", "The database is whole."]);
+  const lock = acquireLock(paths.lock);
+  expect(check()).toEqual(["info", "A daemon is just using the database; it was not looked at."]);
+  lock?.release();
+  damage(home, "UPDATE events SET crc = crc + 1 WHERE session = 'ma-1' AND seq = 2");
+  const bytes = readFileSync(path);
+  expect(check()).toEqual(["fail", "The database is damaged: Session ma-1: event 2 (workspace.output) is damaged."]);
+  expect(readFileSync(path).equals(bytes)).toBe(true);
+  const newer = Buffer.from(bytes);
+  newer.writeUInt32BE(99, 60);
+  writeFileSync(path, newer);
+  expect(check()[1]).toMatch(/^The database DB was written by a newer Holdfast/);
+  writeFileSync(path, bytes.subarray(0, 5000));
+  expect(checkDatabase(paths)).toMatchObject({ level: "fail", fix: expect.stringContaining("to a safe place first") });
+});

@@ -1,6 +1,7 @@
 /** Event rows: written many at a time, read back by sequence or by cursor, each with a checksum [DB-3]. */
 import { crc32 } from "node:zlib";
 import type { LogEntry, SessionEvent, StoredEvent } from "../protocol/event.ts";
+import type { EventsWanted } from "../ports/store.ts";
 import type { SessionId } from "../protocol/ids.ts";
 import type { Sqlite } from "./sqlite.ts";
 
@@ -45,6 +46,22 @@ export function appendEvents(sqlite: Sqlite, rows: readonly EventRow[]): number 
 export function readEvents(sqlite: Sqlite, session: SessionId, after: number, limit: number): StoredEvent[] {
   const sql = `SELECT ${columns} FROM events WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?`;
   return (sqlite.statement(sql).all(session, after, limit) as unknown as EventRow[]).map(decodeEvent);
+}
+
+/** By iteration: of a flood each row holds a megabyte, and only as many are read as are wanted. */
+export function readSomeEvents(sqlite: Sqlite, session: SessionId, wanted: EventsWanted): StoredEvent[] {
+  const { after = 0, before = Number.MAX_SAFE_INTEGER, limit, chars, types = [], newest = false } = wanted;
+  const ofTypes = types.length === 0 ? "" : `AND type IN (${types.map(() => "?").join(", ")})`;
+  const order = newest ? "DESC" : "ASC";
+  const sql = `SELECT ${columns} FROM events WHERE session = ? AND seq > ? AND seq < ? ${ofTypes} ORDER BY seq ${order} LIMIT ?`;
+  const found: StoredEvent[] = [];
+  let read = 0;
+  for (const row of sqlite.statement(sql).iterate(session, after, before, ...types, limit)) {
+    found.push(decodeEvent(row as unknown as EventRow));
+    read += (row as unknown as EventRow).body.length;
+    if (read >= chars) break;
+  }
+  return newest ? found.toReversed() : found;
 }
 
 /** How far back a word of the agent is looked for: its pieces, and what divides them. */

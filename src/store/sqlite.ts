@@ -18,9 +18,9 @@ export class Sqlite {
   readonly #maxPages: (() => number) | undefined;
 
   /** `maxPages` stands for a disk that fills up: asked before each transaction, for tests. */
-  constructor(path: string, maxPages?: () => number) {
+  constructor(path: string | URL, maxPages?: () => number, readOnly = false) {
     this.#maxPages = maxPages;
-    this.#db = new DatabaseSync(path, { timeout: busyTimeoutMs, enableForeignKeyConstraints: true });
+    this.#db = new DatabaseSync(path, { timeout: busyTimeoutMs, enableForeignKeyConstraints: true, readOnly });
   }
 
   configure(): void {

@@ -8,6 +8,7 @@ import type { Logger } from "../ports/commands.ts";
 import type {
   Change,
   ChatChange,
+  EventsWanted,
   ItemRow,
   LaunchPlace,
   OutboxRow,
@@ -19,7 +20,7 @@ import type {
 } from "../ports/store.ts";
 import { readAttachment } from "./attachments.ts";
 import { Draft } from "./draft.ts";
-import { readAgentText, readCursor, readEvents, readLog, readSessionLog } from "./events.ts";
+import { readAgentText, readCursor, readEvents, readLog, readSessionLog, readSomeEvents } from "./events.ts";
 import { diskFull, storageError, type Place } from "./failure.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { readPrompt } from "./inbox.ts";
@@ -156,6 +157,10 @@ export class SqliteStore implements Store {
 
   events(id: SessionId, after: number, limit: number): StoredEvent[] {
     return this.#read(() => readEvents(this.#sqlite, id, after, limit));
+  }
+
+  someEvents(id: SessionId, wanted: EventsWanted): StoredEvent[] {
+    return this.#read(() => readSomeEvents(this.#sqlite, id, wanted));
   }
 
   agentText(id: SessionId, after: number): string {

@@ -183,5 +183,5 @@ test("[LOOK-5] a worktree in the trash is compared where it lies", async () => {
     ["loose.txt", ["untracked"]],
   ]);
   await world.workspaces.empty(entry!.id);
-  expect(world.workspaces.trashedAt(entry!.id)).toBeNull();
+  expect(await world.workspaces.trashedAt(entry!.id)).toBeNull();
 });

@@ -1,5 +1,6 @@
 /** Runs postCreate commands one after the other in the worktree, with what they print shown as it comes. */
 import { spawn } from "node:child_process";
+import { withPersonalUmask } from "../base/umask.ts";
 import { HoldfastError } from "../protocol/error.ts";
 import { splitArgv } from "./argv.ts";
 import { cleanEnvironment } from "./environment.ts";
@@ -41,12 +42,9 @@ async function run(
   return await new Promise<Ran>((resolve) => {
     let tail = "";
     let why: string | null = null;
-    const child = spawn(argv[0]!, argv.slice(1), {
-      cwd: where.path,
-      env,
-      detached: true,
-      stdio: ["ignore", "pipe", "pipe"],
-    });
+    const child = withPersonalUmask(() =>
+      spawn(argv[0]!, argv.slice(1), { cwd: where.path, env, detached: true, stdio: ["ignore", "pipe", "pipe"] }),
+    );
     const timer = setTimeout(() => {
       why = "took too long and was ended";
       try {

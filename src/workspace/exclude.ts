@@ -1,6 +1,7 @@
 /** Keeps files that we or an agent put into a worktree out of `git status`, without touching a tracked file. */
 import { appendFileSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { withPersonalUmask } from "../base/umask.ts";
 import { HoldfastError } from "../protocol/error.ts";
 import { gitDirOf } from "./head.ts";
 import { commonDirOf } from "./repository.ts";
@@ -14,9 +15,11 @@ export function excludePatterns(path: string, patterns: readonly string[]): void
   const known = new Set(text.split("\n").map((line) => line.trimEnd()));
   const missing = [...new Set(patterns)].filter((pattern) => !known.has(pattern));
   if (missing.length === 0) return;
-  mkdirSync(dirname(file), { recursive: true });
-  // Appended in one write: two sessions that start at once cannot lose each other's lines or the person's own.
-  appendFileSync(file, `${text === "" || text.endsWith("\n") ? "" : "\n"}${missing.join("\n")}\n`);
+  withPersonalUmask(() => {
+    mkdirSync(dirname(file), { recursive: true });
+    // Appended in one write: two sessions that start at once cannot lose each other's lines or the person's own.
+    appendFileSync(file, `${text === "" || text.endsWith("\n") ? "" : "\n"}${missing.join("\n")}\n`);
+  });
 }
 
 /** A path as an exclude pattern that means exactly this path. */

@@ -4,6 +4,7 @@
  * command: see filters.ts and docs/decisions/0004-git-trust.md.
  */
 import { spawn } from "node:child_process";
+import { withPersonalUmask } from "../base/umask.ts";
 import { HoldfastError } from "../protocol/error.ts";
 import { cleanEnvironment } from "./environment.ts";
 
@@ -63,7 +64,9 @@ export async function runGit(args: readonly string[], call: GitCall = {}): Promi
   const options = { env, ...(call.cwd === undefined ? {} : { cwd: call.cwd }) };
   return await new Promise<GitAnswer>((resolve, reject) => {
     // A group of its own, so that the deadline ends git's children too.
-    const child = spawn("git", argv, { ...options, detached: true, stdio: ["pipe", "pipe", "pipe"] });
+    const child = withPersonalUmask(() =>
+      spawn("git", argv, { ...options, detached: true, stdio: ["pipe", "pipe", "pipe"] }),
+    );
     const out: Buffer[] = [];
     const err: Buffer[] = [];
     let outBytes = 0;

@@ -25,6 +25,8 @@ export interface Findings {
   changes: Change[];
   work: WorkspaceWork;
   filters: readonly ConfigEntry[];
+  /** Whether the repository has git's plain format. */
+  plain: boolean;
 }
 
 /** More names than a person reads; the count of the rest would cost as much as the list. */
@@ -34,7 +36,7 @@ const maxDepth = 8;
 export async function inspectWorktree(path: string, depth = 0): Promise<Findings> {
   const gitDir = gitDirOf(path);
   if (gitDir === null || !existsSync(gitDir)) throw new HoldfastError("not-found", `${path} is not a worktree.`);
-  const [{ filters, status }, unpushed] = await Promise.all([readStatus(path), readUnpushed(path, gitDir)]);
+  const [{ filters, plain, status }, unpushed] = await Promise.all([readStatus(path), readUnpushed(path, gitDir)]);
   const { head, changes } = parseStatus(status);
   const work = { uncommitted: changes.length, unpushed };
   for (const submodule of depth < maxDepth ? await readSubmodules(path) : []) {
@@ -44,14 +46,14 @@ export async function inspectWorktree(path: string, depth = 0): Promise<Findings
     work.uncommitted += found.work.uncommitted;
     work.unpushed.push(...found.work.unpushed.map((line) => `${submodule.path}: ${line}`));
   }
-  return { head, changes, work, filters };
+  return { head, changes, work, filters, plain };
 }
 
 /** A million files on a cold disk. */
 const statusDeadlineMs = 5 * 60_000;
 
-export async function readStatus(path: string): Promise<{ filters: ConfigEntry[]; status: string }> {
-  const { none: filters } = await readFilters({ cwd: path });
+export async function readStatus(path: string): Promise<{ filters: ConfigEntry[]; plain: boolean; status: string }> {
+  const { none: filters, plain } = await readFilters({ cwd: path });
   // A submodule's own configuration names filters too, so git is not sent into it; we go ourselves.
   const shown = ["--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"];
   const status = await git(["status", "--porcelain=v2", "-z", "--branch", "--no-ahead-behind", ...shown], {
@@ -60,7 +62,7 @@ export async function readStatus(path: string): Promise<{ filters: ConfigEntry[]
     encoding: "latin1",
     deadlineMs: statusDeadlineMs,
   });
-  return { filters, status };
+  return { filters, plain, status };
 }
 
 async function readUnpushed(path: string, gitDir: string): Promise<string[]> {

@@ -4,6 +4,7 @@
  */
 import { constants, cpSync, existsSync, lstatSync, mkdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { dirname, isAbsolute, join, normalize } from "node:path";
+import { withPersonalUmask } from "../base/umask.ts";
 import { HoldfastError } from "../protocol/error.ts";
 import type { WorkspacePlan } from "../ports/workspace.ts";
 import { excludePatterns, literalPattern } from "./exclude.ts";
@@ -68,8 +69,10 @@ function place(from: Provision, name: string, put: (source: string, target: stri
     from.note(`${name} would lie outside the worktree: left out.`);
     return false;
   }
-  mkdirSync(dirname(target), { recursive: true });
-  put(source, target);
+  withPersonalUmask(() => {
+    mkdirSync(dirname(target), { recursive: true });
+    put(source, target);
+  });
   return true;
 }
 

@@ -4,6 +4,7 @@
  * small spawn. Only for a repository in git's plain format (`plain` in filters.ts); git itself registers all others.
  */
 import { crypto } from "../base/crypto.ts";
+import { withPersonalUmask } from "../base/umask.ts";
 import { mkdirSync, realpathSync, renameSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
@@ -16,6 +17,10 @@ export function canRegister(path: string): boolean {
 
 /** The worktree's own git directory. The caller has seen that nothing is registered for the path or lies there. */
 export function writeRegistration(commonDir: string, path: string, branch: string): string {
+  return withPersonalUmask(() => write(commonDir, path, branch));
+}
+
+function write(commonDir: string, path: string, branch: string): string {
   const making = makingDirectory(commonDir, path);
   const place = join(realpathSync(dirname(path)), basename(path));
   mkdirSync(making, { recursive: true });

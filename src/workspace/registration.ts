@@ -2,6 +2,7 @@
 import { existsSync, realpathSync, unlinkSync, writeFileSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { writeAtomically } from "../base/durable-file.ts";
+import { withPersonalUmask } from "../base/umask.ts";
 import { HoldfastError } from "../protocol/error.ts";
 import { git, gitFailed, runGit } from "./git.ts";
 import { readLine } from "./head.ts";
@@ -26,7 +27,7 @@ export async function reconnectMoved(commonDir: string, admin: string, path: str
   const [there, back] = [readLine(join(admin, "gitdir")), readLine(join(path, ".git"))];
   // After a plain rename `git worktree repair` writes this one file. Relative ways are left to git itself.
   if (there !== null && isAbsolute(there) && back !== null && samePath(back.replace("gitdir: ", ""), admin)) {
-    writeAtomically(join(admin, "gitdir"), `${join(realpathSync(path), ".git")}\n`, 0o644);
+    withPersonalUmask(() => writeAtomically(join(admin, "gitdir"), `${join(realpathSync(path), ".git")}\n`, 0o666));
   } else await git(["worktree", "repair", path], { gitDir: commonDir });
 }
 

@@ -82,6 +82,25 @@ describe("the zoo", () => {
     expect(mode("gone.txt")).toBeUndefined();
     expect(mode("x.ignored")).toBeUndefined();
   });
+
+  test("[TRASH-9] the ref and the detached HEAD are as git writes them, and where the format is extended git writes them", async () => {
+    world = makeWorld();
+    for (const format of ["plain", "extended"]) {
+      // Only git's own hand may write where this is set.
+      if (format === "extended") sh(world.repository, "config", "core.sharedRepository", "group");
+      const plan = world.plan(`fo-${format}`);
+      await world.workspaces.create(plan, quiet);
+      const head = commit(plan.path, { "a.txt": "a\n" });
+      const { id, ref } = (await world.workspaces.trash(plan))!;
+      const tree = join(world.trash, id, "tree");
+      expect(sh(world.repository, "rev-parse", ref!).trim(), format).toBe(head);
+      expect(sh(tree, "status", "--porcelain=v2", "--branch"), format).toContain("# branch.head (detached)\n");
+      expect(sh(tree, "log", "--walk-reflogs", "-1", "--format=%H %gn %gs"), format).toBe(
+        `${head} Holdfast holdfast: moved to the trash\n`,
+      );
+      expect(sh(world.repository, "fsck", "--no-dangling", "--strict"), format).toBe("");
+    }
+  });
 });
 
 describe("refusals", () => {

@@ -14,6 +14,7 @@ import { git } from "./git.ts";
 import { gitDirOf, readHead, readLine } from "./head.ts";
 import { inspectWorktree, type Findings } from "./inspect.ts";
 import { readMarker } from "./marker.ts";
+import { detachHead, writeRef } from "./plain-refs.ts";
 import { passed } from "./points.ts";
 import { reconnectMoved } from "./registration.ts";
 import { commonDirOf, findRepository, isInside } from "./repository.ts";
@@ -50,10 +51,10 @@ export async function moveToTrash(context: Context, request: TrashRequest): Prom
   }
   checkMovable(context, request);
   const unfinished = known !== null && !hasTree(context.trash, known.id) ? known : null;
-  const record = await describe(context, request, unfinished);
+  const { record, plain } = await describe(context, request, unfinished);
   writeRecord(context.trash, record);
   await passed("workspace.trash.entry");
-  await pin(record);
+  await pin(record, plain);
   await passed("workspace.trash.pinned");
   if (record.admin !== null) lock(record.admin, record.id);
   await passed("workspace.trash.locked");
@@ -71,13 +72,13 @@ export async function settle(context: Context, record: TrashRecord): Promise<voi
   await reconnectMoved(commonDir, admin, tree);
   await passed("workspace.trash.repaired");
   const head = readHead(admin);
+  // Only HEAD changes: index and files stay what they were, and the branch is free for others.
   if (head?.is === "branch" && head.branch !== unbornRef(record.id)) {
-    // Only HEAD changes: index and files stay what they were, and the branch is free for others.
-    const detach =
-      record.head === null
-        ? ["symbolic-ref", "HEAD", unbornRef(record.id)]
-        : ["update-ref", "--no-deref", "-m", "holdfast: moved to the trash", "HEAD", record.head];
-    await git(detach, { gitDir: admin });
+    const why = "holdfast: moved to the trash";
+    if (record.head === null) await git(["symbolic-ref", "HEAD", unbornRef(record.id)], { gitDir: admin });
+    else if (!detachHead(admin, head.branch, record.head, why, context.now())) {
+      await git(["update-ref", "--no-deref", "-m", why, "HEAD", record.head], { gitDir: admin });
+    }
   }
   await passed("workspace.trash.detached");
 }
@@ -102,7 +103,13 @@ function checkMovable(context: Context, { session, repository, path }: TrashRequ
   if (statSync(context.trash).dev !== stat.dev) throw otherFileSystem(path, context.trash);
 }
 
-async function describe(context: Context, request: TrashRequest, old: TrashRecord | null): Promise<TrashRecord> {
+interface Described {
+  record: TrashRecord;
+  /** Whether refs are plain files here. */
+  plain: boolean;
+}
+
+async function describe(context: Context, request: TrashRequest, old: TrashRecord | null): Promise<Described> {
   const { session, repository, path } = request;
   const id = old?.id ?? newTrashId(session, context.now());
   const gitDir = gitDirOf(path);
@@ -128,19 +135,21 @@ async function describe(context: Context, request: TrashRequest, old: TrashRecor
     snapshot: null,
     lockedBefore: locked === null || locked === lockReason(id) ? (old?.lockedBefore ?? null) : locked,
   };
-  if (admin === null) return { ...base, note: "git does not know this directory: nothing was counted or pinned." };
+  const uncounted = (note: string): Described => ({ record: { ...base, note }, plain: false });
+  if (admin === null) return uncounted("git does not know this directory: nothing was counted or pinned.");
   let found: Findings;
   try {
     found = await inspectWorktree(path);
   } catch (error) {
     // A damaged index must not make a session unkillable; the rename loses nothing.
     context.log.warn("worktree could not be inspected", { path, error: messageOf(error) });
-    return { ...base, note: `What it holds could not be told: ${messageOf(error)}` };
+    return uncounted(`What it holds could not be told: ${messageOf(error)}`);
   }
   const { snapshot, note } = await snapshotOrHead(context, base, admin, found);
   await passed("workspace.trash.snapshot");
   const ref = snapshot === null ? null : trashRef(id);
-  return { ...base, ...found.work, head: found.head, snapshot, ref, ...(note === null ? {} : { note }) };
+  const more = { head: found.head, snapshot, ref, ...(note === null ? {} : { note }) };
+  return { record: { ...base, ...found.work, ...more }, plain: found.plain };
 }
 
 async function snapshotOrHead(
@@ -160,9 +169,10 @@ async function snapshotOrHead(
   }
 }
 
-async function pin({ ref, snapshot, commonDir }: TrashRecord): Promise<void> {
+async function pin({ ref, snapshot, commonDir }: TrashRecord, plain: boolean): Promise<void> {
   if (ref === null || snapshot === null || commonDir === null) return;
-  await git(["update-ref", "-m", "holdfast: trash", ref, snapshot], { gitDir: commonDir });
+  if (plain) writeRef(commonDir, ref, snapshot);
+  else await git(["update-ref", "-m", "holdfast: trash", ref, snapshot], { gitDir: commonDir });
 }
 
 /**

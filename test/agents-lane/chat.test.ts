@@ -25,7 +25,8 @@ const first = "say: first words";
 const twoGates = "say: begun\ngate: one\nsay: middle\ngate: two\nsay: finished";
 const whileAway = "say: leaving\ngate: away\nsay: done alone";
 const asking = "say: asking\ngate: ask\ntool: bash touch made";
-const toolRuns = "say: running\ntool: bash sleep 4711";
+/** A tool that runs, and what it put into a process session of its own. */
+const toolRuns = "say: running\ntool: bash setsid sleep 4712 & sleep 4711";
 
 afterAll(async () => {
   for (const lane of lanes.values()) await (await lane)[Symbol.asyncDispose]();
@@ -96,10 +97,13 @@ describe.each(order)("%s goes on without a daemon", (name) => {
 });
 
 describe.each(order.toReversed())("%s comes back into its conversation", (name) => {
-  test("[ACP-R5] after a stop in mid-turn that leaves no process, not the running tool", async () => {
+  test("[ACP-R5] after a stop in mid-turn that leaves no process, not the running tool nor what it sent off", async () => {
     const lane = await open(name);
     const promptId = await lane.send(toolRuns);
-    const running = (): boolean => lane.tree().some(({ what }) => /(^|\s)sleep 4711$/.test(what));
+    const running = (): boolean => {
+      const what = lane.tree().map((one) => one.what);
+      return [/(^|\s)sleep 4711$/, /(^|\s)sleep 4712$/].every((pattern) => what.some((one) => pattern.test(one)));
+    };
     await until(
       "the tool to run",
       async () => {
@@ -142,12 +146,15 @@ describe.each(order.toReversed())("%s comes back into its conversation", (name) 
   });
 });
 
-test("[ACP-R8] codex: so it does after the death of keeper and feeder, which are the same for all agents", async () => {
-  const lane = await open("codex");
-  const session = await lane.show();
-  for (const what of ["keeper", "feeder"] as const) process.kill(lane.pid(session, what), "SIGKILL");
-  expect(await lane.turn("history?")).toMatchObject({ text: expect.stringContaining(history("codex")) });
-  expect(lane.pid(await lane.show())).not.toBe(lane.pid(session));
+describe.each(order.toReversed())("%s loses what stands around it", (name) => {
+  test("[ACP-R8] after the death of keeper and feeder it is back in its conversation, and the prompt is answered", async () => {
+    const lane = await open(name);
+    const session = await lane.show();
+    for (const what of ["keeper", "feeder"] as const) process.kill(lane.pid(session, what), "SIGKILL");
+    expect(await lane.turn("history?")).toMatchObject({ text: expect.stringContaining(history(name)) });
+    expect(lane.pid(await lane.show())).not.toBe(lane.pid(session));
+    expect((await lane.show()).agentSessionId).toBe(session.agentSessionId);
+  });
 });
 
 describe.each(order)("%s is given more than text", (name) => {

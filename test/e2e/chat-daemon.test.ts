@@ -98,3 +98,15 @@ test("[CHAT-5] a second daemon finds the first one and touches nothing", async (
   home.openGate("a");
   expect(await home.ended(id)).toMatchObject([{ text: "one\ntwo\n", stopReason: "end_turn" }]);
 });
+
+test("[ACP-7] a turn that the agent began itself ends by silence, also when the daemon that heard it is gone", async () => {
+  await using home = await ChatHome.open({}, { HOLDFAST_TEST_MINUTE_MS: "500" });
+  const id = await home.chat("say: one\nlater: more");
+  await home.says(id, "one\nmore\n");
+  await home.crash();
+  await home.ok(["start"]);
+  await until("its own turn to end", async () =>
+    (await home.ofType(id, "turn.ended")).some(({ stopReason }) => stopReason === "quiet"),
+  );
+  expect((await home.show(id)).status).toBe("idle");
+});

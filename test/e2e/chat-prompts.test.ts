@@ -53,6 +53,27 @@ test("[CHAT-32] whoever waits for a turn gets its text and stop reason, also the
   expect(await home.turn(id, "say: from down")).toEqual({ stopReason: "end_turn", text: "from down\n" });
 });
 
+test("[CHAT-75] whoever waits is told when the prompt is withdrawn or the session is taken down", async () => {
+  await using home = await ChatHome.open();
+  const id = await home.chat("say: one\ngate: never");
+  await home.says(id, "one\n");
+  const queued = { disposition: "queued", reason: "a turn is in progress" };
+  expect(await home.send(id, "say: p-1", { promptId: "p-1", waitMs: 0 })).toMatchObject(queued);
+  /** Their receipts are still to come: the one who asked waits for the turn. */
+  const [first, second, third] = ["p-1", "p-2", "p-3"].map((promptId) =>
+    home.send(id, `say: ${promptId}`, { promptId, waitForTurn: promptId !== "p-2" }),
+  );
+  await until("all to wait", async () => (await home.call("queue", id)).prompts.length === 3);
+  await home.call("promptEdit", id, { params: { prompt: "p-1" }, body: { withdraw: true } });
+  const withdrawn = { promptId: "p-1", disposition: "refused", reason: "withdrawn by person" };
+  expect(await first).toEqual(withdrawn);
+  expect(await home.send(id, "say: p-1", { promptId: "p-1" })).toEqual(withdrawn);
+  await home.call("kill", id, { body: {} });
+  const killed = { disposition: "queued", reason: "the session was killed meanwhile" };
+  expect(await second).toMatchObject(killed);
+  expect(await third).toMatchObject(killed);
+});
+
 test("[CHAT-33] a cancel ends the turn by the agent's word; a turn is ended by force only while there is one", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("say: one\ngate: never");

@@ -54,6 +54,17 @@ test("[DAEMON-2] stop ends the daemon, says so, and succeeds when there is nothi
   expect((await info(home)).state).toBe("stopped");
 });
 
+test("[DAEMON-17] what a start compiles is kept in the home for the next one", async () => {
+  await using home = new Home();
+  await home.ok(["start", "--port", "0"]);
+  await home.ok(["stop"]);
+  const kept = readdirSync(join(home.home, "cache"), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => statSync(join(entry.parentPath, entry.name)).size);
+  // The daemon's main file comes to 200 kB, the CLI's to 60.
+  expect(Math.max(...kept)).toBeGreaterThan(120_000);
+});
+
 test("[DAEMON-3] of many starts at once one daemon comes, and all of them say where it is", async () => {
   await using home = new Home();
   const all = await Promise.all([1, 2, 3, 4].map(() => home.cli(["start", "--port", "0"])));
@@ -291,12 +302,21 @@ test("[BAD-1] a corrupt database, a newer one and a foreign file are refused and
   };
   const corrupt = Buffer.from(good);
   corrupt.fill(0xff, 100, 4096);
-  expect(await refusal(corrupt)).toMatch(/damaged/i);
+  expect(await refusal(corrupt)).toBe(
+    `The database ${home.paths.database} is damaged (database disk image is malformed). Nothing was deleted or overwritten.\nMove ${home.paths.database} with its -wal and -shm files to a safe place first. There is no backup in ${home.paths.backups}; sqlite3's .recover may save what is left of it.\n`,
+  );
+  const doctor = await home.cli(["doctor"]);
+  expect([doctor.code, doctor.stdout]).toEqual([
+    1,
+    expect.stringContaining(`FAIL  database        The database ${home.paths.database} is damaged`),
+  ]);
   const newer = Buffer.from(good);
   newer.writeUInt32BE(9999, 60);
-  expect(await refusal(newer)).toMatch(/newer/i);
-  expect(await refusal(Buffer.from("this is somebody's text file, not a database at all"))).toMatch(
-    /not a database|not.*Holdfast/i,
+  expect(await refusal(newer)).toMatch(
+    /was written by a newer Holdfast \(its schema is 9999, this one knows \d+\)\. Nothing was written to it\.\nInstall the newer/,
+  );
+  expect(await refusal(Buffer.from("this is somebody's text file, not a database at all"))).toContain(
+    `${home.paths.database} is not a database of Holdfast, or its first bytes are damaged. Nothing was deleted or overwritten.`,
   );
   writeFileSync(home.paths.database, good);
   await home.ok(["start"]);
@@ -308,7 +328,9 @@ test("[BAD-2] a file or another program on the socket's path is not removed", as
   writeFileSync(home.paths.socket, "mine");
   const file = await home.cli(["start", "--port", "0"]);
   expect(file.code).toBe(1);
-  expect(file.stderr).toContain(home.paths.socket);
+  expect(file.stderr).toBe(
+    `${home.paths.socket} is not a socket; it was left alone.\nMove it away: this is where the daemon's socket belongs.\n`,
+  );
   expect(readFileSync(home.paths.socket, "utf8")).toBe("mine");
   renameSync(home.paths.socket, `${home.paths.socket}.mine`);
   const other = createServer().listen(home.paths.socket);
@@ -332,13 +354,32 @@ test("[BAD-4] half-written files of ours do not keep it from starting", async ()
   expect((await info(home)).state).toBe("running");
 });
 
-test("[BAD-3] a home that cannot be written is told in a sentence", async () => {
+test("[BAD-4] a copy of the program and a keeper that a power cut left half written are put right by the next start", async () => {
   await using home = new Home();
-  writeFileSync(join(home.directory, "file"), "");
-  const ran = await home.cli(["start", "--port", "0"], { env: { HOLDFAST_HOME: join(home.directory, "file", "h") } });
-  expect(ran.code).toBe(1);
-  expect(ran.stderr).toContain(join(home.directory, "file", "h"));
-  expect(ran.stderr).not.toContain("    at ");
+  await home.ok(["start", "--port", "0"]);
+  await home.crash();
+  const [build] = readdirSync(home.paths.builds);
+  const keeper = readdirSync(home.home).find((name) => name.startsWith("keeper-"))!;
+  const files = [join(home.paths.builds, build!, "daemon.cjs"), join(home.home, keeper)];
+  const whole = files.map((file) => readFileSync(file, "utf8"));
+  for (const file of files) writeFileSync(file, "");
+  await home.ok(["start"]);
+  expect(files.map((file) => readFileSync(file, "utf8"))).toEqual(whole);
+  expect(readdirSync(home.paths.builds)).toEqual([build]);
+});
+
+test("[BAD-3] a home with a file in its way is told in a sentence, by start and by doctor", async () => {
+  await using home = new Home();
+  const file = join(home.directory, "file");
+  writeFileSync(file, "");
+  const ran = await home.cli(["start", "--port", "0"], { env: { HOLDFAST_HOME: join(file, "h") } });
+  expect(ran).toMatchObject({
+    code: 1,
+    stderr: `${file}/h cannot be the home: ${file} is not a directory. Nothing was started.\nMove ${file} away, or set HOLDFAST_HOME to another directory.\n`,
+  });
+  const doctor = await home.cli(["doctor"], { env: { HOLDFAST_HOME: file } });
+  expect(doctor).toMatchObject({ code: 1, stderr: "" });
+  expect(doctor.stdout).toContain(`${file} cannot be the home: ${file} is not a directory.`);
 });
 
 test("[PROC-9] a home with a very long path works, with its socket elsewhere", async () => {

@@ -1,6 +1,16 @@
-import { cpSync, readFileSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { expect, test } from "vitest";
+import {
+  cpSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
 import { ProjectHome } from "../harness/project.ts";
 import { isRunning } from "../harness/marked.ts";
 import { until } from "../harness/until.ts";
@@ -110,7 +120,10 @@ test("[LIVE-3] one that crashes is started again, three times a minute at most",
 });
 
 test("[LIVE-5] everything stopped and the clock moved changes nothing", async () => {
-  await using home = await ProjectHome.make();
+  const clock = join(mkdtempSync(join(tmpdir(), "hf-clock-")), "offset");
+  onTestFinished(() => rmSync(dirname(clock), { recursive: true }));
+  writeFileSync(clock, "0");
+  await using home = await ProjectHome.make({ HOLDFAST_TEST_CLOCK: clock });
   const { id } = await home.spawn("--prompt", "say: hello");
   await home.status(id, "idle");
   const agent = await home.agent(id);
@@ -125,10 +138,21 @@ test("[LIVE-5] everything stopped and the clock moved changes nothing", async ()
     process.kill(server, "SIGCONT");
   }
   await home.status(id, "idle");
-  for (const pid of [agent.pid, server, daemon]) process.kill(pid, "SIGSTOP");
-  for (const pid of [daemon, server, agent.pid]) process.kill(pid, "SIGCONT");
-  expect(await home.agent(id)).toEqual(agent);
-  expect((await home.events(id)).some(({ type }) => type === "run.ended")).toBe(false);
+  // Asleep for a weekend; then the clock is set right, to before the session was made.
+  for (const hours of [60, -1]) {
+    for (const pid of [agent.pid, server, daemon]) process.kill(pid, "SIGSTOP");
+    writeFileSync(clock, String(hours * 3_600_000));
+    for (const pid of [daemon, server, agent.pid]) process.kill(pid, "SIGCONT");
+    const { seq } = await home.show(id);
+    await home.ok(["send", id, `say: ${hours} later`]);
+    await home.status(id, "idle");
+    // What is seen after the clock was moved has been looked at by it.
+    const at = (await home.events(id)).find((event) => event.seq > seq)!.at;
+    expect(Math.round((Date.parse(at) - Date.now()) / 3_600_000)).toBe(hours);
+    expect(await home.agent(id)).toEqual(agent);
+  }
+  const lost = ["run.ended", "launch.started", "session.intent"];
+  expect((await home.events(id)).filter(({ type }) => lost.includes(type))).toHaveLength(1);
 });
 
 test("[LIVE-6] a daemon of another build takes over the agents as they are", async () => {

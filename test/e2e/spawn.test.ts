@@ -91,6 +91,22 @@ test("[SPAWN-3] a worktree that cannot be made leaves nothing behind", async () 
   expect(await home.git(home.repo, ["branch", "--list", "ma-*"])).toBe("");
 });
 
+test("[WORKTREE-5] what postCreate prints is an event while it still runs", async () => {
+  await using home = await ProjectHome.make();
+  const wait = "sh -c 'until test -e go; do sleep 0.1; done'";
+  const config = `projects:\n  my-app:\n    path: .\n    prefix: ma\n    postCreate: [echo first words, "${wait}"]\n`;
+  writeFileSync(join(home.repo, "holdfast.yaml"), config);
+  await home.ok(["project", "add", home.repo]);
+  const spawning = home.spawn();
+  await until("the first words", async () => {
+    const events = await home.events("ma-1");
+    return events.some(({ type, text }) => type === "workspace.output" && String(text).includes("\nfirst words\n"));
+  });
+  expect((await home.show("ma-1")).status).toBe("starting");
+  writeFileSync(join(home.home, "worktrees", "my-app", "ma-1", "go"), "");
+  expect((await spawning).id).toBe("ma-1");
+});
+
 test("[SPAWN-4] a second session for an issue has its own id and branch; --resume takes up the first", async () => {
   await using home = await ProjectHome.make();
   const first = await home.spawn("INT-123");
@@ -102,13 +118,21 @@ test("[SPAWN-4] a second session for an issue has its own id and branch; --resum
   const resumed = await home.spawn("INT-123", "--resume");
   expect(resumed.id).toBe(first.id);
   await home.status(first.id, "idle");
+  const atOnce = await Promise.all(Array.from({ length: 3 }, () => home.spawn("INT-9")));
+  expect(atOnce.map(({ id }) => id).toSorted()).toEqual(["ma-int-9", "ma-int-9-2", "ma-int-9-3"]);
 });
 
 test("[SPAWN-5] one orchestrator a project; tmux names follow the pattern; list them with --all", async () => {
   await using home = await ProjectHome.make();
-  const boss = await home.spawn("--role", "orchestrator");
-  const again = await home.cli(["spawn", "my-app", "--agent", "demo", "--role", "orchestrator"]);
-  expect(again.stderr).toContain(`my-app already has an orchestrator: ${boss.id}.`);
+  const one = ["spawn", "my-app", "--agent", "demo", "--role", "orchestrator"];
+  const both = await Promise.all([home.cli(one), home.cli(one)]);
+  expect(both.filter(({ code }) => code === 0)).toHaveLength(1);
+  const boss = { id: /^SESSION=(\S+)$/m.exec(both.map(({ stdout }) => stdout).join(""))![1]! };
+  const refused = `my-app already has an orchestrator: ${boss.id}.`;
+  expect((await home.cli(one)).stderr).toContain(refused);
+  await home.ok(["session", "stop", boss.id]);
+  expect((await home.cli(one)).stderr).toContain(`${refused}\nGo on with it (holdfast session restore ${boss.id})`);
+  await home.ok(["session", "restore", boss.id]);
   const shell = await home.json(["spawn", "my-app", "--role", "shell"]);
   const names = (await home.run("tmux", ["-L", home.paths.tmuxSocket, "list-sessions", "-F", "#{session_name}"])).stdout
     .trim()
@@ -116,6 +140,11 @@ test("[SPAWN-5] one orchestrator a project; tmux names follow the pattern; list 
   expect(names.toSorted()).toEqual(["orchestrator-my-app", `shell-my-app-${shell.id.split("-").at(-1)}`]);
   expect(await home.ok(["session", "ls"])).not.toContain(boss.id);
   expect(await home.ok(["session", "ls", "--all"])).toMatch(new RegExp(`${boss.id} .* orchestrator$`, "m"));
+  await home.ok(["session", "kill", boss.id]);
+  const next = await home.spawn("--role", "orchestrator");
+  const back = await home.cli(["session", "restore", boss.id]);
+  expect(back).toMatchObject({ code: 1, stderr: expect.stringContaining(`already has an orchestrator: ${next.id}.`) });
+  await home.status(boss.id, "killed");
 });
 
 test("[SPAWN-6] batch-spawn tells each result and exits 1 if any failed", async () => {

@@ -1,4 +1,5 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ProjectHome } from "../harness/project.ts";
 import { fillZoo, fingerprint, gitState } from "../harness/zoo.ts";
@@ -13,6 +14,7 @@ test("[WORK-1] everything in a dirty worktree comes back after kill and restore,
   const killed = await home.ok(["session", "kill", id]);
   expect(killed).toMatch(new RegExp(`^Session ${id} killed\\.\\n`));
   expect(killed).toMatch(/\d+ uncommitted files and 1 unpushed commit kept in the trash as /);
+  expect(killed).toMatch(/^ {2}Unpushed: [0-9a-f]{7,} work that no other branch has$/m);
   expect(killed).toContain(`holdfast session restore ${id}`);
   expect(existsSync(workspacePath)).toBe(false);
   expect(await home.git(home.repo, ["branch", "--list", id])).not.toBe("");
@@ -58,4 +60,44 @@ test("[WORK-1] restore without its files says so, and cleanup of what is gone su
   const running = await home.spawn();
   const still = await home.cli(["session", "restore", running.id]);
   expect(still).toMatchObject({ code: 1, stderr: expect.stringContaining("Cannot restore: Session is still running") });
+});
+
+test("[TRASH-8] a kill that cannot tell what a worktree holds says so, and where all of it is kept", async () => {
+  await using home = await ProjectHome.make();
+  const { id, workspacePath } = await home.spawn();
+  writeFileSync(join(workspacePath, "note.txt"), "keep me");
+  renameSync(join(home.repo, ".git"), join(home.repo, "elsewhere"));
+  const killed = await home.ok(["session", "kill", id]);
+  expect(killed).toMatch(/git does not know this directory: .*\n  All of it is kept in the trash as \S+\.\n/);
+  renameSync(join(home.repo, "elsewhere"), join(home.repo, ".git"));
+  await home.ok(["session", "restore", id]);
+  expect(readFileSync(join(workspacePath, "note.txt"), "utf8")).toBe("keep me");
+});
+
+test("[WORK-6] what git, a command and an agent make has the modes that the person's own umask gives", async () => {
+  await using home = await ProjectHome.make();
+  writeFileSync(join(home.repo, ".worktreeinclude"), "*.log\n");
+  writeFileSync(join(home.repo, ".gitignore"), "*.log\n");
+  writeFileSync(join(home.repo, "kept.log"), "kept\n");
+  writeFileSync(
+    join(home.repo, "holdfast.yaml"),
+    "projects:\n  my-app:\n    path: .\n    prefix: ma\n    postCreate: [touch made, mkdir built]\n",
+  );
+  await home.ok(["project", "add", home.repo]);
+  const umask = process.umask();
+  const { id, workspacePath } = await home.spawn();
+  const chat = await home.json(["spawn", "my-app", "--agent", "demo", "--kind", "chat"]);
+  for (const { pid } of [await home.agent(id), await home.agent(chat.id)]) {
+    const own = /^Umask:\s*(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"));
+    expect(Number.parseInt(own![1]!, 8)).toBe(umask);
+  }
+  const mode = (path: string): string => (statSync(path).mode & 0o777).toString(8);
+  const [file, folder] = [0o666, 0o777].map((most) => (most & ~umask).toString(8));
+  for (const name of [".git", "README.md", "made", "kept.log"])
+    expect(mode(join(workspacePath, name)), name).toBe(file);
+  for (const name of ["", "built"]) expect(mode(join(workspacePath, name)), name).toBe(folder);
+  const admin = join(home.repo, ".git", "worktrees", id);
+  for (const name of readdirSync(admin).filter((one) => one !== "holdfast.json")) {
+    expect(mode(join(admin, name)), name).toBe(statSync(join(admin, name)).isDirectory() ? folder : file);
+  }
 });

@@ -7,6 +7,7 @@ import { readdirSync, readFileSync, writeFileSync, mkdirSync, existsSync } from 
 import { join } from "node:path";
 import { createClient, type CallOptions, type CallableRoute } from "../../src/client/client.ts";
 import { SocketTransport } from "../../src/cli/socket-transport.ts";
+import { isLastPage } from "../../src/protocol/event-page.ts";
 import type { Answers, EventJson, SessionJson } from "../../src/protocol/wire.ts";
 import { markedProcesses, type Marked } from "./marked.ts";
 import { ProjectHome } from "./project.ts";
@@ -96,7 +97,7 @@ export class ChatHome extends ProjectHome {
       const since = all.at(-1)?.seq ?? 0;
       const more = await this.call("events", id, { query: { since, limit: page } });
       all.push(...more);
-      if (more.length < page) return all;
+      if (isLastPage(more, page)) return all;
     }
   }
 

@@ -123,11 +123,6 @@ export class Home implements AsyncDisposable {
     writeFileSync(join(this.points, `${point}.${action}`), text);
   }
 
-  /** Puts the daemon's clock ahead, by so much in all. */
-  clockAhead(ms: number): void {
-    writeFileSync(join(this.points, "clock"), String(ms));
-  }
-
   disarm(point: string): void {
     for (const action of ["pause", "kill", "fail"]) rmSync(join(this.points, `${point}.${action}`), { force: true });
   }

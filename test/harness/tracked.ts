@@ -1,5 +1,5 @@
 /** Homes whose project has a pretended tracker and a real remote, for tests about pull requests, reactions and issues. */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TrackerJson } from "../../src/protocol/wire.ts";
 import { CodeHostLoopback } from "../trackers/code-host.ts";
@@ -20,12 +20,21 @@ export const webhookSecret = "a secret of the tests";
 export class HostedHome<Host extends Loopback> extends ChatHome {
   readonly host: Host;
   readonly remote = join(this.directory, "remote.git");
+  readonly #clock = join(this.directory, "clock");
   readonly #place: { type: "github" | "gitlab" | "linear"; repo: string };
 
   constructor(host: Host, place: { type: "github" | "gitlab" | "linear"; repo: string }, env?: Record<string, string>) {
     super({ HOLDFAST_TRACKER_TOKEN: "t0ken", HOLDFAST_TRACKER_SECRET: webhookSecret, ...env });
+    this.env["HOLDFAST_TEST_CLOCK"] = this.#clock;
+    this.clockAhead(0);
     this.host = host;
     this.#place = place;
+  }
+
+  /** Puts the time of day ahead, by so much in all. Renamed into place: half a number would be another time. */
+  clockAhead(ms: number): void {
+    writeFileSync(`${this.#clock}.new`, String(ms));
+    renameSync(`${this.#clock}.new`, this.#clock);
   }
 
   async open(options: TrackedOptions = {}): Promise<this> {

@@ -1,4 +1,4 @@
-import { mkdirSync, realpathSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import type { ProjectJson } from "../../protocol/wire.ts";
@@ -72,8 +72,16 @@ describe("unknown words", () => {
 
   test("[CLI-2] an empty session name is wrong usage", async () => {
     const { run } = await daemon({});
-    expect(await run(["session", "kill", ""])).toEqual({ code: 2, out: "", err: "The argument session is empty." });
-    expect(await run(["spawn", ""])).toEqual({ code: 2, out: "", err: "The argument project is empty." });
+    expect(await run(["session", "kill", ""])).toEqual({
+      code: 2,
+      out: "",
+      err: "The argument session is empty.\nSee holdfast session kill --help.",
+    });
+    expect(await run(["spawn", ""])).toEqual({
+      code: 2,
+      out: "",
+      err: "The argument project is empty.\nSee holdfast spawn --help.",
+    });
     expect((await run(["spawn", "my-app", ""])).code).toBe(2);
     expect((await run(["batch-spawn", "", ""])).code).toBe(2);
   });
@@ -378,6 +386,38 @@ test("[CLI-10] cleanup is in natural order, as JSON too", async () => {
   expect(order((await run(["session", "cleanup", "--json"])).out)).toEqual(["ma-1", "ma-2", "ma-10"]);
 });
 
+describe("init", () => {
+  function repositoryIn(home: string): string {
+    const path = join(home, "my-app");
+    for (const name of ["objects", "refs"]) mkdirSync(join(path, ".git", name), { recursive: true });
+    writeFileSync(join(path, ".git", "HEAD"), "ref: refs/heads/main\n");
+    return path;
+  }
+
+  test("[CONF-16] writes holdfast.yaml, registers the project and names the next step", async () => {
+    const { run, home, asked } = await daemon({
+      "GET /api/info": { answer: {} },
+      "POST /api/projects": { answer: [projectOf("my-app", "/x")] },
+    });
+    const path = repositoryIn(home);
+    const ran = await run(["init", path]);
+    expect([ran.code, ran.out]).toEqual([
+      0,
+      `Wrote ${path}/holdfast.yaml\nProject my-app registered (/x).\nStart a session: holdfast spawn my-app --prompt '...'`,
+    ]);
+    expect(asked.at(-1)).toMatchObject({ line: "POST /api/projects", body: { path } });
+    expect((await run(["init", path])).out).toContain(`Kept ${path}/holdfast.yaml, which was there.`);
+  });
+
+  test("[CTL-1] with --no-start and the daemon down it writes nothing", async () => {
+    const { run, home } = await daemon(null);
+    const path = repositoryIn(home);
+    const ran = await run(["init", path, "--no-start"]);
+    expect([ran.code, ran.err.split("\n")[0]]).toEqual([1, "Holdfast is not running."]);
+    expect(existsSync(join(path, "holdfast.yaml"))).toBe(false);
+  });
+});
+
 describe("stop --halt-sessions", () => {
   test("[CTL-6] lists what is at work; without a terminal and --yes nothing is stopped", async () => {
     const busy = sessionOf({ id: "ma-1", processes: [{ pid: 7, startedAt: null, what: "agent" }] });
@@ -408,11 +448,12 @@ describe("stop --halt-sessions", () => {
 test("[CTL-7] restart leaves a managed daemon alone and says how it is restarted", async () => {
   const stand = await daemon({});
   const { ownDaemonFile } = await import("../test-support/stand-in.ts");
-  for (const [managedBy, words] of [
-    ["foreground", "runs in the foreground"],
-    ["systemd", "is managed by systemd"],
-    ["launchd", "is managed by launchd"],
-  ]) {
+  // A home of its own has a service of its own, by the name that `service install` gives it.
+  for (const [managedBy, words, hint] of [
+    ["foreground", "runs in the foreground", /^End it where it runs/],
+    ["systemd", "is managed by systemd", / holdfast-[0-9a-f]{12}$/],
+    ["launchd", "is managed by launchd", /\/holdfast-[0-9a-f]{12}$/],
+  ] as const) {
     writeFileSync(
       join(stand.home, "daemon.json"),
       JSON.stringify({ ...ownDaemonFile(join(stand.home, "s")), managedBy }),
@@ -422,7 +463,7 @@ test("[CTL-7] restart leaves a managed daemon alone and says how it is restarted
       1,
       `The daemon (pid ${process.pid}) ${words}; it was left alone.`,
     ]);
-    expect(ran.err.split("\n")).toHaveLength(2);
+    expect(ran.err.split("\n")).toEqual([expect.any(String), expect.stringMatching(hint)]);
   }
   expect(stand.asked).toEqual([]);
 });
@@ -469,6 +510,7 @@ test("[CLI-14] completion asks a running daemon for names and starts none", asyn
   expect((await run(["complete", "--", "session", "ki"])).out).toMatch(/^kill\t/);
   expect((await run(["complete", "--", "info", "--"])).out).toBe("--json\tprint JSON");
   expect((await run(["complete", "--", "comp"])).out).toMatch(/^completion\t/);
+  expect((await run(["complete", "--", ""])).out).toMatch(/^init\t.*\nproject\t/);
   const down = await daemon(null);
   expect(await down.run(["complete", "--", "session", "kill", ""])).toEqual({ code: 0, out: "", err: "" });
 });

@@ -5,7 +5,7 @@ import { clean } from "../render/text.ts";
 import { index } from "./index.ts";
 
 export const command: CommandEntry = {
-  arguments: [{ name: "words", description: "what is typed so far", optional: true, variadic: true }],
+  arguments: [{ name: "words", description: "what is typed so far", optional: true, variadic: true, mayBeEmpty: true }],
   examples: [["candidates for a session's name", "holdfast complete -- session kill ma-"]],
   daemon: "alone",
   async run(context, input) {

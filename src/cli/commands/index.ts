@@ -78,16 +78,21 @@ const service: readonly IndexEntry[] = [
 
 export const index: readonly IndexEntry[] = [
   { name: "init", summary: "set up a repository: holdfast.yaml, registration, tools", load: () => import("./init.ts") },
-  { name: "project", summary: "add, list and remove projects", group: project },
+  {
+    name: "project",
+    summary: "add, list and remove projects",
+    example: "holdfast project add ~/code/my-app",
+    group: project,
+  },
   { name: "spawn", summary: "start a session", load: () => import("./spawn.ts") },
   { name: "batch-spawn", summary: "start a session for each issue", load: () => import("./batch-spawn.ts") },
-  { name: "session", summary: "list and control sessions", group: session },
+  { name: "session", summary: "list and control sessions", example: "holdfast session ls", group: session },
   { name: "status", summary: "what every session is doing", load: () => import("./status.ts") },
   { name: "send", summary: "send a prompt to a session", load: () => import("./send.ts") },
   { name: "attach", summary: "open a session in this terminal", load: () => import("./attach.ts") },
-  { name: "acp", summary: "control chat agents and read what they said", group: acp },
+  { name: "acp", summary: "control chat agents and read what they said", example: "holdfast acp ps", group: acp },
   { name: "events", summary: "a session's events", load: () => import("./events.ts") },
-  { name: "trash", summary: "worktrees of ended sessions", group: trash },
+  { name: "trash", summary: "worktrees of ended sessions", example: "holdfast trash ls", group: trash },
   { name: "start", summary: "start the daemon", load: () => import("./start.ts") },
   { name: "stop", summary: "end the daemon; sessions keep running", load: () => import("./stop.ts") },
   {
@@ -106,7 +111,7 @@ export const index: readonly IndexEntry[] = [
   { name: "mcp", summary: "serve sessions as tools to an agent (MCP, on stdio)", load: () => import("./mcp.ts") },
   { name: "update", summary: "update Holdfast; sessions keep running", load: () => import("./update.ts") },
   { name: "doctor", summary: "check this machine and this installation", load: () => import("./doctor.ts") },
-  { name: "service", summary: "run the daemon as a service", group: service },
+  { name: "service", summary: "run the daemon as a service", example: "holdfast service install", group: service },
   { name: "completion", summary: "completions for bash, zsh and fish", load: () => import("./completion.ts") },
   { name: "complete", summary: "what completion scripts call", hidden: true, load: () => import("./complete.ts") },
 ];

@@ -30,6 +30,8 @@ export const command: CommandEntry = {
       ]);
     const directory = path === undefined ? (repositoryRoot(context.cwd) ?? context.cwd) : resolve(context.cwd, path);
     requireRepository(directory);
+    // Before anything is written: a daemon that may not or cannot start leaves the repository as it was.
+    await context.call("info");
     const written = writeConfig({ directory, agentsFound: agentsFound(context.env) });
     const json = input.flag("json");
     if (!json)

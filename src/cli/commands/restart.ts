@@ -1,4 +1,5 @@
 import type { CommandEntry } from "../entry-types.ts";
+import { sayStart } from "../render/daemon.ts";
 
 export const command: CommandEntry = {
   examples: [["replace the daemon, for example after an update", "holdfast restart"]],
@@ -7,7 +8,6 @@ export const command: CommandEntry = {
   daemon: "alone",
   async run(context) {
     const { restart } = await import("../daemon-control.ts");
-    const { sayStart } = await import("../render/daemon.ts");
     sayStart(context, await restart(context));
   },
 };

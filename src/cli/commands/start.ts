@@ -1,5 +1,6 @@
 import type { CommandEntry } from "../entry-types.ts";
 import { readStartOptions, startOptions } from "../launch-plan.ts";
+import { sayStart } from "../render/daemon.ts";
 
 export const command: CommandEntry = {
   options: [...startOptions, { long: "foreground", description: "do not detach: for systemd, launchd and containers" }],
@@ -18,7 +19,6 @@ export const command: CommandEntry = {
       passphraseFile: input.text("passphrase-file"),
       foreground: input.flag("foreground"),
     });
-    const { sayStart } = await import("../render/daemon.ts");
     sayStart(context, outcome);
   },
 };

@@ -84,7 +84,7 @@ export async function offerRestart(
   if (found.daemon !== "running" || found.file.build === installed.build) return;
   const { file } = found;
   if (file.managedBy !== null) {
-    const { message, hint } = managedElsewhere(file);
+    const { message, hint } = managedElsewhere(context, file);
     context.out(`${message} It still runs ${file.version}.${hint === null ? "" : ` ${hint}`}`);
     return;
   }

@@ -1,11 +1,13 @@
 /** The home: who may read it, how much room is left, and what earlier runs left behind. */
-import { chmodSync, existsSync, lstatSync, readdirSync, rmSync, statfsSync } from "node:fs";
+import { chmodSync, existsSync, lstatSync, readdirSync, rmSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { isTemporary } from "../../base/durable-file.ts";
 import type { Paths } from "../../base/paths.ts";
 import { isAlive } from "../../base/pid.ts";
 import { findDaemon, listStarting } from "../find-daemon.ts";
 import { listOldBuilds } from "../install-build.ts";
 import { count } from "../render/text.ts";
+import { homeTrouble } from "../write-home.ts";
 import { type Finding, finding } from "./finding.ts";
 
 const megabyte = 1024 * 1024;
@@ -17,7 +19,11 @@ export function checkHome(paths: Paths): Finding[] {
   if (!existsSync(paths.home)) {
     return [finding("home", "info", `${paths.home} does not exist yet; the first start makes it.`)];
   }
-  return [...checkPermissions(paths), ...checkDisk(paths.home), ...checkLeftovers(paths)];
+  const trouble = homeTrouble(paths.home);
+  const home = trouble === null ? [] : [finding("home", "fail", trouble.message, { fix: trouble.fix })];
+  // Below a file there is nothing to look at.
+  if (!statSync(paths.home).isDirectory()) return home;
+  return [...home, ...checkPermissions(paths), ...checkDisk(paths.home), ...checkLeftovers(paths)];
 }
 
 /** Files that say who may talk to the daemon, and what agents were told. */
@@ -104,7 +110,7 @@ function checkLeftovers(paths: Paths): Finding[] {
 
 function listTemporary(directory: string): string[] {
   return readdirSync(directory)
-    .filter((name) => /^\..+\.[0-9a-f]{12}\.tmp$/.test(name))
+    .filter(isTemporary)
     .map((name) => join(directory, name))
     .filter(
       (path) => Date.now() - (lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()) > abandonedAfterMs,

@@ -45,6 +45,13 @@ if (script === "locked") {
   }
 }
 
+// The one before is still going: it holds the home once more and is gone then.
+if (script === "going") {
+  fs.writeFileSync(path.join(home, "script"), "ready");
+  report({ report: "already-running" });
+  process.exit(0);
+}
+
 const socket = path.join(home, "run", "daemon.sock");
 fs.rmSync(socket, { force: true });
 const bootId = fs.readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();

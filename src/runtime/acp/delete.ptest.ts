@@ -11,6 +11,7 @@ test("[ACP-72] an agent that says yes to a delete but still lists the conversati
   const id = await world.up("pretends-to-delete");
   expect(await world.runtime.deleteConversation(world.state(id))).toBe("failed");
   expect(warned.join("\n")).toMatch(/did not delete its conversation .*"part":"acp.protocol".*"still listed"/);
+  expect(warned.join("\n")).toContain(`"adapter":"${world.state(id).agent}"`);
 });
 
 test("[ACP-72] an agent without session/delete says so, and nothing is warned of", async () => {

@@ -40,12 +40,12 @@ export async function deleteConversation(context: AcpContext, worker: Worker): P
     deadlineMs: left(),
   });
   const listed = answer.is === "result" && (await isListed(context, worker, state, sessionId, left()));
-  return told(context, worker, answer, listed);
+  return told(context, state, answer, listed);
 }
 
-function told(context: AcpContext, worker: Worker, answer: Answer, listed: boolean): DeleteOutcome {
-  const [adapter] = worker.record.command;
-  const fields = { part: "acp.protocol", session: worker.session, adapter, method: "session/delete" };
+/** By the agent's name: many a command begins with `node` or `npx`. */
+function told(context: AcpContext, session: SessionState, answer: Answer, listed: boolean): DeleteOutcome {
+  const fields = { part: "acp.protocol", session: session.id, adapter: session.agent, method: "session/delete" };
   if (answer.is === "result" && !listed) {
     context.log.debug("the agent deleted its conversation", fields);
     return "deleted";
@@ -97,7 +97,7 @@ export async function deleteByCommand(
   const whole = { ...context.env, ...chat.env, ...env };
   const [command = "", ...args] = chat.deleteCommand.map((word) => word.replaceAll("{id}", () => id));
   const path = findProgram(command, whole["PATH"]);
-  const fields = { part: "acp.protocol", session: session.id, adapter: command };
+  const fields = { part: "acp.protocol", session: session.id, adapter: session.agent, command };
   if (path === null) return "none";
   const options = {
     env: whole,

@@ -9,6 +9,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { identify, type Identity } from "../../base/pid.ts";
 import { findTree } from "../../base/process-tree.ts";
 import { reach } from "../../base/test-points.ts";
+import { withPersonalUmask } from "../../base/umask.ts";
 import type { ChatAgent } from "../../ports/agents.ts";
 import type { LaunchRequest, LaunchResult } from "../../ports/runtime.ts";
 import { launchMarker, type RecordedProcess, type WorkerRecord } from "../../protocol/worker-record.ts";
@@ -122,13 +123,15 @@ async function startKeeper(
     [launchMarker]: launch,
   };
   writeFiles(chat, worker.directory);
-  const child = spawn("sh", [...keeper, ...commandOf(chat, whole["PATH"])], {
-    cwd: session.workspacePath,
-    env: whole,
-    // No pipe to anybody: a pipe would break when we go.
-    stdio: "ignore",
-    detached: true,
-  });
+  const child = withPersonalUmask(() =>
+    spawn("sh", [...keeper, ...commandOf(chat, whole["PATH"])], {
+      cwd: session.workspacePath,
+      env: whole,
+      // No pipe to anybody: a pipe would break when we go.
+      stdio: "ignore",
+      detached: true,
+    }),
+  );
   await new Promise<void>((resolve, reject) => {
     child.once("spawn", resolve);
     child.once("error", reject);

@@ -5,6 +5,7 @@
 import { crypto } from "../../base/crypto.ts";
 import { identify } from "../../base/pid.ts";
 import { findTree } from "../../base/process-tree.ts";
+import { personalUmask } from "../../base/umask.ts";
 import type { AgentDefinition, Agents, TerminalAgent } from "../../ports/agents.ts";
 import type { LaunchRequest, LaunchResult } from "../../ports/runtime.ts";
 import { HoldfastError } from "../../protocol/error.ts";
@@ -74,7 +75,7 @@ function writeFiles(
   const { argv, promptTaken } = agentCommand(agent, request, values);
   const env = agentEnvironment(context.env, definition, request, values);
   const files = agent.files.map((file) => ({ ...file, text: fill(file.text, values) }));
-  const run = { workspace: session.workspacePath, env, argv };
+  const run = { workspace: session.workspacePath, umask: personalUmask(), env, argv };
   const resumed = request.how === "resume" && agent.resume !== null;
   context.files.write(session.id, { launch, agentSessionId: id, promptTaken, resumed }, run, files);
   return { promptTaken };

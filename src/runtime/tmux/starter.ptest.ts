@@ -17,7 +17,12 @@ test("[PROC-10] what sh reads from the run file is byte for byte what was meant"
     '"',
     "*",
   ];
-  const text = runFileText({ workspace: "/a b'c", env: { ODD: "a'b\n$HOME\n", "NOT-A-NAME": "x", UID: "7" }, argv });
+  const text = runFileText({
+    workspace: "/a b'c",
+    umask: "0027",
+    env: { ODD: "a'b\n$HOME\n", "NOT-A-NAME": "x", UID: "7" },
+    argv,
+  });
   const ran = spawnSync("/bin/sh", ["-c", `${text}"$@"; printf '%s\\0' "$ODD" "$holdfast_workspace"`], {
     encoding: "utf8",
   });

@@ -21,6 +21,8 @@ exec "$@"
 `;
 
 export interface RunFile {
+  /** As `umask` takes it; null to leave the server's. */
+  umask: string | null;
   workspace: string;
   env: Readonly<Record<string, string>>;
   argv: readonly string[];
@@ -30,9 +32,11 @@ const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/;
 /** Some shells refuse to assign these, and would end the launch over it. */
 const shellOwned = new Set(["UID", "EUID", "PPID", "SHELLOPTS", "BASHOPTS", "BASH_VERSINFO", "IFS", "_"]);
 
-/** The file that the starter reads: only assignments and one `set --`, every value in single quotes. */
+/** The file that the starter reads: only assignments, `umask` and one `set --`, every value in single quotes. */
 export function runFileText(run: RunFile): string {
   const lines = [`holdfast_workspace=${quote(run.workspace)}`];
+  // The server keeps that of the daemon which started it.
+  if (run.umask !== null) lines.push(`umask ${run.umask}`);
   for (const [name, value] of Object.entries(run.env)) {
     // sh cannot export other names; agents do not use them.
     if (variableName.test(name) && !shellOwned.has(name)) lines.push(`export ${name}=${quote(value)}`);

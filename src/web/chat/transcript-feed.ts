@@ -3,6 +3,7 @@
  * older when it is asked for; what is new from the stream, folded in once a frame. The daemon's log is the truth: a gap
  * in the sequence is read again, and a log that is shorter than ours replaces what is here.
  */
+import { isLastPage } from "../../protocol/event-page.ts";
 import type { TranscriptItem } from "../../protocol/transcript-items.ts";
 import { builderOf, referred, TranscriptBuilder } from "../../protocol/transcript.ts";
 import type { TranscriptHead, TranscriptPage } from "../../protocol/transcript.ts";
@@ -214,7 +215,7 @@ export class TranscriptFeed {
       const events = await this.#source.events(since);
       for (const event of events) if (event.seq > this.#builder.seq) this.#waiting.set(event.seq, event);
       this.#schedule();
-      if (events.length < eventsAtOnce) break;
+      if (isLastPage(events, eventsAtOnce)) break;
     }
     if (this.#state.fault !== null) this.#set({ fault: null });
   }

@@ -1,0 +1,33 @@
+/**
+ * Spawns between their checks and their record. Both take a moment, and two at once must not pass the same limit or choose
+ * the same id.
+ */
+import type { SessionState } from "../protocol/session.ts";
+
+interface PendingSpawn {
+  project: string;
+  role: SessionState["role"];
+  id: string | null;
+}
+
+export class PendingSpawns {
+  readonly #pending = new Set<PendingSpawn>();
+
+  /** Counted until it is left, which is when its session is on record or was refused. */
+  enter(project: string, role: SessionState["role"]): { choose: (id: string) => void } & Disposable {
+    const spawn: PendingSpawn = { project, role, id: null };
+    this.#pending.add(spawn);
+    return {
+      choose: (id) => void (spawn.id = id),
+      [Symbol.dispose]: () => void this.#pending.delete(spawn),
+    };
+  }
+
+  isChosen(id: string): boolean {
+    return [...this.#pending].some((spawn) => spawn.id === id);
+  }
+
+  of(project: string): readonly Pick<PendingSpawn, "role">[] {
+    return [...this.#pending].filter((spawn) => spawn.project === project);
+  }
+}

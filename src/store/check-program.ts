@@ -1,0 +1,6 @@
+/** Prints what `doctor` is to say of the database. */
+import { resolvePaths } from "../base/paths.ts";
+import { checkDatabase } from "./check.ts";
+
+process.umask(0o077);
+console.log(JSON.stringify(checkDatabase(resolvePaths())));

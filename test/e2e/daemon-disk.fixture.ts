@@ -1,0 +1,58 @@
+/** Runs in a mount namespace of its own (see small-disk.ts) and prints what a daemon does on a disk that is full, or read-only. */
+import { execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { ProjectHome } from "../harness/project.ts";
+import { SmallDisk } from "../harness/small-disk.ts";
+
+await using home = new ProjectHome();
+const disk = new SmallDisk(home.home);
+try {
+  console.log(JSON.stringify(await run()));
+} catch (error) {
+  console.error(error, home.logTail());
+  process.exitCode = 1;
+} finally {
+  execFileSync("mount", ["-o", "remount,rw", home.home]);
+  disk.free();
+  await home.ok(["stop", "--halt-sessions", "--yes"]);
+  disk[Symbol.dispose]();
+}
+
+async function run(): Promise<object> {
+  await home.ok(["start", "--port", "0"]);
+  home.repo = await home.repository("my-app");
+  await home.ok(["project", "add", home.repo]);
+  const { id, workspacePath } = await home.spawn();
+  writeFileSync(join(workspacePath, "precious"), "work");
+
+  await home.ok(["stop"]);
+  disk.fill();
+  const kill = await home.cli(["session", "kill", id]);
+  const refused = await home.cli(["project", "rm", "my-app"]);
+  const killed = await home.show(id);
+  const health = await fetch(`${home.daemon().url}/api/health`);
+  await home.ok(["stop"]);
+  disk.fill();
+  const start = await home.cli(["start"]);
+  disk.free();
+  const after = await home.show(id);
+  await home.ok(["stop"]);
+
+  execFileSync("mount", ["-o", "remount,ro", home.home]);
+  const readOnly = await home.cli(["session", "ls"]);
+  const doctor = await home.cli(["doctor"]);
+  const told = (text: string): string => text.replaceAll(home.home, "HOME");
+  return {
+    kill: [kill.code, kill.stdout.split("\n")[0]],
+    refused: told(refused.stderr),
+    health: [health.status, ((await health.json()) as { error?: { code: string } }).error?.code],
+    wanted: [killed.intent.want, killed.status, after.status],
+    start: [start.code, told(start.stderr)],
+    readOnly: [readOnly.code, told(readOnly.stderr)],
+    doctor: [
+      doctor.code,
+      told(doctor.stdout).includes("FAIL  home            HOME cannot be written: its disk is read-only."),
+    ],
+  };
+}

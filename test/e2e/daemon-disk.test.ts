@@ -1,0 +1,27 @@
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { canMount, runOnSmallDisk } from "../harness/small-disk.ts";
+
+const fixture = fileURLToPath(new URL("daemon-disk.fixture.ts", import.meta.url));
+
+test.runIf(canMount())(
+  "[DB-5, DAEMON-15, BAD-3] on a full disk a daemon that is down still starts to record a kill; on a read-only one the start says so",
+  async () => {
+    expect(await runOnSmallDisk(fixture)).toEqual({
+      kill: [0, "Session ma-1 killed."],
+      refused:
+        "The disk that holds HOME/holdfast.db is full; nothing was written.\nFree some space and try again. Sessions can still be stopped, killed and deleted.\n",
+      // Ready means that a write works.
+      health: [507, "disk-full"],
+      wanted: ["killed", "killed", "killed"],
+      // The reserve is spent by now.
+      start: [1, "The disk that holds HOME is full; nothing was started.\nFree some space and try again.\n"],
+      readOnly: [
+        1,
+        "HOME cannot be written: its disk is read-only. Nothing was started.\nMake it writable, or set HOLDFAST_HOME to another directory.\n",
+      ],
+      doctor: [1, true],
+    });
+  },
+  120_000,
+);

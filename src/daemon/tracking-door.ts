@@ -182,6 +182,15 @@ export class TrackingDoor {
 /** Where pull requests of a project are, or why nothing can be asked. */
 export function requireCodeHost(settings: ProjectSettings): ProjectTracker {
   if (settings.codeHost !== null) return settings.codeHost;
+  if (settings.tracker !== null) {
+    throw new HoldfastError(
+      "conflict",
+      `${settings.tracker.type} has no pull requests, and ${settings.id} no other host.`,
+      {
+        hint: "The host is told by the address of the remote origin: github.com, gitlab.com, or one of your own by such a name.",
+      },
+    );
+  }
   throw new HoldfastError("conflict", `${settings.id} has no tracker.`, {
     hint: `Set projects.${settings.id}.tracker in its holdfast.yaml, for example {type: github, repo: owner/name}.`,
   });

@@ -96,7 +96,8 @@ export type SessionEvent =
 /** What trackers say of a session, and what is done about it. */
 export type TrackerEvent =
   /** Only when something of it is different from before. */
-  | { type: "pull-request.seen"; pullRequest: PullRequestFacts }
+  /** `was`: its address before its repository was renamed. */
+  | { type: "pull-request.seen"; pullRequest: PullRequestFacts; was?: string }
   | { type: "pull-request.lost"; url: string; reason: string }
   | { type: "pull-request.claimed"; url: string; by: Actor }
   | { type: "issue.seen"; issue: Omit<IssueFacts, "body"> }
@@ -177,9 +178,16 @@ export type ChatEvent =
 /** An event as it is stored and read back. */
 export type StoredEvent = SessionEvent & { seq: number; at: number };
 
-/** Follows every session's events at once: `cursor` is the store-wide order, `seq` the session's own. */
+/**
+ * Follows every session's events at once: `cursor` is the store-wide order, `seq` the session's own. The event is the text
+ * that is stored: followers get text, and nobody has to make an object of it in between.
+ */
 export interface LogEntry {
   cursor: number;
   session: SessionId;
-  event: StoredEvent;
+  seq: number;
+  at: number;
+  type: string;
+  /** JSON of the event without seq, at and type. */
+  body: string;
 }

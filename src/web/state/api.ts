@@ -15,7 +15,9 @@ export async function call<R extends CallableRoute>(route: R, options?: CallOpti
   } catch (error) {
     const refused = error instanceof HoldfastError && error.code === "unauthorized" && route !== "login";
     // An answer that comes late must not talk over why this browser was logged out.
-    if (refused && live.getState().login.is !== "out") logOut(error.message);
+    if (refused && live.getState().login.is !== "out") {
+      logOut("This browser's login is not valid any more: it has expired or was revoked.");
+    }
     throw error;
   }
 }

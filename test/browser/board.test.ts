@@ -19,7 +19,9 @@ const cursorAt = (page: Page, words: string): Promise<true> =>
 
 test("[WEB-3, WEB-8, WEB-26] the board: columns by need, live; a question is answered on its card; the list", async () => {
   await using home = await ChatHome.open();
-  const asking = await home.chat("say: I looked around.\nask: run the tests?");
+  // Longer than a card's box: what stands at its end must be seen before it is allowed.
+  const asked = `run the tests? ${"--and-more ".repeat(60)}--to-the-end`;
+  const asking = await home.chat(`say: I looked around.\nask: ${asked}`);
   const working = await home.chat("gate: open");
   const killed = await home.chat("say: done");
   await home.status(asking, "needs_input");
@@ -36,7 +38,11 @@ test("[WEB-3, WEB-8, WEB-26] the board: columns by need, live; a question is ans
   await expectAccessible(page);
 
   const question = page.getByRole("group", { name: `Question of ${asking}` });
-  await question.getByText("run the tests?").waitFor();
+  const words = question.getByText(asked);
+  await words.press("End");
+  await until("the end of the question", () =>
+    words.evaluate((node) => node.scrollTop > 0 && node.scrollTop + node.clientHeight >= node.scrollHeight - 1),
+  );
   expect(await question.getByRole("button").allTextContents()).toEqual(["Allow", "Always allow", "Reject"]);
   await question.getByRole("button", { name: "Allow", exact: true }).click();
   await column(page, "Idle").getByRole("article", { name: asking }).waitFor();

@@ -6,6 +6,9 @@ import { plainText } from "../ui/plain-text.ts";
 import { Button } from "../ui/button.tsx";
 import { say } from "../ui/toast.tsx";
 
+/** Letters that fit a card's box without scrolling. */
+const fitting = 240;
+
 export function Permission({ session }: { session: SessionJson }) {
   const [first, ...others] = session.permissions;
   const [answered, setAnswered] = useState<string | null>(null);
@@ -30,7 +33,7 @@ export function Permission({ session }: { session: SessionJson }) {
       aria-label={`Question of ${session.id}`}
       className="flex flex-col gap-2 rounded-md bg-alert-soft p-2"
     >
-      <p className="line-clamp-3 font-mono text-xs break-words">{plainText(first.title)}</p>
+      <Question text={plainText(first.title)} />
       <div className="flex flex-wrap gap-1.5">
         {first.options.map(({ optionId, name, kind }) => (
           <Button
@@ -50,5 +53,19 @@ export function Permission({ session }: { session: SessionJson }) {
         </p>
       )}
     </div>
+  );
+}
+
+/** What is allowed must have been seen: the whole question is there, in a box that scrolls where it is long. */
+function Question({ text }: { text: string }) {
+  const look = "max-h-40 overflow-y-auto font-mono text-xs break-words";
+  if (text.length <= fitting) return <p className={look}>{text}</p>;
+  return (
+    <>
+      <p className={look} tabIndex={0}>
+        {text}
+      </p>
+      <p className="text-xs text-alert">This is long. Read it to its end before you answer.</p>
+    </>
   );
 }

@@ -22,7 +22,7 @@ export default function Help({ onClose }: { onClose: () => void }) {
           </div>
         ))}
       </dl>
-      <p className="text-xs text-dim">Keys do nothing while you type in a field or a terminal.</p>
+      <p className="text-xs text-dim">Keys without Ctrl do nothing while you type in a field or a terminal.</p>
     </Dialog>
   );
 }

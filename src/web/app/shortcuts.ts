@@ -24,6 +24,8 @@ export const shortcuts: { keys: string; does: string }[] = [
   { keys: "g b", does: "Go to the board" },
   { keys: "g s", does: "Go to settings" },
   { keys: "g t", does: "Go to the trash" },
+  { keys: "Ctrl Shift L", does: "Leave the terminal, where Tab is the agent's" },
+  { keys: "Ctrl Shift F", does: "Search the terminal's history" },
   { keys: "?", does: "This list" },
   { keys: "Esc", does: "Close, or leave the search" },
 ];

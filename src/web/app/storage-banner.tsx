@@ -13,18 +13,20 @@ export function StorageBanner() {
             This browser has no room left to keep things. The daemon has everything that was sent; what you type is kept
             only while this page is open.
           </span>
-          <Button
-            size="small"
-            onClick={() => {
-              forgetStates();
-              storage.setState({ full: false });
-            }}
-          >
-            Make room
-          </Button>
-          <Button size="small" onClick={() => storage.setState({ hidden: true })}>
-            Hide
-          </Button>
+          <span className="flex gap-2">
+            <Button
+              size="small"
+              onClick={() => {
+                forgetStates();
+                storage.setState({ full: false });
+              }}
+            >
+              Make room
+            </Button>
+            <Button size="small" onClick={() => storage.setState({ hidden: true })}>
+              Hide
+            </Button>
+          </span>
         </div>
       )}
     </div>

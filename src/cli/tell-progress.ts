@@ -54,7 +54,8 @@ export async function tellLeft(context: Context, waits: readonly Wait[], unasked
   const late = new Promise<(string | null)[]>((resume) => setTimeout(() => resume([]), leaveMs));
   const sessions = (await Promise.race([finding, late])).filter((id) => id !== null);
   const left = { verb: waits[0]?.verb ?? "spawn", sessions, unnamed: waits.length - sessions.length, unasked };
-  context.err(leftLines(left).join("\n"));
+  // The terminal has echoed ^C at the end of a line.
+  context.err(`${context.isTerminal(2) ? "\n" : ""}${leftLines(left).join("\n")}`);
   process.kill(process.pid, "SIGINT");
 }
 

@@ -281,6 +281,7 @@ function latencies(received: readonly Received[]): number[] {
   );
 }
 
+/** Without the sessions behind the events: their last line says the same once more. */
 function eventsOf(message: Buffer): Buffer {
   const end = message.lastIndexOf('"sessions":[');
   return end < 0 ? message : message.subarray(0, end);
@@ -305,7 +306,6 @@ async function measureChain(streaming: Streaming): Promise<void> {
       const { received, cpu } = await turn(streaming, text);
       const first = received.find(({ message }) => /"type":"(agent.text|tool.updated)"/.test(message.toString()))!;
       const seconds = Number(received.at(-1)!.at - first.at) / 1e9;
-      // Without the sessions behind the events: their last line says the same once more.
       const seen = received.reduce((sum, { message: all }) => sum + occurrences(eventsOf(all)), 0);
       if (seen !== events) throw new Error(`${seen} of ${events} events arrived`);
       (rates[kind] ??= []).push(Math.round(events / seconds));

@@ -23,14 +23,15 @@ async function start(command: string[]): Promise<{ target: TreeTarget; root: Ide
   return { root, target: { roots: [root], marker: { name: "HOLDFAST_TEST_TREE", values: [value] } } };
 }
 
+/** Longer than a test may take: whoever waits for this to pass, instead of for the end, fails. */
+const longMs = 600_000;
+
 const program = (name: string): string[] => [join(agents, name)];
 
 test("[PROC-3] a polite tree ends without force", async () => {
   const { root, target } = await start(program("forks-a-child.sh"));
   expect((await findTree(target)).length).toBe(2);
-  const startedAt = performance.now();
-  expect(await endTree(target, { politeMs: 5000, forceMs: 0 })).toEqual([]);
-  expect(performance.now() - startedAt).toBeLessThan(4000);
+  expect(await endTree(target, { politeMs: longMs, forceMs: 0 })).toEqual([]);
   expect(isAlive(root)).toBe(false);
 });
 
@@ -56,9 +57,7 @@ test("[PROC-3] a tree that forks all the time cannot fork away", async () => {
 
 test("[PROC-3] an interactive shell, which ignores SIGTERM, ends on SIGHUP", async () => {
   const { target } = await start(["/bin/sh", "-c", 'trap "" TERM; echo ready; while :; do sleep 0.05; done']);
-  const startedAt = performance.now();
-  expect(await endTree(target, { politeMs: 5000, forceMs: 0 })).toEqual([]);
-  expect(performance.now() - startedAt).toBeLessThan(4000);
+  expect(await endTree(target, { politeMs: longMs, forceMs: 0 })).toEqual([]);
 });
 
 test("[PROC-2] of something gone, ending is success, and a stopped process is ended too", async () => {
@@ -85,7 +84,6 @@ test("[PROC-13] helpers that hold nothing and ignore every polite word are not w
     return found.length === 2 && found.some(({ what }) => what === "sleep 600") ? found : null;
   });
   const helpers = all.filter(({ identity }) => identity.pid !== root.pid).map(({ identity }) => identity.pid);
-  // Longer than the test may take: whoever waits for the helper fails.
-  expect(await endTree(target, { politeMs: 600_000, forceMs: 0, helpers })).toEqual([]);
+  expect(await endTree(target, { politeMs: longMs, forceMs: 0, helpers })).toEqual([]);
   expect(await findTree(target)).toEqual([]);
 });

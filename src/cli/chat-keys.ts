@@ -12,7 +12,7 @@ export interface KeyedOption {
 const preferred: Record<string, string> = { allow_once: "y", allow_always: "a", reject_once: "n", reject_always: "d" };
 const others = "123456789bcefghijklmopqrstuvwxz";
 /** A key that comes sooner was meant for something else: nobody has read the question yet. */
-const readingMs = 300;
+export const readingMs = 300;
 /** Two Ctrl-C within this time leave. */
 const twiceMs = 2_000;
 

@@ -3,6 +3,7 @@ import { execFileSync, spawn } from "node:child_process";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { until } from "../../test/harness/until.ts";
+import { readingMs } from "./chat-keys.ts";
 import { EventLog, sessionOf, standIn, type StandIn } from "./test-support/stand-in.ts";
 
 const cli = [process.execPath, join(import.meta.dirname, "entry.ts")];
@@ -78,11 +79,11 @@ test("[CLI-22] attach streams, takes prompts, answers with a key, cancels with C
     expect(screen()).not.toContain("Run npm test");
     keys("C-u");
     await shows("More.\n[permission] Run npm test\n  [y] Allow   [n] Reject");
-    await until("the answer", () => {
-      if (bodies("acp/answer").length > 0) return true;
-      keys("y");
-      return false;
-    });
+    // A key that comes at once is not meant for the question, and one too many would begin a line.
+    const shownAt = performance.now();
+    await until("the question to be read", () => performance.now() - shownAt > readingMs);
+    keys("y");
+    await until("the answer", () => bodies("acp/answer").length > 0);
     expect(bodies("acp/answer")[0]).toEqual({ requestId: "r1", optionId: "o1" });
     log.add({ type: "permission.answered", requestId: "r1", optionId: "o1", outcome: "selected", by: "person" });
     await shows("[permission] Allow, by person");

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type HoldfastError, messageOf } from "../protocol/error.ts";
 import { ownDaemonFile } from "./test-support/stand-in.ts";
+import { resolvePaths } from "../base/paths.ts";
 import { createContext } from "./context.ts";
 import { offerRestart } from "./commands/update.ts";
 import { installArguments, readPacked, specOf } from "./update-npm.ts";
@@ -146,7 +147,7 @@ test("[UPD-5] with nobody to ask the daemon stays; one that a manager runs is le
     "The daemon (pid PID) still runs 1.2.3.\nRestart it when it suits you: holdfast restart. Sessions keep running meanwhile, and through it.",
   );
   expect(await offer({ managedBy: "systemd" }, true)).toBe(
-    "The daemon (pid PID) is managed by systemd; it was left alone. It still runs 1.2.3. Restart it there, for example: systemctl --user restart holdfast",
+    `The daemon (pid PID) is managed by systemd; it was left alone. It still runs 1.2.3. Restart it there, for example: systemctl --user restart ${resolvePaths({ HOLDFAST_HOME: directory }).tmuxSocket}`,
   );
   expect(await offer({ build: "2.0.0+b" }, true)).toBe("");
 });

@@ -146,6 +146,19 @@ describe("keeping", () => {
     expect(await allItems(transcripts, 5)).toEqual(whole(store).items);
   });
 
+  test("[TRANS-9] while the agent works again only a part is folded on, and the rest after that turn", async () => {
+    const { store, transcripts } = await filled(40);
+    await store.change(id, () => [{ type: "turn.started", promptId: null }]);
+    await transcripts.advance(id);
+    const part = store.transcript(id, transcriptFormat)!.seq;
+    expect(part).toBeGreaterThan(0);
+    expect(part).toBeLessThan(100);
+    await store.change(id, () => [{ type: "turn.ended", stopReason: "end_turn" }]);
+    await transcripts.advance(id);
+    expect(store.transcript(id, transcriptFormat)!.seq).toBe(store.session(id)!.seq);
+    expect(await allItems(transcripts, 50)).toEqual(whole(store).items);
+  });
+
   test("[TRANS-9] some time after a turn's end it is folded on, and not for a session that is gone by then", async () => {
     const { store } = await filled(3);
     const lazy = new LazyTranscripts(store, 1);

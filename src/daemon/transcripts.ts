@@ -76,12 +76,13 @@ export class Transcripts {
     });
   }
 
-  /** Folds on and keeps the result. */
+  /** Folds on and keeps the result. Once the agent works again the rest is left for the end of that turn. */
   advance(id: SessionId): Promise<void> {
     return this.#alone(id, async () => {
       const session = this.#store.session(id);
       if (session === null || session.intent.want === "deleted") return;
-      await save(this.#store, id, await foldOn(this.#store, id, restore(this.#store, id)));
+      const isBusy = (): boolean => this.#store.session(id)?.turn.turn === "open";
+      await save(this.#store, id, await foldOn(this.#store, id, restore(this.#store, id), isBusy));
     });
   }
 
@@ -107,7 +108,7 @@ function restore(store: Store, id: SessionId): Fold | null {
   return { builder, from: row.seq, changed: new Map(), removed: new Set() };
 }
 
-async function foldOn(store: Store, id: SessionId, stored: Fold | null): Promise<Fold> {
+async function foldOn(store: Store, id: SessionId, stored: Fold | null, isEnough = () => false): Promise<Fold> {
   const fold = stored ?? { builder: new TranscriptBuilder(), from: null, changed: new Map(), removed: new Set() };
   const { builder, changed, removed } = fold;
   let atOnce = firstEvents;
@@ -123,7 +124,7 @@ async function foldOn(store: Store, id: SessionId, stored: Fold | null): Promise
       for (const seq of change.changed) changed.set(seq, builder.item(seq)!);
       if ("text" in event) read += event.text.length;
     }
-    if (events.length < atOnce) return fold;
+    if (events.length < atOnce || isEnough()) return fold;
     chars += read;
     atOnce = Math.max(1, Math.min(eventsAtOnce, Math.floor((charsAtOnce * atOnce) / (read + 1))));
     builder.forgetSettled();

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Ask, Handlers, Logger, OwnRoute, Tail, Terminals } from "../ports/commands.ts";
 import { routes, type RouteName } from "../protocol/http.ts";
+import type { Frame } from "../protocol/stream.ts";
 import { openAccess, type Access, type AccessOptions } from "./access.ts";
 import { createApi, type Api, type ApiOptions } from "./server.ts";
 
@@ -215,7 +216,8 @@ export class MemoryTail implements Tail {
       session: each.session,
       text: each.text,
     }));
-    return { frame: "events", cursor: last.cursor, events, sessions: [] };
+    const frame: Frame = { frame: "events", cursor: last.cursor, events, sessions: [] };
+    return { cursor: last.cursor, json: JSON.stringify(frame) };
   }
 
   onChange(listener: () => void): () => void {

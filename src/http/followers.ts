@@ -3,7 +3,7 @@
  * re-reads after its own cursor and gets one message. Followers at the same cursor share the read and the bytes. One
  * that does not take its bytes is not read for any more and catches up later: what it missed stands in the log.
  */
-import type { Logger, Tail } from "../ports/commands.ts";
+import type { EventsText, Logger, Tail } from "../ports/commands.ts";
 import type { Frame } from "../protocol/stream.ts";
 import type { Bearer } from "./access.ts";
 
@@ -22,7 +22,8 @@ export const defaultHeartbeatMs = 15_000;
 
 /** A frame as bytes, in the two forms there are, made at most once each. */
 export interface EncodedFrame {
-  frame: Frame;
+  /** Where the follower stands behind it. */
+  cursor: number;
   json: Buffer;
   /** Server-sent event; `hello` has no id, so that one who loses the line behind it still gets what follows. */
   sse: Buffer;
@@ -104,12 +105,12 @@ export function createFollowers(tail: Tail, log: Logger, heartbeatMs: number = d
       shared.set(key, encoded);
     }
     // The log may hand out less than all at once: whoever moved looks again next tick.
-    follower.behind = encoded !== null && encoded.frame.cursor !== follower.cursor;
+    follower.behind = encoded !== null && encoded.cursor !== follower.cursor;
     if (encoded !== null) send(follower, encoded);
   };
 
   const send = (follower: State, encoded: EncodedFrame): void => {
-    follower.cursor = encoded.frame.cursor;
+    follower.cursor = encoded.cursor;
     follower.sink.send(encoded, () => {
       if (follower.behind && all.has(follower) && follower.sink.bufferedBytes() <= maxBufferedBytes) schedule();
     });
@@ -145,11 +146,11 @@ export function createFollowers(tail: Tail, log: Logger, heartbeatMs: number = d
       heart ??= setInterval(beat, heartbeatMs).unref();
       const { cursor, first } = startOf(tail, after, session);
       const follower: State = { sink, bearer, session, cursor, behind: first !== null };
-      const hello = (): void => sink.send(encode({ ...tail.hello(), cursor: follower.cursor }), () => undefined);
+      const hello = (): void => sink.send(encodeFrame({ ...tail.hello(), cursor: follower.cursor }), () => undefined);
       all.add(follower);
       hello();
       if (first !== null) {
-        send(follower, encode(first));
+        send(follower, first);
         schedule();
       }
       return { hello, remove: () => remove(follower) };
@@ -182,27 +183,31 @@ function startOf(
   tail: Tail,
   after: number | null,
   session: string | undefined,
-): { cursor: number; first: Frame | null } {
+): { cursor: number; first: EncodedFrame | null } {
   const behind = after === null ? "unknown" : tail.read(after, session);
-  if (after !== null && behind !== "unknown") return { cursor: after, first: behind };
-  const snapshot = tail.snapshot(session);
+  if (after !== null && behind !== "unknown") return { cursor: after, first: behind === null ? null : encode(behind) };
+  const snapshot = encodeFrame(tail.snapshot(session));
   return { cursor: snapshot.cursor, first: snapshot };
 }
 
 function readFrame(tail: Tail, cursor: number, session: string | undefined): EncodedFrame | null {
   const read = tail.read(cursor, session);
   if (read === null) return null;
-  return encode(read === "unknown" ? tail.snapshot(session) : read);
+  return read === "unknown" ? encodeFrame(tail.snapshot(session)) : encode(read);
 }
 
-function encode(frame: Frame): EncodedFrame {
-  const json = Buffer.from(JSON.stringify(frame));
+function encodeFrame(frame: Frame): EncodedFrame {
+  return encode({ cursor: frame.cursor, json: JSON.stringify(frame) }, frame.frame !== "hello");
+}
+
+function encode({ cursor, json: text }: EventsText, hasId = true): EncodedFrame {
+  const json = Buffer.from(text);
   let sse: Buffer | undefined;
   return {
-    frame,
+    cursor,
     json,
     get sse() {
-      const id = frame.frame === "hello" ? "" : `id: ${frame.cursor}\n`;
+      const id = hasId ? `id: ${cursor}\n` : "";
       sse ??= Buffer.concat([Buffer.from(`${id}data: `), json, Buffer.from("\n\n")]);
       return sse;
     },

@@ -33,12 +33,18 @@ export type Handlers = {
 /** Throws where whoever asks may not use a route that http answers by itself. */
 export type Guard = (route: OwnRoute, ask: Pick<Ask, "actor" | "query">) => void;
 
+/** A frame of events as JSON, put together from the text that is stored. */
+export interface EventsText {
+  cursor: number;
+  json: string;
+}
+
 /** The log as followers see it: they are told that something changed, and re-read behind their cursor. */
 export interface Tail {
   hello(): Extract<Frame, { frame: "hello" }>;
   snapshot(session?: string): Extract<Frame, { frame: "snapshot" }>;
   /** What came behind `cursor`; null when there is nothing, `unknown` when this log never had that cursor. */
-  read(cursor: number, session?: string): Extract<Frame, { frame: "events" }> | null | "unknown";
+  read(cursor: number, session?: string): EventsText | null | "unknown";
   onChange(listener: () => void): () => void;
 }
 

@@ -177,9 +177,16 @@ export type ChatEvent =
 /** An event as it is stored and read back. */
 export type StoredEvent = SessionEvent & { seq: number; at: number };
 
-/** Follows every session's events at once: `cursor` is the store-wide order, `seq` the session's own. */
+/**
+ * Follows every session's events at once: `cursor` is the store-wide order, `seq` the session's own. The event is the text
+ * that is stored: followers get text, and nobody has to make an object of it in between.
+ */
 export interface LogEntry {
   cursor: number;
   session: SessionId;
-  event: StoredEvent;
+  seq: number;
+  at: number;
+  type: string;
+  /** JSON of the event without seq, at and type. */
+  body: string;
 }

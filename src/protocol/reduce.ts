@@ -12,8 +12,7 @@ import { maxKeptChecks, type CheckState, type PullRequestFacts, type SeenPullReq
 const crashMemory = 10;
 
 export function reduce(state: SessionState | null, event: StoredEvent): SessionState {
-  if (event.type === "session.created") {
-    if (state !== null) throw new Error(`session ${event.id} was created twice`);
+  if (event.type === "session.created" && state === null) {
     return {
       id: event.id,
       project: event.project,
@@ -46,8 +45,14 @@ export function reduce(state: SessionState | null, event: StoredEvent): SessionS
     };
   }
   if (state === null) throw new Error(`event ${event.type} before the session was created`);
-  if (event.seq !== state.seq + 1) throw new Error(`event ${event.seq} of ${state.id} follows ${state.seq}`);
-  return { ...state, seq: event.seq, ...change(state, event) };
+  return reduceOwn({ ...state }, event);
+}
+
+/** The same on a state that nobody else has yet: many events at once need one copy of it, not one each. */
+export function reduceOwn(own: SessionState, event: StoredEvent): SessionState {
+  if (event.type === "session.created") throw new Error(`session ${event.id} was created twice`);
+  if (event.seq !== own.seq + 1) throw new Error(`event ${event.seq} of ${own.id} follows ${own.seq}`);
+  return Object.assign(own, change(own, event), { seq: event.seq });
 }
 
 function change(state: SessionState, event: Exclude<StoredEvent, { type: "session.created" }>): Partial<SessionState> {

@@ -118,6 +118,19 @@ describe("tools and questions", () => {
     expect(read([...events, tool("t", { status: "completed" })]).items[0]).toMatchObject({ abandoned: false });
   });
 
+  test("[TRANS-3] of a turn's finished calls the newest hundred can still be told of, and each that runs", () => {
+    const builder = new TranscriptBuilder();
+    const calls = Array.from({ length: 1_000 }, (_, n) => tool(`t${n}`, { status: n === 0 ? "pending" : "completed" }));
+    for (const event of stored([started(p1), ...calls])) builder.push(event);
+    expect(builder.saved().refs.tools.length).toBeLessThanOrEqual(101);
+    const late = ["t0", "t950", "t500"].map((id) => tool(id, { title: "late" }));
+    for (const event of stored([started(p1), ...calls, ...late, ended]).slice(1 + calls.length)) builder.push(event);
+    const { items } = builder.transcript();
+    expect(items[0]).toMatchObject({ toolCallId: "t0", title: "late", abandoned: true });
+    expect(items[950]).toMatchObject({ toolCallId: "t950", title: "late" });
+    expect(shapes(items.slice(1_000))).toEqual(["tool@1004", "turn-end@1005"]);
+  });
+
   test("[TRANS-4] a question has its answer; with its turn or its agent it is closed, but not by a forced end", () => {
     const answered: SessionEvent = {
       type: "permission.answered",

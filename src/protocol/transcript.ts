@@ -51,12 +51,14 @@ export interface TranscriptPage extends Transcript {
 }
 
 /** Of what is saved: raised when a fold gives another result for the same events. */
-export const transcriptFormat = 1;
+export const transcriptFormat = 2;
 
 /** Longer words go on in another item: nobody's screen, and no row of the snapshot, has to hold 100 MB of them. */
 export const maxItemText = 128 * 1024;
 /** A prompt may still go back to the queue when the agent that got it is gone; nothing older than these does. */
 const promptMemory = 16;
+/** A call that is done with may still be told of once more; without a bound, a turn of 100,000 calls would refer to all. */
+const toolMemory = 100;
 
 export function transcriptOf(events: Iterable<TranscriptEvent>): Transcript {
   const builder = new TranscriptBuilder();
@@ -347,6 +349,7 @@ export class TranscriptBuilder {
       );
     }
     this.#tools.set(toolCallId, seq);
+    this.#forgetOldestTool();
     const empty = {
       title: null,
       kind: null,
@@ -399,6 +402,17 @@ export class TranscriptBuilder {
     for (const [id, seq] of this.#tools) {
       const tool = this.#find(seq);
       if (tool?.item !== "tool" || isFinished(tool.status)) this.#tools.delete(id);
+    }
+  }
+
+  /** One that runs goes to the end of the line. Two looks for each new call, so that those that run never add up. */
+  #forgetOldestTool(): void {
+    for (let looks = 0; looks < 2 && this.#tools.size > toolMemory; looks++) {
+      const [oldest] = this.#tools;
+      const [id, seq] = oldest!;
+      const tool = this.#find(seq);
+      this.#tools.delete(id);
+      if (tool?.item === "tool" && !isFinished(tool.status)) this.#tools.set(id, seq);
     }
   }
 

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { asPromptId, asSessionId } from "../protocol/ids.ts";
 import { acquireLock } from "../base/lock.ts";
 import { checkDatabase } from "./check.ts";
-import { admitted, created, errorOf, intent, makeHome, output, renamed, type Home } from "./fixture.ts";
+import { admitted, created, errorOf, eventOf, intent, makeHome, output, renamed, type Home } from "./fixture.ts";
 
 const one = asSessionId("ma-1");
 const two = asSessionId("ma-2");
@@ -26,7 +26,7 @@ it("[DB-3] shows a damaged event as a warning in its place, and verify names it"
     text: "Event 2 (workspace.output) is damaged in the database and cannot be shown.",
   };
   expect(events[1]).toEqual(shown);
-  expect(store.log(0, 10).find(({ event, session }) => session === one && event.seq === 2)?.event).toEqual(shown);
+  expect(eventOf(store.log(0, 10).find(({ session, seq }) => session === one && seq === 2)!)).toEqual(shown);
   expect(store.verify()).toEqual(["Session ma-1: event 2 (workspace.output) is damaged."]);
   expect((await store.change(one, () => [output("goes on")])).seq).toBe(6);
 });

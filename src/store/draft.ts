@@ -3,9 +3,9 @@
  * that is refused leaves no trace. Nothing reaches the database before write(), and write() is all or nothing.
  */
 import { HoldfastError } from "../protocol/error.ts";
-import type { LogEntry, SessionEvent, StoredEvent } from "../protocol/event.ts";
+import type { LogEntry, SessionEvent } from "../protocol/event.ts";
 import type { LaunchId, PromptId, SessionId } from "../protocol/ids.ts";
-import { reduce } from "../protocol/reduce.ts";
+import { reduce, reduceOwn } from "../protocol/reduce.ts";
 import type { IntentName, SessionState } from "../protocol/session.ts";
 import type { ChatChange, LaunchPlace, ProjectRow, TranscriptAdvance } from "../ports/store.ts";
 import { saveAttachment } from "./attachments.ts";
@@ -30,7 +30,6 @@ export class Draft {
   readonly #at: number;
   readonly #noRoom: (() => Error) | null;
   readonly #rows: EventRow[] = [];
-  readonly #events: StoredEvent[] = [];
   readonly #admissions = new Map<string, Admission>();
   readonly #numbers = new Map<string, number>();
   readonly #settings = new Map<string, string | null>();
@@ -72,9 +71,9 @@ export class Draft {
   written(): { entries: LogEntry[]; bytes: number } {
     const first = this.#cursor - this.#rows.length + 1;
     let bytes = 0;
-    const entries = this.#rows.map(({ session, body }, index) => {
+    const entries = this.#rows.map(({ session, seq, at, type, body }, index) => {
       bytes += body.length;
-      return { cursor: first + index, session, event: this.#events[index]! };
+      return { cursor: first + index, session, seq, at, type, body };
     });
     return { entries, bytes };
   }
@@ -115,7 +114,6 @@ export class Draft {
   ): SessionState {
     let state = before;
     const rows: EventRow[] = [];
-    const stored: StoredEvent[] = [];
     const admissions: Admission[] = [];
     for (const event of events) {
       const seq = (state?.seq ?? 0) + 1;
@@ -125,9 +123,8 @@ export class Draft {
         if (known !== null && before !== null) return retried(known, digest, before);
         admissions.push({ session: id, promptId: event.promptId, seq, digest });
       }
-      const one = { ...event, seq, at: this.#at };
-      state = reduce(state, one);
-      stored.push(one);
+      const stored = { ...event, seq, at: this.#at };
+      state = state === null || state === before ? reduce(state, stored) : reduceOwn(state, stored);
       rows.push(encodeEvent(id, seq, this.#at, event));
     }
     if (state === null) throw new Error(`session ${id} was created without an event`);
@@ -143,7 +140,6 @@ export class Draft {
     this.#endsSomething ||= ends;
     this.states.set(id, state);
     for (const row of rows) this.#rows.push(row);
-    for (const one of stored) this.#events.push(one);
     for (const admission of admissions) this.#admissions.set(key(id, admission.promptId), admission);
     const [promptId] = admissions.map((admission) => admission.promptId);
     if (promptId !== undefined) {

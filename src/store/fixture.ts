@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { SessionCreated, SessionEvent } from "../protocol/event.ts";
+import type { LogEntry, SessionCreated, SessionEvent, StoredEvent } from "../protocol/event.ts";
 import { asProjectId, asPromptId, asSessionId } from "../protocol/ids.ts";
 import type { IntentName } from "../protocol/session.ts";
 import type { Store } from "../ports/store.ts";
@@ -76,6 +76,10 @@ export const admitted = (promptId: string, text: string): SessionEvent => ({
   text,
   by: "person",
 });
+
+export function eventOf({ seq, at, type, body }: LogEntry): StoredEvent {
+  return { seq, at, type, ...(JSON.parse(body) as object) } as StoredEvent;
+}
 
 /** The error that a promise or a function fails with; a success fails the test. */
 export async function errorOf(

@@ -57,5 +57,5 @@ test("[STORE-34] the newest commits are kept up to 8 MiB, without a gap, and for
 });
 
 function entry(cursor: number): LogEntry {
-  return { cursor, session: one, event: { ...output(String(cursor)), seq: cursor, at: 0 } };
+  return { cursor, session: one, seq: cursor, at: 0, type: "notice", body: "{}" };
 }

@@ -5,7 +5,7 @@ import { asLaunchId, asPromptId, asSessionId, type SessionId } from "../protocol
 import { reduce } from "../protocol/reduce.ts";
 import type { SessionState } from "../protocol/session.ts";
 import type { Store } from "../ports/store.ts";
-import { admitted, created, intent, makeHome, output, renamed } from "./fixture.ts";
+import { admitted, created, eventOf, intent, makeHome, output, renamed } from "./fixture.ts";
 
 const ids = ["ma-1", "ma-2", "ma-3"].map(asSessionId);
 const prompt = fc.constantFrom("p1", "p2", "p3").map(asPromptId);
@@ -103,7 +103,7 @@ function fold(store: Store): SessionState[] {
   for (const entry of store.log(0, 10_000)) {
     expect(entry.cursor).toBeGreaterThan(cursor);
     cursor = entry.cursor;
-    states.set(entry.session, reduce(states.get(entry.session) ?? null, entry.event));
+    states.set(entry.session, reduce(states.get(entry.session) ?? null, eventOf(entry)));
   }
   for (const id of states.keys()) expect(store.events(id, 0, 10_000).at(-1)?.seq).toBe(states.get(id)?.seq);
   return [...states.values()].toSorted(byId);

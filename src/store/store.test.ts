@@ -34,7 +34,7 @@ describe.each(["a file", ":memory:"] as const)("the store on %s", (where) => {
     await Promise.all([store.create(created("ma-1")), note("a"), note("b"), store.create(created("ma-2"))]);
     expect(seen).toEqual(["ma-1", "a"]);
     expect(commits).toBe(1);
-    expect(new Set(store.log(0, 10).map(({ event }) => event.at)).size).toBe(1);
+    expect(new Set(store.log(0, 10).map(({ at }) => at)).size).toBe(1);
     const stop = store.onCommit(() => commits++);
     stop();
     await note("c");

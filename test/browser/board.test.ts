@@ -8,6 +8,14 @@ useBrowser();
 
 const column = (page: Page, name: string) => page.getByRole("region", { name: new RegExp(`^${name}`) });
 const card = (page: Page, id: string) => page.getByRole("article", { name: new RegExp(`^${id} `) });
+/** The focus is the cursor. */
+const cursorAt = (page: Page, words: string): Promise<true> =>
+  until(`the cursor at ${words}`, async () => {
+    const focused = () => document.activeElement?.closest("article")?.getAttribute("aria-label") ?? "none";
+    const now = await page.evaluate(focused);
+    if (now.includes(words)) return true;
+    throw new Error(now);
+  });
 
 test("[WEB-3, WEB-8, WEB-26] the board: columns by need, live; a question is answered on its card; the list", async () => {
   await using home = await ChatHome.open();
@@ -47,7 +55,7 @@ test("[WEB-3, WEB-8, WEB-26] the board: columns by need, live; a question is ans
   await page.waitForURL(`**/s/${killed}`);
 });
 
-test("[WEB-4, WEB-6, WEB-7] filter, search, order, keyboard and command palette", async () => {
+test("[WEB-4, WEB-6, WEB-7, WEB-12] filter, search, order, keyboard and command palette", async () => {
   await using home = await ChatHome.open();
   const other = await home.repository("other-app");
   await home.ok(["project", "add", other]);
@@ -89,15 +97,28 @@ test("[WEB-4, WEB-6, WEB-7] filter, search, order, keyboard and command palette"
   await page.getByRole("button", { name: "Show all sessions" }).click();
   await card(page, ids[0]!).waitFor();
 
-  // The focus is the cursor.
-  const focused = () =>
-    page.evaluate(() => document.activeElement?.closest("article")?.getAttribute("aria-label") ?? "");
   await page.keyboard.press("j");
-  expect(await focused()).toContain(ids[0]);
+  await cursorAt(page, ids[0]!);
   await page.keyboard.press("j");
-  expect(await focused()).toContain(ids[1]);
+  await cursorAt(page, ids[1]!);
   await page.keyboard.press("k");
-  expect(await focused()).toContain(ids[0]);
+  await cursorAt(page, ids[0]!);
+
+  // The cursor goes along with its session, and an open menu holds the board still.
+  await home.send(ids[0]!, "gate: a");
+  await column(page, "Working").getByRole("article", { name: ids[0]! }).waitFor();
+  await cursorAt(page, ids[0]!);
+  await page.keyboard.press("m");
+  await page.getByRole("menu").waitFor();
+  home.openGate("a");
+  await page.locator("[data-column=working] article").getByText("idle", { exact: true }).waitFor();
+  await page.getByRole("menuitem", { name: "Rename" }).waitFor();
+  await page.keyboard.press("Escape");
+  await column(page, "Idle").getByRole("article", { name: ids[0]! }).waitFor();
+  await cursorAt(page, ids[0]!);
+  await page.keyboard.press("j");
+  await page.keyboard.press("k");
+  await cursorAt(page, ids[0]!);
   await page.keyboard.press("Enter");
   await page.waitForURL(`**/s/${ids[0]}`);
   await page.keyboard.press("g");
@@ -120,10 +141,13 @@ test("[WEB-4, WEB-6, WEB-7] filter, search, order, keyboard and command palette"
   await page.getByRole("option", { name: /Write the manual/, selected: true }).waitFor();
   await page.keyboard.press("Enter");
   await page.waitForURL(`**/s/${ids[1]}`);
+  await page.getByRole("dialog").waitFor({ state: "hidden" });
   await page.keyboard.press("Control+k");
+  await page.getByRole("dialog").waitFor();
   await page.keyboard.type("stop a session");
   await page.getByRole("option", { name: /^Stop a session/, selected: true }).waitFor();
   await page.keyboard.press("Enter");
+  await page.getByRole("dialog", { name: "Stop which session?" }).waitFor();
   await page.keyboard.type("roof");
   await page.getByRole("option", { name: /Fix the roof/, selected: true }).waitFor();
   await page.keyboard.press("Enter");
@@ -159,7 +183,9 @@ test("[WEB-17] fifty sessions are drawn whole, searched and opened", async () =>
   const live = 12;
   const ids = await Promise.all(
     Array.from({ length: count }, async (_, at) => {
-      const body = { project: "my-app", agent: "demo", kind: "terminal", name: `Task ${at + 1}`, wait: false } as const;
+      // All at once: which gets which number is chance, so the one that is searched for has a name without any.
+      const name = at === count - 1 ? "The roof" : `Task ${at + 1}`;
+      const body = { project: "my-app", agent: "demo", kind: "terminal", name, wait: false } as const;
       const { id } = await home.call("spawn", "-", { body });
       // Most are ended before they are whole: the board shows fifty all the same.
       if (at >= live) await home.call("stop", id, { body: { wait: false } });
@@ -170,9 +196,10 @@ test("[WEB-17] fifty sessions are drawn whole, searched and opened", async () =>
   const { page } = tab;
   await until("all of them", async () => (await page.getByRole("article").count()) === count, 60_000);
   expect(new Set(ids).size).toBe(count);
-  await page.getByLabel("Search sessions").fill("Task 50");
+  await page.getByLabel("Search sessions").fill("roof");
   await until("the one", async () => (await page.getByRole("article").count()) === 1);
   await page.keyboard.press("Enter");
+  await cursorAt(page, "The roof");
   await page.keyboard.press("Enter");
-  await page.waitForURL("**/s/ma-*");
+  await page.waitForURL(`**/s/${ids.at(-1)}`);
 });

@@ -4,9 +4,11 @@
  */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from "playwright-core";
+import { chromium, type Browser, type BrowserContext, type BrowserContextOptions } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, expect } from "vitest";
 import type { Home } from "../harness/home.ts";
+import { until } from "../harness/until.ts";
 
 export const desktop = { width: 1440, height: 900 };
 export const phone = { width: 390, height: 844 };
@@ -122,6 +124,28 @@ export async function expectAccessible(page: Page): Promise<void> {
     );
   });
   expect(found).toEqual([]);
+}
+
+/** So many frames without a move are rest: rows get their height within two or three. */
+const restFrames = 10;
+
+/**
+ * Where a scrolled element stands once it rests. To be waited for before something in it is pressed: while the page puts
+ * rows in place and the driver scrolls to what it presses, each undoes the other, and the press goes beside.
+ */
+export function standsStill(scrolled: Locator): Promise<number> {
+  const place = (frames: number) =>
+    scrolled.evaluate(async (node, count) => {
+      const top = node.scrollTop;
+      const height = node.scrollHeight;
+      for (let frame = 0; frame < count; frame++) {
+        // oxlint-disable-next-line no-await-in-loop -- one after the other
+        await new Promise((next) => requestAnimationFrame(next));
+        if (node.scrollTop !== top || node.scrollHeight !== height) return null;
+      }
+      return top;
+    }, frames);
+  return until("the scrolling to be over", () => place(restFrames));
 }
 
 /** Nothing may be wider than the screen. */

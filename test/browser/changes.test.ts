@@ -111,7 +111,7 @@ test("[WEB-93] a press on a line's number opens a comment there, on a phone as w
   await page.getByRole("textbox", { name: "Comment on committed.ts:1" }).fill("From a phone");
   await page.getByRole("button", { name: "Keep the comment" }).tap();
   await page.getByText("From a phone").waitFor();
-  expect(await page.getByRole("button", { name: "1 comment" }).count()).toBe(1);
+  await until("one comment", async () => (await page.getByRole("button", { name: "1 comment" }).count()) === 1);
   await expectNoSideways(page);
   await expectAccessible(page);
 });

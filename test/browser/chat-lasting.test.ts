@@ -5,8 +5,8 @@ import { expect, test } from "vitest";
 import type { Page } from "playwright-core";
 import { ChatHome } from "../harness/chat.ts";
 import { until } from "../harness/until.ts";
-import { expectAccessible, expectNoSideways, lineDown, openDashboard, phone, useBrowser } from "./browser.ts";
-import type { TabOptions } from "./browser.ts";
+import { expectAccessible, expectNoSideways, lineDown, openDashboard, phone } from "./browser.ts";
+import { standsStill, useBrowser, type TabOptions } from "./browser.ts";
 
 useBrowser();
 
@@ -43,9 +43,11 @@ test("[WEB-52, WEB-61] a daemon killed in mid-stream loses nothing on screen: wh
     "say: before\ngate: a\nsay: after",
     "say: typed without a daemon",
   ]);
-  const shown = await transcript(page).getByRole("article", { name: "Prompt" }).allTextContents();
-  expect(shown).toHaveLength(2);
-  expect(shown.join()).not.toMatch(/Sending|No connection/);
+  await until("both prompts to be shown once, and as sent", async () => {
+    const shown = await transcript(page).getByRole("article", { name: "Prompt" }).allTextContents();
+    if (shown.length === 2 && !/Sending|No connection/.test(shown.join())) return true;
+    throw new Error(shown.join("; "));
+  });
 });
 
 test("[WEB-56] after a reset the recap is offered once: it fills the composer, is not sent by itself, and is gone in every tab and after a reload", async () => {
@@ -95,8 +97,12 @@ test("[WEB-58, WEB-59] a long transcript opens at its end, reads what is older w
   expect(await transcript(page).getByText("words number 0", { exact: true }).count()).toBe(0);
   const log = transcript(page);
   await log.hover();
-  for (let n = 0; n < 6; n++) await page.mouse.wheel(0, -1_500);
-  await until("older items", async () => (await log.evaluate((node) => node.scrollHeight)) > 10_000);
+  const length = () => log.evaluate((node) => node.scrollHeight);
+  const newest = await length();
+  await until("older items", async () => {
+    await page.mouse.wheel(0, -1_500);
+    return (await length()) > 2 * newest;
+  });
 
   await page.keyboard.press("Control+f");
   const field = page.getByRole("searchbox", { name: "Search in transcript" });
@@ -116,8 +122,10 @@ test("[WEB-58, WEB-59] a long transcript opens at its end, reads what is older w
     .waitFor();
   await paragraph(page, "words number 133").waitFor();
   await field.press("Escape");
-  expect(await field.count()).toBe(0);
-  expect(await composer(page).evaluate((node) => node === document.activeElement)).toBe(true);
+  await field.waitFor({ state: "detached" });
+  await until("the composer to have the keyboard", () =>
+    composer(page).evaluate((node) => node === document.activeElement),
+  );
 
   const download = page.waitForEvent("download");
   await page.getByRole("button", { name: "Export as markdown" }).click();
@@ -127,7 +135,9 @@ test("[WEB-58, WEB-59] a long transcript opens at its end, reads what is older w
 
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await page.getByRole("button", { name: /^Jump to latest/ }).click();
-  const last = log.getByRole("article", { name: "Answer" }).last();
+  const last = log.getByRole("article", { name: "Answer" }).filter({ hasText: "words number 259" });
+  await last.waitFor();
+  await standsStill(log);
   await last.hover();
   await last.getByRole("button", { name: "Copy answer" }).click();
   await until(
@@ -253,6 +263,8 @@ test("[WEB-66] what was unfolded stays so while it is out of sight", async () =>
   const { page } = tab;
   const log = transcript(page);
   const last = log.getByRole("article", { name: "Tool: echo 59", exact: true });
+  await last.waitFor();
+  await standsStill(log);
   await last.locator("summary").first().click();
   await last.getByLabel("Command", { exact: true }).waitFor();
   await log.hover();
@@ -262,6 +274,7 @@ test("[WEB-66] what was unfolded stays so while it is out of sight", async () =>
   });
   await page.getByRole("button", { name: /^Jump to latest/ }).click();
   await last.getByLabel("Command", { exact: true }).waitFor();
+  await standsStill(log);
   await last.locator("summary").first().click();
   await last.getByLabel("Command", { exact: true }).waitFor({ state: "hidden" });
 });
@@ -284,6 +297,7 @@ test("[WEB-60] hostile output stays inert, and 10 MB of it do not freeze the pag
   const log = transcript(page);
   await log.getByText("invoice[U+202E]txt.exe", { exact: true }).waitFor();
   await log.getByText("<b>raw</b>").last().waitFor();
+  await standsStill(log);
   await log.getByText("click me").last().click();
   expect(
     await log.getByRole("link").evaluateAll((links) => links.map((link) => (link as HTMLAnchorElement).href)),
@@ -304,11 +318,12 @@ test("[WEB-60] hostile output stays inert, and 10 MB of it do not freeze the pag
   await home.send(id, "flood: 10000000\nsay: the end of it", { waitForTurn: true });
   await paragraph(page, "the end of it").waitFor();
   // Drawn in parts: more on demand.
-  await log.evaluate((node) => (node.scrollTop -= 2_000));
-  await log
-    .getByRole("button", { name: /^Show more/ })
-    .first()
-    .waitFor();
+  await log.hover();
+  // What came last of it may be short and drawn whole: one goes up until a long part is met.
+  await until("a part that is not drawn whole", async () => {
+    await page.mouse.wheel(0, -2_000);
+    return (await log.getByRole("button", { name: /^Show more/ }).count()) > 0;
+  });
   const nodes = await log.evaluate((node) => node.textContent.length);
   expect(nodes).toBeLessThan(500_000);
   await composer(page).fill("still alive");

@@ -3,7 +3,8 @@ import { expect, test } from "vitest";
 import type { Page } from "playwright-core";
 import { ChatHome } from "../harness/chat.ts";
 import { until } from "../harness/until.ts";
-import { expectAccessible, expectNoSideways, openDashboard, phone, useBrowser, type TabOptions } from "./browser.ts";
+import { expectAccessible, expectNoSideways, openDashboard, phone, standsStill, useBrowser } from "./browser.ts";
+import type { TabOptions } from "./browser.ts";
 
 useBrowser();
 
@@ -42,7 +43,7 @@ test("[WEB-46] an answer is markdown while it streams; thinking is folded; plan,
   await write(page, "tool: sh -c 'printf \"\\\\033[31mred\\\\033[0m words\"; exit 3'");
   const card = log.getByRole("article", { name: /^Tool: sh -c/ });
   await card.getByText("exit 3").first().waitFor();
-  expect(await card.getByLabel("Output").textContent()).toBe("red words");
+  await until("the output", async () => (await card.getByLabel("Output").textContent()) === "red words");
   await expectAccessible(page);
   await expectNoSideways(page);
 });
@@ -64,7 +65,8 @@ test("[WEB-47] the view stays at the end while the agent writes, unless one has 
   await page.mouse.wheel(0, -600);
   const jump = page.getByRole("button", { name: /^Jump to latest/ });
   await jump.waitFor();
-  const place = await log.evaluate((node) => node.scrollTop);
+  // The wheel glides, and rows that come into sight get their height: both have to be over.
+  const place = await standsStill(log);
   home.openGate("a");
   await home.ended(id, 2);
   await page.getByRole("button", { name: /^Jump to latest \(\d new\)$/ }).waitFor();
@@ -72,7 +74,7 @@ test("[WEB-47] the view stays at the end while the agent writes, unless one has 
   await jump.click();
   await log.getByText("last words", { exact: true }).waitFor();
   await until("the end in sight", async () => (await fromEnd()) < 2);
-  expect(await jump.count()).toBe(0);
+  await jump.waitFor({ state: "detached" });
 });
 
 test("[WEB-48] a question is shown with the agent's own answers, in each tab, is answered once, and says by whom", async () => {
@@ -100,34 +102,42 @@ test("[WEB-49, WEB-50] Enter sends and Shift-Enter breaks the line; history, dra
   {
     await using tab = await openChat(home, id);
     const { page } = tab;
+    const holds = (text: string): Promise<true> =>
+      until(`the composer to hold "${text}"`, async () => {
+        const now = await composer(page).inputValue();
+        if (now === text) return true;
+        throw new Error(now);
+      });
     await composer(page).pressSequentially("say: one");
     await composer(page).press("Shift+Enter");
     await composer(page).pressSequentially("say: two");
     await composer(page).press("Enter");
-    expect(await composer(page).inputValue()).toBe("");
+    await holds("");
     await home.ended(id);
     expect((await home.turns(id))[0]!.text).toBe("one\ntwo\n");
+    // The history is what the page has heard of.
+    await transcript(page).getByText("two", { exact: true }).waitFor();
     await composer(page).press("ArrowUp");
-    expect(await composer(page).inputValue()).toBe("say: one\nsay: two");
+    await holds("say: one\nsay: two");
     await composer(page).fill("");
     await composer(page).pressSequentially("/hi");
     await page.getByRole("option", { name: /^\/history/ }).waitFor();
     await composer(page).press("Enter");
-    expect(await composer(page).inputValue()).toBe("/history ");
+    await holds("/history ");
     await composer(page).fill("");
     await composer(page).pressSequentially("look at @READ");
     await page.getByRole("option", { name: /README\.md/ }).waitFor();
     await composer(page).press("Tab");
-    await until("the path", async () => (await composer(page).inputValue()) === "look at @README.md ");
+    await holds("look at @README.md ");
     await page.reload();
-    expect(await composer(page).inputValue()).toBe("look at @README.md ");
+    await holds("look at @README.md ");
     await composer(page).fill("");
     await page.getByRole("link", { name: "Settings" }).click();
     await page.getByRole("radio", { name: "Makes a new line" }).check();
     await page.goBack();
     await composer(page).pressSequentially("not sent");
     await composer(page).press("Enter");
-    expect(await composer(page).inputValue()).toBe("not sent\n");
+    await holds("not sent\n");
     await composer(page).fill("");
     await until(
       "the empty draft",
@@ -192,13 +202,21 @@ test("[WEB-51] images are attached by button, paste and drop, can be taken off, 
   await expectAccessible(page);
 });
 
-test("[WEB-53, WEB-54, WEB-55] prompts that wait can be changed, moved and removed; mode and model are picked; a turn is stopped, by force if need be", async () => {
+test("[WEB-52, WEB-53, WEB-54, WEB-55] prompts that wait can be changed, moved and removed; mode and model are picked; a turn is stopped, by force if need be", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("say: begun\ngate: a");
   await using tab = await openChat(home, id);
   const { page } = tab;
   await transcript(page).getByText("begun", { exact: true }).waitFor();
+  // The first is slow on its way: the others must not overtake it.
+  let release: (() => void) | null = null;
+  await page.route(new RegExp(`/api/sessions/${id}/prompts$`), async (route) => {
+    if (release === null) await new Promise<void>((resolve) => (release = resolve));
+    await route.continue();
+  });
   for (const text of ["say: one", "say: two", "say: three"]) await write(page, text);
+  await until("the first to be under way", () => release !== null);
+  release!();
   const queue = page.getByRole("region", { name: "Queued prompts" });
   await queue.getByText("3 prompts wait").waitFor();
   const row = (text: string) => queue.getByRole("listitem").filter({ hasText: text });
@@ -218,6 +236,7 @@ test("[WEB-53, WEB-54, WEB-55] prompts that wait can be changed, moved and remov
   await page.getByRole("combobox", { name: "Mode", exact: true }).selectOption("plan");
   await page.getByRole("combobox", { name: "Model" }).selectOption("demo-large");
   await transcript(page).getByText("Mode set to plan by a person").waitFor();
+  await transcript(page).getByText("Model set to demo-large by a person").waitFor();
   expect((await home.turn(id, "mode?\nmodel?")).text).toBe("mode: plan\nmodel: demo-large\n");
 });
 

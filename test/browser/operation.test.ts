@@ -100,7 +100,10 @@ test("[WEB-14, WEB-27] a daemon of another build is told, and a view whose file 
   await page.getByRole("link", { name: "Holdfast" }).click();
   await page.getByRole("heading", { name: "No sessions yet" }).waitFor();
   await page.unroute(/\/assets\/settings-.*\.js/);
+  // The page that goes has the same heading.
+  const reloaded = page.waitForEvent("load");
   await page.getByRole("button", { name: "Reload" }).click();
+  await reloaded;
   await page.getByRole("heading", { name: "No sessions yet" }).waitFor();
   expect(await page.getByRole("alert").count()).toBe(0);
 });

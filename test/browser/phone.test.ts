@@ -42,6 +42,8 @@ test("[WEB-19, WEB-8] on a phone: one column, a bar below, nothing wider than th
   await expectNoSideways(page);
   await expectPressable(page);
   await bar.getByRole("button", { name: "Search" }).tap();
+  const search = page.getByLabel("Search sessions");
+  await until("the search to have the keyboard", () => search.evaluate((node) => node === document.activeElement));
   await page.keyboard.type(idle);
   await page.getByRole("article", { name: asking }).waitFor({ state: "hidden" });
 

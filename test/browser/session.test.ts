@@ -126,7 +126,8 @@ test("[WEB-70] the session page tells what it is, is renamed in place and copied
   const session = await home.show(id);
   await page.getByText(session.branch!, { exact: true }).first().waitFor();
   await page.getByRole("button", { name: "Copy the attach command" }).click();
-  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(`holdfast attach ${id}`);
+  const copied = () => page.evaluate(() => navigator.clipboard.readText());
+  await until("the copy", async () => (await copied()) === `holdfast attach ${id}`);
   await page.getByRole("button", { name: "Rename in place" }).click();
   await page.getByRole("textbox", { name: "Title" }).fill("Named where it stands");
   await page.keyboard.press("Enter");

@@ -18,7 +18,7 @@ test("[CHAT-1] a daemon that is stopped, killed or restarted in mid-turn changes
     await home.says(id, `before ${name}\n`);
     await end();
     await home.ok(["start"]);
-    expect((await home.show(id)).status).toBe("working");
+    await home.status(id, "working");
     home.openGate(name);
     await home.ended(id, away.findIndex(([one]) => one === name) + 1);
     expect(await home.agent(id)).toEqual(agent);
@@ -80,7 +80,7 @@ test("[CHAT-4] idle chats survive a restart without a word to their agents", asy
     await end();
     await home.ok(["start"]);
     for (const [at, id] of ids.entries()) {
-      expect((await home.show(id)).status).toBe("idle");
+      await home.status(id, "idle");
       expect({ agent: await home.agent(id), input: input(id) }).toEqual(before[at]);
     }
   }

@@ -1,5 +1,7 @@
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { ChatHome } from "../harness/chat.ts";
+import { isRunning } from "../harness/marked.ts";
 import { until } from "../harness/until.ts";
 
 test("[CHAT-31] prompts wait behind a turn, across a crash, and can be edited, moved and withdrawn meanwhile", async () => {
@@ -121,6 +123,9 @@ test("[CHAT-35] a session is handed over between terminal and chat with its conv
   expect(home.tree(id).filter(({ what }) => what.includes("demo-acp"))).toEqual([]);
   await home.status(id, "idle");
   expect(await home.send(id, "say: in the terminal")).toMatchObject({ disposition: "delivered" });
+  // It is idle until it begins with it, too: the turn is over when the agent has written it down.
+  const kept = `${home.userHome}/.local/state/holdfast-demo/${conversation}.jsonl`;
+  await until("the turn", () => readFileSync(kept, "utf8").includes("in the terminal"));
   await home.status(id, "idle");
   await home.call("convert", id, { body: { kind: "chat" } });
   expect(await home.show(id)).toMatchObject({ kind: "chat", agentSessionId: conversation });
@@ -142,7 +147,10 @@ test("[CHAT-36] /clear goes on under another conversation, which is the one that
     const { agentSessionId } = await home.show(id);
     return agentSessionId !== first && agentSessionId;
   });
-  process.kill((await home.agent(id)).pid, "SIGKILL");
+  const { pid } = await home.agent(id);
+  process.kill(pid, "SIGKILL");
+  // On a busy machine it dies a while after it was killed, and may still be given a prompt.
+  await until("the agent to be gone", () => !isRunning(pid));
   expect((await home.turn(id, "history?")).text).toMatch(/turns=[12] /);
   expect((await home.show(id)).agentSessionId).toBe(second);
   expect(await home.ofType(id, "context.reset")).toEqual([]);

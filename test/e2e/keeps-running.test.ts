@@ -105,8 +105,8 @@ test("[LIVE-3] one that crashes is started again, three times a minute at most",
   await using home = await ProjectHome.make();
   const { id } = await home.spawn();
   for (let crash = 1; crash <= 3; crash++) {
-    const { pid } = await until("an agent", async () => home.agent(id));
-    process.kill(pid, "SIGKILL");
+    // The list may still name the one that was just killed.
+    await until("an agent to kill", async () => process.kill((await home.agent(id)).pid, "SIGKILL"));
     await until(
       `crash ${crash} to be on record`,
       async () => (await home.events(id)).filter(({ type }) => type === "run.ended").length === crash,
@@ -143,6 +143,8 @@ test("[LIVE-5] everything stopped and the clock moved changes nothing", async ()
     for (const pid of [agent.pid, server, daemon]) process.kill(pid, "SIGSTOP");
     writeFileSync(clock, String(hours * 3_600_000));
     for (const pid of [daemon, server, agent.pid]) process.kill(pid, "SIGCONT");
+    // What did not answer in time is unknown for a moment.
+    await home.status(id, "idle");
     const { seq } = await home.show(id);
     await home.ok(["send", id, `say: ${hours} later`]);
     await home.status(id, "idle");

@@ -28,8 +28,11 @@ test("[SPAWN-1] a spawn whose daemon dies at any step is whole after the next st
       session.processes.filter(({ what }) => what === "agent"),
       point,
     ).toHaveLength(1);
-    const admitted = (await home.events(id)).filter(({ type }) => type === "prompt.sent" || type === "prompt.doubtful");
-    expect(admitted, point).toHaveLength(1);
+    const settled = async () =>
+      (await home.events(id)).filter(({ type }) => type === "prompt.sent" || type === "prompt.doubtful");
+    // An agent is idle before it gets its first prompt, too.
+    await until(`the prompt to be settled after ${point}`, async () => (await settled()).length > 0);
+    expect(await settled(), point).toHaveLength(1);
     await home.ok(["session", "kill", id]);
   }
   expect(await home.git(home.repo, ["worktree", "list", "--porcelain"])).toMatch(/^worktree [^\n]+my-app\n/);

@@ -40,6 +40,8 @@ const hurriedFactor = 16;
 const pausedFile = "paused";
 const errorsEveryMs = 10_000;
 const blockBytes = 4096;
+/** Starting a process takes milliseconds in which nothing else is done: so seldom, however fast an agent writes. */
+const punchEveryMs = 1_000;
 /** An agent that was in the middle of a line, or did not stop at once, is let go on so long before the next attempt. */
 const cutRetryMs = 100;
 
@@ -77,9 +79,9 @@ export class Bounds {
     if (bounds.reservedTo - size < margin && this.#hasFallocate !== false) {
       return this.#run(worker, () => this.#reserve(worker, size));
     }
-    if (worker.read - bounds.punchedTo >= this.#limits.punchBytes) {
-      if (this.#hasFallocate !== false && !bounds.cannotPunch) return this.#run(worker, () => this.#punch(worker));
-      if (performance.now() >= bounds.cutNotBefore) return this.#run(worker, () => this.#cut(worker));
+    if (worker.read - bounds.punchedTo >= this.#limits.punchBytes && performance.now() >= bounds.giveBackNotBefore) {
+      const canPunch = this.#hasFallocate !== false && !bounds.cannotPunch;
+      return this.#run(worker, () => (canPunch ? this.#punch(worker) : this.#cut(worker)));
     }
     this.#capErrors(worker);
   }
@@ -123,8 +125,10 @@ export class Bounds {
     const end = worker.read - (worker.read % blockBytes);
     const range = ["-o", String(bounds.punchedTo), "-l", String(end - bounds.punchedTo)];
     const done = await this.#fallocate(["-p", ...range, join(worker.directory, "out")]);
-    if (done === "done") bounds.punchedTo = end;
-    else bounds.cannotPunch = true;
+    if (done === "done") {
+      bounds.punchedTo = end;
+      bounds.giveBackNotBefore = performance.now() + punchEveryMs;
+    } else bounds.cannotPunch = true;
   }
 
   /** A crash in here leaves the file that says so, and the next daemon lets the agent go on. */
@@ -134,7 +138,7 @@ export class Bounds {
     bounds.paused = true;
     try {
       const done = (await stopTree(worker)) && (await this.#parts.truncate(worker));
-      if (!done) bounds.cutNotBefore = performance.now() + cutRetryMs;
+      if (!done) bounds.giveBackNotBefore = performance.now() + cutRetryMs;
     } finally {
       await this.#goOn(worker);
     }

@@ -13,6 +13,8 @@ const prompts = 8;
 const ticks = 20;
 /** Counted from when it reads; some die at their first system call, some see a whole turn. */
 const longestLifeMs = 120;
+/** On a busy machine a life that short achieves next to nothing: the one after these is left to finish. */
+const mostKills = 12;
 
 test("[ACP-60, EVT-1] a daemon killed at any moment under streaming agents: nothing lost, nothing doubled, no agent replaced", async () => {
   await using world = new AcpWorld();
@@ -37,8 +39,10 @@ test("[ACP-60, EVT-1] a daemon killed at any moment under streaming agents: noth
     const child = spawn(process.execPath, [daemon, world.directory], { stdio: ["ignore", "pipe", "inherit"] });
     const exited = once(child, "exit");
     await Promise.race([exited, once(child.stdout, "data")]);
-    await Promise.race([exited, delay(Math.random() * longestLifeMs)]);
-    child.kill("SIGKILL");
+    if (kills < mostKills) {
+      await Promise.race([exited, delay(Math.random() * longestLifeMs)]);
+      child.kill("SIGKILL");
+    }
     const [code] = (await exited) as [number | null];
     done = code === 0;
   }

@@ -34,7 +34,7 @@ test("[ACP-36] the death of an idle agent is told of at once", async () => {
   const told: unknown[] = [];
   world.runtime.onHint((session) => told.push(session));
   process.kill(await pidOf(world, id, "agent"), "SIGKILL");
-  await until("the hint", () => told.includes(id), 2_000);
+  await until("the hint", () => told.includes(id));
   expect((await world.look(id)).seen).toMatchObject({ value: { agent: { alive: false } } });
 });
 

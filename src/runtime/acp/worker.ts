@@ -39,8 +39,8 @@ export interface Worker {
     punchedTo: number;
     /** The file system makes no holes. */
     cannotPunch: boolean;
-    /** A cut that did not work out is tried again after this. */
-    cutNotBefore: number;
+    /** The next hole, or the next attempt at a cut that did not work out, comes after this. */
+    giveBackNotBefore: number;
     busy: boolean;
     paused: boolean;
     renewedAt: number;
@@ -71,7 +71,7 @@ export function newWorker(record: WorkerRecord, directory: string, read: number)
       reserved: 0,
       punchedTo: 0,
       cannotPunch: false,
-      cutNotBefore: 0,
+      giveBackNotBefore: 0,
       busy: false,
       paused: false,
       renewedAt: -Infinity,

@@ -99,6 +99,7 @@ test("[TMUX-12] a chosen conversation id is minted once, given to the agent, and
   const { session, request, result } = await world.up(runtime, planned, { prompt });
   expect(result.promptTaken).toBe(true);
   const args = join(world.directory, "launches", session.id, request.launch, "args");
+  await until("the agent to write them down", () => existsSync(args) && readFileSync(args, "utf8") !== "");
   expect(readFileSync(args, "utf8")).toBe(`${result.agentSessionId} ${prompt.text}\n`);
   const later = world.open();
   expect(known(await look(later, session)).agentSessionId).toBe(result.agentSessionId);

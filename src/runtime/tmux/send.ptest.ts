@@ -7,6 +7,7 @@ import type { TerminalAgent } from "../../ports/agents.ts";
 import type { Runtime } from "../../ports/runtime.ts";
 import { asPromptId } from "../../protocol/ids.ts";
 import type { SessionState } from "../../protocol/session.ts";
+import type { SendTimes } from "./send.ts";
 
 const prompt = (text: string): { promptId: ReturnType<typeof asPromptId>; text: string } => ({
   promptId: asPromptId("p"),
@@ -21,12 +22,18 @@ interface Composer {
   taken: () => string[];
 }
 
+/** For what arrives: a busy machine shows it late. */
+const patient: SendTimes = { arriveMs: 20_000, hookMs: 20_000, reactMs: 20_000 };
+/** For what never does. */
+const hasty: SendTimes = { arriveMs: 1000, hookMs: 1000, reactMs: 1000 };
+
 async function composer(
   world: TmuxWorld,
   env: Record<string, string> = {},
   over: Partial<TerminalAgent> = {},
+  sendTimes = patient,
 ): Promise<Composer> {
-  const runtime = world.open({ sendTimes: { arriveMs: 1000, hookMs: 1000, reactMs: 1000 } });
+  const runtime = world.open({ sendTimes });
   const log = join(world.directory, "taken");
   const planned = world.sessionOf({
     start: program("prints-a-composer.ts"),
@@ -115,7 +122,7 @@ test("[TMUX-3] two prompts at once do not mix, and the same prompt twice is two 
 
 test("[TMUX-19] text that is not seen to arrive is doubtful, and Enter is not pressed on it", async () => {
   await using world = new TmuxWorld();
-  const { runtime, session, taken } = await composer(world, { COMPOSER_DEAF: "1" });
+  const { runtime, session, taken } = await composer(world, { COMPOSER_DEAF: "1" }, {}, hasty);
   expect(await runtime.send(session, prompt("hello"))).toMatchObject({
     sent: "doubtful",
     why: expect.stringContaining("not seen"),

@@ -101,7 +101,7 @@ test("[VIEW-5] a viewer's client ends with the viewer, with the session and with
   const { session } = await world.up(runtime, world.sessionOf({ start: program("ends-on-request.sh") }));
   const one = await watch(runtime, session);
   const two = await watch(runtime, session);
-  expect(clients(world)).toHaveLength(2);
+  await until("both clients", () => clients(world).length === 2);
   one.view.close();
   await until("the first to go", () => clients(world).length === 1);
   expect(one.ends).toEqual([]);
@@ -116,7 +116,7 @@ test("[VIEW-5] a viewer's client ends with the viewer, with the session and with
   process.kill(server, "SIGSTOP");
   try {
     await runtime.close();
-    expect(clients(world)).toEqual([]);
+    await until("the last to go", () => clients(world).length === 0);
   } finally {
     process.kill(server, "SIGCONT");
   }

@@ -3,6 +3,7 @@
  * move it from card to card, and enter is the browser's own.
  */
 import { useEffect } from "react";
+import { flushSync } from "react-dom";
 import { useLocation } from "wouter";
 import { boardView, searchInputId } from "../board/view-state.ts";
 import { preferences } from "../state/preferences.ts";
@@ -82,9 +83,8 @@ export function searchFrom(navigate: (path: string) => void): void {
     if (input instanceof HTMLInputElement) input.select();
   };
   // At once where it can be: the first letters behind the `/` belong to the search.
-  if (location.pathname === "/") return focus();
-  navigate("/");
-  requestAnimationFrame(focus);
+  if (location.pathname !== "/") flushSync(() => navigate("/"));
+  focus();
 }
 
 function cards(within: ParentNode = document): HTMLElement[] {

@@ -6,6 +6,7 @@ import { usePreference } from "../state/preferences.ts";
 import { Button } from "../ui/button.tsx";
 import { Spinner } from "../ui/spinner.tsx";
 import { Column } from "./column.tsx";
+import { KeepCursor } from "./keep-cursor.tsx";
 import { TrackerTrouble } from "./tracker-trouble.tsx";
 import { useColumns } from "./use-columns.ts";
 import { boardView, useQuery } from "./view-state.ts";
@@ -47,7 +48,7 @@ export function Board() {
           </Button>
         </div>
       ) : (
-        <div
+        <KeepCursor
           className={
             as === "columns"
               ? "flex min-w-0 flex-col gap-x-2 px-2 md:min-h-0 md:flex-1 md:flex-row md:overflow-x-auto md:px-3"
@@ -57,7 +58,7 @@ export function Board() {
           {shown.map((need) => (
             <Column key={need} need={need} ids={columns[need]} as={as} withProject={several && project === null} />
           ))}
-        </div>
+        </KeepCursor>
       )}
     </>
   );

@@ -1,6 +1,7 @@
 /**
  * Prompts on their way: shown at once under the id that was made here, until the daemon's log has them. The id makes a
- * retry safe: after a break each is sent again, and a prompt that had arrived is not taken twice.
+ * retry safe: after a break each is sent again, and a prompt that had arrived is not taken twice. One at a time: two that
+ * are under way together may overtake each other.
  */
 import { HoldfastError } from "../../protocol/error.ts";
 import type { Attachment } from "../../protocol/event.ts";
@@ -25,10 +26,15 @@ export class Outbox {
   #entries: readonly Sending[];
   readonly #listeners = new Set<() => void>();
   #timer: ReturnType<typeof setTimeout> | undefined;
+  /** Those that the daemon has not answered yet, in the order they were written. */
+  #unanswered: readonly string[];
+  /** The one under way. */
+  #posting: AbortController | null = null;
 
   constructor(session: string) {
     this.#session = session;
     this.#entries = stored(session);
+    this.#unanswered = this.#entries.filter(({ state }) => state === "waiting").map(({ promptId }) => promptId);
   }
 
   readonly subscribe = (listener: () => void): (() => void) => {
@@ -42,7 +48,10 @@ export class Outbox {
   open(): () => void {
     this.#retry();
     const end = live.subscribe((state, before) => {
-      if (state.line.is === "open" && before.line.is !== "open") this.#retry();
+      if (state.line.is !== "open" || before.line.is === "open") return;
+      // What went out on the old line may hang there for minutes.
+      this.#posting?.abort();
+      this.#retry();
     });
     return () => {
       end();
@@ -53,7 +62,8 @@ export class Outbox {
   send(text: string, images: NewImage[]): void {
     const entry: Sending = { promptId: crypto.randomUUID(), text, images, state: "sending", reason: null };
     this.#set([...this.#entries, entry]);
-    void this.#post(entry);
+    this.#unanswered = [...this.#unanswered, entry.promptId];
+    void this.#postAll();
   }
 
   remove(promptId: string): void {
@@ -68,27 +78,49 @@ export class Outbox {
     if (left.length < this.#entries.length) this.#set(left);
   }
 
-  async #post(entry: Sending): Promise<void> {
+  async #postAll(): Promise<void> {
+    if (this.#posting !== null) return;
+    for (;;) {
+      const [next] = this.#unanswered;
+      if (next === undefined) break;
+      const entry = this.#entries.find(({ promptId }) => promptId === next);
+      this.#posting = new AbortController();
+      // One that was taken back, or that the log has already, needs no answer.
+      // oxlint-disable-next-line no-await-in-loop -- in the order they were written
+      const answer = entry === undefined ? "there" : await this.#post(entry, this.#posting.signal);
+      if (answer === "none") break;
+      if (answer === "there") this.#unanswered = this.#unanswered.filter((promptId) => promptId !== next);
+    }
+    this.#posting = null;
+  }
+
+  /** None: it is tried again later, and those behind it wait. Lost with the old line: at once. */
+  async #post(entry: Sending, signal: AbortSignal): Promise<"there" | "none" | "lost"> {
     const { promptId, text, images } = entry;
     const attachments = images.map(({ name, mimeType, data }) => ({ type: "image" as const, name, mimeType, data }));
     try {
       const body = { promptId, text, waitMs: 0, ...(attachments.length === 0 ? {} : { attachments }) };
-      const receipt = await call("prompt", { params: { id: this.#session }, body });
+      const receipt = await call("prompt", { params: { id: this.#session }, body, signal });
       if (receipt.disposition === "refused") this.#mark(promptId, "refused", receipt.reason);
+      return "there";
     } catch (error) {
+      if (signal.aborted) return "lost";
       const comesBack = error instanceof HoldfastError && (error.code === "unreachable" || error.code === "starting");
-      this.#mark(promptId, comesBack ? "waiting" : "refused", sentenceOf(error));
-      if (comesBack) this.#timer ??= setTimeout(() => this.#retry(), retryMs);
+      if (!comesBack) {
+        this.#mark(promptId, "refused", sentenceOf(error));
+        return "there";
+      }
+      for (const one of this.#unanswered) this.#mark(one, "waiting", sentenceOf(error));
+      this.#timer ??= setTimeout(() => this.#retry(), retryMs);
+      return "none";
     }
   }
 
   #retry(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    for (const entry of this.#entries.filter(({ state }) => state === "waiting")) {
-      this.#mark(entry.promptId, "sending", null);
-      void this.#post(entry);
-    }
+    for (const { promptId, state } of this.#entries) if (state === "waiting") this.#mark(promptId, "sending", null);
+    void this.#postAll();
   }
 
   #mark(promptId: string, state: Sending["state"], reason: string | null): void {

@@ -1,5 +1,5 @@
 /** The screen of a running session: tools above, keys for phones below, a sentence whenever typing is off. */
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import { Copy, Eye, EyeOff, MousePointer2, ScrollText, Settings2 } from "lucide-react";
 import type { SessionJson } from "../../protocol/wire.ts";
 import { toClipboard } from "../session/copy-text.tsx";
@@ -43,7 +43,8 @@ export function LiveTerminal({ session }: { session: SessionJson }) {
   }, [session.id]);
   useEffect(() => running.current?.setMouse(mouse), [mouse]);
   useEffect(() => running.current?.setReader(reader), [reader]);
-  useEffect(() => running.current?.setTyping(typing), [typing]);
+  // With the sentence that says so, not a moment after it: what is typed in between would be lost.
+  useLayoutEffect(() => running.current?.setTyping(typing), [typing]);
   useEffect(() => running.current?.setFilter(ctrl ? withCtrlOnce(() => setCtrl(false)) : null), [ctrl]);
 
   const copy = async (): Promise<void> => {

@@ -44,7 +44,7 @@ async function gatedHome(): Promise<ProjectHome> {
 const worktree = (home: ProjectHome, id: string): string => join(home.home, "worktrees", "my-app", id);
 const args = ["spawn", "my-app", "--agent", "demo", "--kind", "terminal"];
 
-test("[CLI-24] a long spawn tells its steps on a terminal; stdout is as always, and without a terminal nothing is told", async () => {
+test("[CLI-24] a long spawn tells its steps on a terminal; stdout is as always, without a terminal nothing is told; so does a restore", async () => {
   await using home = await gatedHome();
   // Begun first: once the other one tells something, this one has waited for as long.
   const piped = home.cli([...args, "--json"]);
@@ -61,6 +61,14 @@ test("[CLI-24] a long spawn tells its steps on a terminal; stdout is as always, 
   expect([lines[0], lines.at(-1)]).toEqual(["Session ma-2 is running (demo, my-app).", "SESSION=ma-2"]);
   const { code, stdout, stderr } = await piped;
   expect([code, (JSON.parse(stdout) as { id: string }).id, stderr]).toEqual([0, "ma-1", ""]);
+
+  await home.ok(["session", "stop", "ma-1"]);
+  home.arm("launch.recorded", "pause");
+  const restoring = atTerminal(home, ["session", "restore", "ma-1"]);
+  await until("the agent's start", () => restoring.screen() === "ma-1: bringing it back\nma-1: starting demo\n");
+  home.disarm("launch.recorded");
+  expect((await restoring.ended).exitCode).toBe(0);
+  expect(restoring.stdout()).toMatch(/^Session ma-1 restored\.\n/);
 });
 
 test("[CLI-25] Ctrl-C says that the spawn goes on and how to look or end it; and so it does", async () => {

@@ -1,14 +1,11 @@
 import { expect, test } from "vitest";
-import type { EventJson } from "../../protocol/wire.ts";
 import { leftLines, Progress } from "./progress.ts";
 
 type Told = { type: string } & Record<string, unknown>;
 
 function told(events: readonly Told[], among = false): string[] {
   const progress = new Progress({ id: "ma-1", agent: "claude", among });
-  return events.flatMap((event, at) =>
-    progress.take({ seq: at + 1, at: "2026-01-01T00:00:00.000Z", ...event } as EventJson),
-  );
+  return events.flatMap((event, at) => progress.take({ seq: at + 1, at: "2026-01-01T00:00:00.000Z", ...event }));
 }
 const output = (text: string): Told => ({ type: "workspace.output", text });
 

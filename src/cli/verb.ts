@@ -5,7 +5,6 @@ import type { BodyOf } from "../client/client.ts";
 import type { Context } from "./context.ts";
 import type { Input } from "./input.ts";
 import { clean } from "./render/text.ts";
-import { Waits } from "./waits.ts";
 
 export type VerbName =
   | ("stop" | "kill" | "restore" | "archive" | "unarchive" | "wake" | "delete" | "snooze")
@@ -63,18 +62,10 @@ export async function callVerb(
   word: string = verb,
 ): Promise<VerbAnswer> {
   try {
-    const answer = context.call(verb, { params: { id }, body: body as BodyOf<typeof verb> });
-    return await (bringsBack.has(verb) && body["wait"] !== false ? waitedFor(context, id, answer) : answer);
+    return await context.call(verb, { params: { id }, body: body as BodyOf<typeof verb> });
   } catch (error) {
     throw await verbFailure(context, word, id, error);
   }
-}
-
-const bringsBack: ReadonlySet<VerbName> = new Set(["restore", "wake", "unarchive"]);
-
-function waitedFor<T>(context: Context, id: string, answer: Promise<T>): Promise<T> {
-  const wait = { verb: "restore" as const, before: "", find: () => Promise.resolve(id) };
-  return new Waits(context).during(wait, answer);
 }
 
 /** Sentences that already say what could not be done, and to what. */

@@ -3,6 +3,7 @@
  * goes on. A fast answer pays for a timer and a signal handler, nothing is loaded or asked for it.
  */
 import type { Context } from "./context.ts";
+import type { Input } from "./input.ts";
 
 /** Shorter waits need no explanation; what scripts see of a fast spawn is its result alone. */
 const silentMs = 1_000;
@@ -57,4 +58,12 @@ export class Waits {
     const unasked = this.#total - this.#begun;
     void import("./tell-progress.ts").then(({ tellLeft }) => tellLeft(this.#context, [...this.#open], unasked));
   };
+}
+
+/** For a verb that brings a session back: what is called in this context is waited for, unless nobody wants to. */
+export function waitingBack(context: Context, input: Input): Context {
+  if (input.flag("no-wait")) return context;
+  const id = input.arg(0);
+  const wait: Wait = { verb: "restore", before: "", find: () => Promise.resolve(id) };
+  return { ...context, call: (route, options) => new Waits(context).during(wait, context.call(route, options)) };
 }

@@ -19,6 +19,8 @@ export interface Paths {
   launchFile: string;
   token: string;
   passphrase: string;
+  /** The key for pushes to browsers, and their subscriptions. */
+  push: string;
   logs: string;
   builds: string;
   worktrees: string;
@@ -67,6 +69,7 @@ export function resolvePaths(env: NodeJS.ProcessEnv = process.env): Paths {
     launchFile: join(home, "launch.json"),
     token: join(home, "token"),
     passphrase: join(home, "passphrase"),
+    push: join(home, "push.json"),
     logs: join(home, "logs"),
     builds: join(home, "builds"),
     worktrees: join(data, "worktrees"),

@@ -138,7 +138,11 @@ const reactionTo = (description: string, ...more: "merge"[]) =>
     z
       .strictObject({
         action: z.enum(["send-to-agent", "notify", ...more]).register(notes, { description: "What to do." }),
-        message: z.optional(words().register(notes, { description: "The text that is sent or shown." })),
+        message: z.optional(
+          words().register(notes, {
+            description: "The text that is sent or shown. Default: what the agent should do next.",
+          }),
+        ),
         retries: z.optional(
           count(maxRetries).register(notes, {
             description: "How often to tell the agent, or to merge, before the person is told.",
@@ -157,9 +161,13 @@ const reactions = z
     "merge-conflict": reactionTo("The branch no longer merges."),
     "agent-idle": reactionTo("The agent has been idle for 15 minutes without a pull request."),
     "approved-and-green": reactionTo("Approved, and all checks passed.", "merge"),
-    "needs-input": reactionTo("The agent asks for a permission or an answer."),
-    exited: reactionTo("The agent ended by itself."),
-    "all-done": reactionTo("No session of the project is at work any more, and at least one has finished."),
+    "needs-input": reactionTo(
+      "The agent asks for a permission or an answer. No message can answer it: a person is told either way.",
+    ),
+    exited: reactionTo("The agent ended by itself. send-to-agent brings it back."),
+    "all-done": reactionTo(
+      "No session of the project is at work any more, and at least one has finished. send-to-agent tells the project's orchestrator.",
+    ),
   })
   .register(notes, { description: "What happens by itself when something happens to a session." });
 

@@ -83,6 +83,16 @@ describe("[CLEAN-1] what a cleanup would end", () => {
       "skipped",
       "its pull request is not merged",
     ],
+    [
+      "pull request open when its host was last heard",
+      candidate("pr_open", {
+        session: { ...session, pullRequest: { ...merged, state: "open" } },
+        pullRequestHeard: false,
+      }),
+      false,
+      "skipped",
+      "whether its pull request is merged is not known",
+    ],
   ];
   test.each(rows)("%s", (_title, of, dead, outcome, why) => {
     expect(planCleanup([of], { dead })).toEqual([{ session: "ma-1", outcome, why }]);

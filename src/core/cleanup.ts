@@ -9,6 +9,8 @@ export interface CleanupCandidate {
   runtime: Observed<RuntimeFacts>;
   /** What the tracker says; null where it is not known, or was said too long ago to end anything for it. */
   issueClosed: boolean | null;
+  /** Whether its host was heard now; else what is on record of the pull request may be over. */
+  pullRequestHeard?: boolean;
   /** Whether all that a pull request closed without a merge held is in its base: it was merged by other means. */
   landed?: boolean;
 }
@@ -48,9 +50,13 @@ function ofEnded(status: Status, runtime: Observed<RuntimeFacts>): Verdict {
   return end(status === "failed" ? "it failed" : "its agent has ended");
 }
 
-function whyNot({ session, issueClosed }: CleanupCandidate): string {
+function whyNot({ session, issueClosed, pullRequestHeard = true }: CleanupCandidate): string {
   const reasons = [
-    session.pullRequest === null ? null : "its pull request is not merged",
+    session.pullRequest === null
+      ? null
+      : pullRequestHeard
+        ? "its pull request is not merged"
+        : "whether its pull request is merged is not known",
     session.issue === null
       ? null
       : issueClosed === false

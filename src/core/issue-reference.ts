@@ -1,4 +1,5 @@
 /** What a person may write for an issue, and the one name that it has. */
+import type { SessionState } from "../protocol/session.ts";
 
 /** `123`, `#123`, `INT-1234`, or an address that ends in one of these or names it. Null for anything else. */
 export function issueKey(reference: string): string | null {
@@ -7,7 +8,7 @@ export function issueKey(reference: string): string | null {
   if (/^[A-Za-z][A-Za-z0-9]{0,9}-\d{1,9}$/.test(text)) return text.toUpperCase();
   if (!/^https?:\/\//i.test(text)) return null;
   const parts = text.split(/[?#]/)[0]!.split("/");
-  const place = parts.findIndex((part) => /^(issues?|work_items|pull|merge_requests)$/.test(part));
+  const place = parts.findIndex((part) => /^(issues?|work_items)$/.test(part));
   const named = place === -1 ? undefined : parts[place + 1];
   return named === undefined || /^https?:/i.test(named) ? null : issueKey(named);
 }
@@ -17,6 +18,43 @@ export function looksLikeIssue(reference: string): boolean {
   return issueKey(reference) !== null;
 }
 
-export function isSameIssue(a: string, b: string): boolean {
-  return a === b || (issueKey(a) !== null && issueKey(a) === issueKey(b));
+/**
+ * @param reference what a person wrote.
+ * @param team whose issues bare numbers are, on a tracker that gives each team a row of its own; else null.
+ */
+export function isIssueOf(
+  { issue, issueSeen }: Pick<SessionState, "issue" | "issueSeen">,
+  reference: string,
+  team: string | null,
+): boolean {
+  if (issue === null) return false;
+  if (issue === reference) return true;
+  const [own, wanted] = [inTeam(issueKey(issue), team), inTeam(issueKey(reference), team)];
+  if (own === null || own !== wanted) return false;
+  // Numbers are of one repository; an address tells of which.
+  const [known, asked] = [repositoryIn(issueSeen?.url ?? issue), repositoryIn(reference)];
+  return known === null || asked === null || known === asked;
+}
+
+/** `12` of the team INT is INT-12. */
+export function inTeam(key: string | null, team: string | null): string | null {
+  return key === null || team === null || !/^\d+$/.test(key) ? key : `${team.toUpperCase()}-${key}`;
+}
+
+/** How the tracker of a repository is asked for a session's issue again: a bare number would mean one of its own. */
+export function issueReference({ issue, issueSeen }: Pick<SessionState, "issue" | "issueSeen">, repo: string): string {
+  if (issueSeen === undefined) return issue ?? "";
+  const { key, url } = issueSeen;
+  const at = /^\d+$/.test(key) ? repositoryIn(url) : null;
+  return at === null || at.endsWith(`/${repo.toLowerCase()}`) ? key : url;
+}
+
+/** The address of a repository, from that of one of its issues. */
+function repositoryIn(address: string): string | null {
+  return /^https?:\/\/(.+?)\/(?:-\/)?(?:issues?|work_items)\/[^/]+/i.exec(address)?.[1]?.toLowerCase() ?? null;
+}
+
+/** `!7`, or the address of a pull request or merge request: whatever the tracker says, that is no issue. */
+export function isPullRequestReference(reference: string): boolean {
+  return /^!\d{1,9}$/.test(reference.trim()) || /^https?:\/\/.+\/(?:pull|merge_requests)\/\d+/i.test(reference.trim());
 }

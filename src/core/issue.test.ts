@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { issuePrompt, issueTitle } from "./issue-prompt.ts";
-import { isSameIssue, issueKey } from "./issue-reference.ts";
+import { isIssueOf, isPullRequestReference, issueKey, issueReference } from "./issue-reference.ts";
 
 test.each([
   ["123", "123"],
@@ -18,11 +18,44 @@ test.each([
   expect(issueKey(reference)).toBe(key);
 });
 
-test("[TRK-6] number, key and address of one issue are one issue", () => {
-  expect(isSameIssue("123", "https://github.com/owner/app/issues/123")).toBe(true);
-  expect(isSameIssue("int-1", "INT-1")).toBe(true);
-  expect(isSameIssue("login", "login")).toBe(true);
-  expect(isSameIssue("login", "other")).toBe(false);
+test("[TRK-6] number, key and address of one issue are one issue; another repository's of that number is not", () => {
+  const seen = (key: string, url: string) => ({
+    issue: key,
+    issueSeen: { key, url, title: "t", state: "open" as const, labels: [], seenAt: 0 },
+  });
+  const own = seen("123", "https://github.com/owner/app/issues/123");
+  expect(isIssueOf(own, "#123", null)).toBe(true);
+  expect(isIssueOf(own, "https://github.com/Owner/app/issues/123#issuecomment-1", null)).toBe(true);
+  expect(isIssueOf(own, "https://github.com/owner/other/issues/123", null)).toBe(false);
+  expect(isIssueOf(own, "https://github.com/owner/app/issues/124", null)).toBe(false);
+  expect(isIssueOf({ issue: "123" }, "https://github.com/owner/app/issues/123", null)).toBe(true);
+  expect(isIssueOf({ issue: "INT-1" }, "https://linear.app/team/issue/int-1/title", null)).toBe(true);
+  expect(isIssueOf({ issue: "login" }, "login", null)).toBe(true);
+  expect(isIssueOf({ issue: "login" }, "other", null)).toBe(false);
+  expect(isIssueOf({ issue: null }, "1", null)).toBe(false);
+  expect(isIssueOf({ issue: "INT-1" }, "#1", "int")).toBe(true);
+  expect(isIssueOf({ issue: "1" }, "INT-1", "INT")).toBe(true);
+  expect(isIssueOf({ issue: "OPS-1" }, "1", "INT")).toBe(false);
+
+  expect(issueReference(own, "Owner/App")).toBe("123");
+  const elsewhere = seen("123", "https://github.com/owner/other/issues/123");
+  expect(issueReference(elsewhere, "owner/app")).toBe("https://github.com/owner/other/issues/123");
+  expect(issueReference(seen("7", "https://git.example.test/g/sub/app/-/work_items/7"), "g/sub/app")).toBe("7");
+  expect(issueReference(seen("INT-1", "https://linear.app/team/issue/INT-1"), "INT")).toBe("INT-1");
+  expect(issueReference({ issue: "12" }, "owner/app")).toBe("12");
+});
+
+test.each([
+  ["https://github.com/owner/app/pull/12", true],
+  ["https://github.com/owner/app/pull/12/files#diff", true],
+  ["https://gitlab.example.test/g/sub/app/-/merge_requests/3?tab=x", true],
+  ["!3", true],
+  ["12", false],
+  ["#12", false],
+  ["https://github.com/owner/pull/issues/12", false],
+  ["https://github.com/owner/app/pulls", false],
+])("[TRK-9] that %s is a pull request is %s", (reference, is) => {
+  expect(isPullRequestReference(reference)).toBe(is);
 });
 
 test("[TRK-6] the text of an issue is bounded, inert and marked as from outside", () => {

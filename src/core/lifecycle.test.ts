@@ -232,3 +232,19 @@ test("[KILL-2] a verb on something that does not exist is told so", () => {
 test("a rename to the same title writes nothing", () => {
   expect(applyVerb(fold(upNow), { verb: "rename", title: created.title }, person)).toEqual(nothing);
 });
+
+test("[REACT-11] whoever prompts an agent has taken up its silence; a reaction has not", () => {
+  const told = (
+    reaction: "exited" | "agent-idle" | "ci-failed",
+    action: "send-to-agent" | "notify" = "send-to-agent",
+  ) => ({ type: "reaction.fired", reaction, action, why: "", key: reaction, attempt: 1 }) as const;
+  const state = fold([...upNow, told("exited", "notify"), told("agent-idle"), told("ci-failed")]);
+  expect(applyVerb(state, prompt, person)).toEqual({
+    ok: true,
+    events: [{ type: "reaction.cleared", reaction: "agent-idle" }, admitted],
+  });
+  expect(applyVerb(state, prompt, { ...person, by: "reaction" })).toEqual({
+    ok: true,
+    events: [{ ...admitted, by: "reaction" }],
+  });
+});

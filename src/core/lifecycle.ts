@@ -5,6 +5,7 @@
 import type { ErrorCode } from "../protocol/error.ts";
 import type { Attachment, SessionEvent } from "../protocol/event.ts";
 import type { PromptId } from "../protocol/ids.ts";
+import { isOpen, reactionActor } from "../protocol/reaction.ts";
 import type { Actor, IntentName, SessionState, Want } from "../protocol/session.ts";
 import { restOf } from "./runs.ts";
 
@@ -129,11 +130,23 @@ function admit(state: SessionState, prompt: Extract<Verb, { verb: "prompt" }>, c
   if (state.intent.want === "killed") return wasKilled(state, "Session was killed");
   const { promptId, text, attachments = [] } = prompt;
   const more = attachments.length === 0 ? {} : { attachments };
-  const admitted: SessionEvent = { type: "prompt.admitted", promptId, text, by: context.by, ...more };
+  const admitted: SessionEvent[] = [
+    ...takenUp(state, context),
+    { type: "prompt.admitted", promptId, text, by: context.by, ...more },
+  ];
   // `false`: a run that was lost is asked for again in so many words, whatever the daemon's own policy is.
   const down = state.intent.want !== "running" || restOf(state, false) !== null;
-  if (!down) return { ok: true, events: [admitted] };
-  return { ok: true, events: [{ type: "session.intent", want: { want: "running" }, by: context.by }, admitted] };
+  if (!down) return { ok: true, events: admitted };
+  return { ok: true, events: [{ type: "session.intent", want: { want: "running" }, by: context.by }, ...admitted] };
+}
+
+/** Troubles that are the agent's own silence: whoever gives it something to do has heard of them. */
+const silences = ["agent-idle", "exited"] as const;
+
+function takenUp({ reactions = {} }: SessionState, { by }: VerbContext): SessionEvent[] {
+  if (by === reactionActor) return [];
+  const open = silences.filter((name) => isOpen(reactions[name]));
+  return open.map((reaction) => ({ type: "reaction.cleared", reaction }));
 }
 
 function wasKilled(state: SessionState, message: string): VerbAnswer {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isTracked, mayReact, pendingPollMs, pollDelay, quietPollMs } from "./polling.ts";
+import { archivedPollMs, isDue, isTracked, mayReact, pendingPollMs, pollDelay, quietPollMs } from "./polling.ts";
 import { created, fold, intent, ready, started, t0, trashed, up } from "./test-facts.ts";
 import { check, seen } from "./test-pull-request.ts";
 
@@ -27,8 +27,21 @@ test("[REACT-1] of a session that was put aside only its pull requests are heard
 test("[TRK-1] what is asked about: workers that are there", () => {
   expect(isTracked(fold(upNow))).toBe(true);
   expect(isTracked(fold([...upNow, intent({ want: "stopped" })]))).toBe(true);
-  expect(isTracked(fold([...upNow, intent({ want: "archived" })]))).toBe(false);
   expect(isTracked(fold([...upNow, intent({ want: "killed" }), trashed]))).toBe(false);
   expect(isTracked(fold([{ ...created, role: "orchestrator" }, ready, started, up]))).toBe(false);
   expect(isTracked(fold([created]))).toBe(false);
+});
+
+test("[TRK-8] what was put away is asked about rarely, until it is merged, and hurries nobody", () => {
+  const pending = seen({ checks: [check("a", "pending")] });
+  const archived = fold([...upNow, pending, intent({ want: "archived" })]);
+  expect(isTracked(archived)).toBe(true);
+  expect(isTracked(fold([...upNow, seen({ state: "merged" }), intent({ want: "archived" })]))).toBe(false);
+  expect(pollDelay([archived], later)).toBe(archivedPollMs);
+  const quiet = fold([...upNow, seen({ checks: [check("a", "passed")] })]);
+  expect(pollDelay([archived, quiet], later)).toBe(quietPollMs);
+  expect(isDue(archived, null, later)).toBe(true);
+  expect(isDue(archived, later - archivedPollMs + 1, later)).toBe(false);
+  expect(isDue(archived, later - archivedPollMs, later)).toBe(true);
+  expect(isDue(quiet, later - 1, later)).toBe(true);
 });

@@ -131,7 +131,7 @@ test("[PR-6] what a tracker says is not the session's activity", () => {
     {
       type: "reaction.fired" as const,
       reaction: "ci-failed" as const,
-      action: "notify" as const,
+      action: "send-to-agent" as const,
       why: "",
       key: "k",
       attempt: 1,

@@ -76,6 +76,16 @@ test("[REACT-7] text from outside is inert and bounded", () => {
   expect(new Set(Array.from({ length: 5_000 }, (_, index) => contentKey(`name ${index}`))).size).toBe(5_000);
 });
 
+test("[REACT-7, REACT-12] of its own silence an agent is spoken to; an orchestrator is told what to do when all is done", () => {
+  const text = (reaction: "exited" | "agent-idle" | "all-done", why: string): string =>
+    messageFor({ reaction, why, setting: { action: "send-to-agent" }, trouble: { ...trouble, pullRequest: null } }, []);
+  expect(text("exited", "The agent ended by itself.")).toMatch(/^You had ended, and were started again\.\n\nGo on/);
+  expect(text("agent-idle", "The agent has been idle for 20 min.")).toMatch(
+    /^You have been idle for 20 min\.\n\nGo on/,
+  );
+  expect(text("all-done", "Every session has finished.")).toMatch(/^Every session has finished\.\n\nRead what each/);
+});
+
 test("[REACT-9] what a person reads says which session, what and where", () => {
   const of = { reaction: "ci-failed", why: "Checks failed.", setting: { action: "send-to-agent" }, trouble } as const;
   expect(noticeFor(fold([created]), of)).toEqual({

@@ -42,7 +42,15 @@ export function messageFor(
           ),
         ];
   const data = [...names, ...quoted];
-  return [oneLine(of.why, 500), ...url, "", head, ...(data.length === 0 ? [] : ["", outside, "", ...data])].join("\n");
+  return [oneLine(toAgent(of), 500), ...url, "", head, ...(data.length === 0 ? [] : ["", outside, "", ...data])].join(
+    "\n",
+  );
+}
+
+/** The sentence is for people; of itself an agent is spoken to. */
+function toAgent({ reaction, why }: Pick<Fired, "why" | "reaction">): string {
+  if (reaction === "exited") return "You had ended, and were started again.";
+  return reaction === "agent-idle" ? why.replace(/^The agent has been/, "You have been") : why;
 }
 
 function defaultAsk(reaction: Fired["reaction"]): string {
@@ -59,8 +67,10 @@ function defaultAsk(reaction: Fired["reaction"]): string {
       return "It can be merged now.";
     case "exited":
       return "Go on with the task where you left off.";
-    case "needs-input":
     case "all-done":
+      return "Read what each has made, report to the person what is done and what is left, and start what the task still asks for.";
+    // Never sent: it would be taken for the answer.
+    case "needs-input":
       return "";
     default:
       return reaction satisfies never;

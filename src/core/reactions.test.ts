@@ -185,7 +185,7 @@ describe("[REACT-4] who is sent a message, and who is not", () => {
     ["snoozed", [intent({ want: "snoozed", until: now + 1 })], []],
     ["stopped", [intent({ want: "stopped" }, "idle-stop")], ["send ci-failed 1"]],
     ["stopped", [intent({ want: "stopped" })], ["escalate ci-failed"]],
-    ["archived", [intent({ want: "archived" })], ["escalate ci-failed"]],
+    ["archived", [intent({ want: "archived" })], []],
     ["exited", [ended("own-exit")], ["escalate ci-failed"]],
     ["killed", [intent({ want: "killed" })], []],
   ];
@@ -247,18 +247,62 @@ test("[REACT-10] all done: every worker over, one of them finished, once for the
   const worker = (id: string, at: number) => ({ ...fold(upNow), id: id as SessionState["id"], lastActivityAt: at });
   const of = (...statuses: Status[]) =>
     statuses.map((status, index) => ({ session: worker(`ma-${index + 1}`, index), status }));
-  expect(allDone(of("done", "working"))).toBeNull();
-  expect(allDone(of("exited", "killed"))).toBeNull();
-  expect(allDone([])).toBeNull();
-  const found = allDone(of("merged", "done", "killed"));
+  expect(allDone(of("done", "working"), "notify")).toBeNull();
+  expect(allDone(of("exited", "killed"), "notify")).toBeNull();
+  expect(allDone([], "notify")).toBeNull();
+  const found = allDone(of("merged", "done", "killed"), "notify");
   expect(found?.session).toBe("ma-2");
-  expect(allDone(of("done", "done", "exited"))?.key).toBe(found?.key);
-  expect(allDone(of("done", "done"))?.key).not.toBe(found?.key);
+  expect(allDone(of("done", "done", "exited"), "notify")?.key).toBe(found?.key);
+  expect(allDone(of("done", "done"), "notify")?.key).not.toBe(found?.key);
   const settings: ReactionSettings = { "all-done": { action: "notify" } };
   const events = [...upNow];
   const told = facts(fold(events), "merged", { allDone: found?.key ?? null });
   expect(plan(told, settings)).toEqual(["notify all-done 1"]);
   expect(plan({ ...told, session: fold(after(events, told, settings)) }, settings)).toEqual([]);
+});
+
+test("[REACT-12] a message about all that is done is the orchestrator's; without one a person is told", () => {
+  const worker = { session: fold(upNow), status: "merged" as const };
+  const leader = {
+    ...fold([{ ...created, role: "orchestrator" }, ready, started, up]),
+    id: "ma-boss" as SessionState["id"],
+  };
+  const all = [worker, { session: leader, status: "idle" as const }];
+  expect(allDone(all, "notify")?.session).toBe(worker.session.id);
+  expect(allDone(all, "send-to-agent")?.session).toBe("ma-boss");
+  expect(allDone([worker], "send-to-agent")?.session).toBe(worker.session.id);
+  const gone = fold([{ ...created, role: "orchestrator" }, ready, started, up, intent({ want: "killed" })]);
+  expect(allDone([worker, { session: gone, status: "killed" }], "send-to-agent")?.session).toBe(worker.session.id);
+
+  const settings: ReactionSettings = { "all-done": send };
+  const told = (of: SessionState, status: Status) => planReactions(facts(of, status, { allDone: "k" }), settings, now);
+  expect(told(leader, "idle").map(shortly)).toEqual(["send all-done 1"]);
+  expect(told(leader, "working").map(shortly)).toEqual([]);
+  expect(told(leader, "stopped")).toMatchObject([
+    { do: "escalate", why: expect.stringContaining("orchestrator is not") },
+  ]);
+  expect(told(worker.session, "merged")).toMatchObject([
+    { do: "escalate", why: expect.stringContaining("no orchestrator") },
+  ]);
+});
+
+test("[REACT-11] that a reaction brought an agent back does not end the trouble; that anybody else did does", () => {
+  const settings: ReactionSettings = { exited: { ...send, retries: 1 } };
+  const exit = ended("own-exit");
+  const again = [intent({ want: "running" }, "reaction"), { ...started, launch: "l2" as never }, up];
+  const first = [...upNow, exit];
+  expect(plan(facts(fold(first), "exited"), settings)).toEqual(["send exited 1"]);
+  const back = [...after(first, facts(fold(first), "exited"), settings), ...again];
+  expect(plan(facts(fold(back), "working"), settings)).toEqual([]);
+  const second = [...back, exit];
+  expect(plan(facts(fold(second), "exited"), settings)).toEqual(["escalate exited"]);
+  const escalated = after(second, facts(fold(second), "exited"), settings);
+  expect(plan(facts(fold([...escalated, ...again]), "working"), settings)).toEqual([]);
+  const restored = [...escalated, intent({ want: "running" }), up];
+  expect(plan(facts(fold(restored), "working"), settings)).toEqual(["clear exited"]);
+  // Telling a person has no budget, so nothing is cleared.
+  const told = after(first, facts(fold(first), "exited"), {});
+  expect(plan(facts(fold([...told, intent({ want: "running" }), up]), "working"), {})).toEqual([]);
 });
 
 test("an agent that is idle without a pull request is reminded, each time anew, within the budget", () => {

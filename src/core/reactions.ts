@@ -3,7 +3,7 @@
  * reacted to is told by its content (`key`), so the same content is reacted to once, however often it is looked at.
  */
 import type { ReactionHistory, ReactionName, ReactionSetting, ReactionSettings } from "../protocol/reaction.ts";
-import { reactionNames } from "../protocol/reaction.ts";
+import { isOpen, reactionNames } from "../protocol/reaction.ts";
 import type { SessionState, Status } from "../protocol/session.ts";
 import type { PullRequestFacts, ReviewThread } from "../protocol/tracker.ts";
 import type { Observed } from "./facts.ts";
@@ -55,7 +55,8 @@ export interface Fired {
 
 export function planReactions(facts: ReactionFacts, configured: ReactionSettings, now: number): ReactionStep[] {
   const { want } = facts.session.intent;
-  if (want === "killed" || want === "deleted" || facts.session.role === "shell") return [];
+  // What was put away is asked about for the sake of cleanup; nobody wants to hear of it.
+  if (want === "killed" || want === "deleted" || want === "archived" || facts.session.role === "shell") return [];
   return reactionNames.flatMap((reaction) => {
     const setting = settingOf(reaction, configured);
     if (setting === null) return [];
@@ -64,9 +65,7 @@ export function planReactions(facts: ReactionFacts, configured: ReactionSettings
     if (found.is === "ask") return [{ do: "ask-threads" as const, pullRequest: found.pullRequest }];
     const history = facts.session.reactions?.[reaction];
     if (found.troubles.length === 0) {
-      // Telling a person has no budget, so there is nothing to give back.
-      const budgeted = setting.action !== "notify" && isOpen(history);
-      return budgeted && found.over ? [{ do: "clear" as const, reaction }] : [];
+      return isOpen(history) && found.over ? [{ do: "clear" as const, reaction }] : [];
     }
     return found.troubles.flatMap((trouble) => react(facts, { reaction, setting, trouble, history }, now));
   });
@@ -82,10 +81,6 @@ interface Case {
   setting: ReactionSetting;
   trouble: Trouble;
   history: ReactionHistory | undefined;
-}
-
-function isOpen(history: ReactionHistory | undefined): boolean {
-  return history !== undefined && (history.attempts > 0 || history.escalated);
 }
 
 function react(facts: ReactionFacts, of: Case, now: number): ReactionStep[] {
@@ -106,7 +101,8 @@ function isKnown({ history, trouble }: Case): boolean {
 }
 
 function send(facts: ReactionFacts, of: Case, now: number): ReactionStep[] {
-  const { history } = of;
+  // Each set of finished sessions is a matter of its own, and nothing has to follow from it.
+  const history = of.reaction === "all-done" ? undefined : of.history;
   const attempts = history?.attempts ?? 0;
   const escalated = history?.escalated ?? false;
   const ear = earOf(facts, of.reaction);
@@ -116,11 +112,7 @@ function send(facts: ReactionFacts, of: Case, now: number): ReactionStep[] {
     return unheard ? [escalate(of, "The agent was told and has been idle since, and nothing has changed.")] : [];
   }
   if (ear === "later" || escalated) return [];
-  if (ear === "never") {
-    // A question cannot be answered by a message, so there was nothing to tell the agent.
-    const why = of.reaction === "needs-input" ? "" : "Its agent is not running, so it was not told.";
-    return [escalate(of, why)];
-  }
+  if (ear === "never") return [escalate(of, whyNot(facts, of.reaction))];
   const budget = of.setting.retries ?? defaultRetries;
   if (attempts >= budget) {
     return [
@@ -131,6 +123,15 @@ function send(facts: ReactionFacts, of: Case, now: number): ReactionStep[] {
     ];
   }
   return [{ do: "send", attempt: attempts + 1, ...fired(of) }];
+}
+
+function whyNot({ session }: ReactionFacts, reaction: ReactionName): string {
+  // A question cannot be answered by a message, so there was nothing to tell the agent.
+  if (reaction === "needs-input") return "";
+  if (reaction !== "all-done") return "Its agent is not running, so it was not told.";
+  return session.role === "orchestrator"
+    ? "The orchestrator is not running, so it was not told."
+    : "The project has no orchestrator that could be told.";
 }
 
 function merge(of: Case, now: number): ReactionStep[] {
@@ -152,6 +153,8 @@ function escalate(of: Case, more: string): ReactionStep {
 
 /** Who works may be mending it already, and who asks would take the message for the answer. */
 function earOf({ session, status }: ReactionFacts, reaction: ReactionName): "now" | "later" | "never" {
+  // What a worker would do with it nobody knows: it has finished.
+  if (reaction === "all-done" && session.role !== "orchestrator") return "never";
   switch (status) {
     case "idle":
     case "pr_open":

@@ -1,5 +1,5 @@
 /** Whether what a reaction is about is so, and what exactly: by content, so that the same thing has the same key. */
-import type { ReactionName } from "../protocol/reaction.ts";
+import { reactionActor, type ReactionName } from "../protocol/reaction.ts";
 import type { SeenPullRequest, PullRequestFacts, ReviewThread } from "../protocol/tracker.ts";
 import { contentKey } from "./outside-text.ts";
 import { inWords, isApprovedAndGreen, sortChecks, staleAfterMs } from "./pull-request-status.ts";
@@ -47,6 +47,7 @@ export function troublesOf(reaction: ReactionName, facts: ReactionFacts, now: nu
     case "all-done":
       return known(
         facts.allDone === null ? [] : [trouble(facts.allDone, "Every session of the project has finished.", null)],
+        false,
       );
     default:
       return reaction satisfies never;
@@ -164,7 +165,8 @@ function asking({ session, status }: ReactionFacts): Found {
 function ended({ session, status }: ReactionFacts, now: number): Found {
   if (status === "unknown" || status === "starting") return { is: "unclear" };
   if ((status !== "exited" && status !== "failed") || (session.run.run !== "ended" && session.run.run !== "failed")) {
-    return known([]);
+    // That our own message brought it back proves nothing: one that ends after each turn would be called back for ever.
+    return known([], status === "done" || session.intent.by !== reactionActor);
   }
   // Whoever starts this daemon does not want to hear of everything that ever ended.
   if (now - session.run.at > newsMs) return { is: "unclear" };

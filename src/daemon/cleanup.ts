@@ -72,6 +72,7 @@ async function judge(
         status: currentStatus(parts, loop.observation(session), session).status,
         runtime: runtimeFacts(loop.observation(session)),
         issueClosed: fresh && session.issueSeen !== undefined ? session.issueSeen.state === "closed" : null,
+        pullRequestHeard: (parts.heardAt(session.id) ?? 0) >= began,
         landed: await landedElsewhere(parts, session),
       };
     }),

@@ -14,6 +14,7 @@ import { fenced } from "./fence.ts";
 import type { Loop } from "./loop.ts";
 import type { Parts } from "./parts.ts";
 import { PendingSpawns } from "./pending-spawns.ts";
+import type { PushDoor } from "./push-door.ts";
 import type { TrackingDoor } from "./tracking-door.ts";
 import { findSession, perform, type PlainVerb } from "./verbs.ts";
 import { eventJson, iso, sessionJson } from "./view.ts";
@@ -37,6 +38,7 @@ export interface CommandsOptions {
   /** What only this process can check: database, sockets. */
   selfCheck: () => FindingJson[];
   tracking: TrackingDoor;
+  push: PushDoor;
 }
 
 export function createCommands(parts: Parts, loop: Loop, options: CommandsOptions): Handlers {
@@ -132,7 +134,9 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
     doctor: async ({ query }) => {
       if (query["full"] === "1") return (await import("./full-doctor.ts")).fullDoctor(options.cli);
       const { trackerFinding } = await import("./tracker-health.ts");
-      return [...options.selfCheck(), ...(await options.tracking.report()).map(trackerFinding)];
+      const trackers = (await options.tracking.report()).map(trackerFinding);
+      const pushes = options.push.isUsed() ? await (await import("./push.ts")).findings(options.push) : [];
+      return [...options.selfCheck(), ...trackers, ...pushes];
     },
     settings: async () => (await import("./settings.ts")).settings(parts, options, await listProjects()),
     workers: async () => (await chat()).workers(parts, loop),
@@ -153,6 +157,10 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
     trackers: () => options.tracking.report(),
     trackersRefresh: (ask) => options.tracking.refresh((ask.body as RefreshRequest).project),
     claimPullRequest: async (ask) => (await import("./claim.ts")).claimPullRequest(parts, loop, options.tracking, ask),
+    push: async () => (await import("./push.ts")).browsers(options.push),
+    pushSubscribe: async (ask) => (await import("./push.ts")).subscribe(options.push, ask),
+    pushRemove: async (ask) => (await import("./push.ts")).remove(options.push, ask),
+    pushTest: async (ask) => (await import("./push.ts")).test(options.push, ask),
     webhook: (ask) => options.tracking.webhook(ask.params["id"] ?? "", ask.body as RawBody),
   });
 }

@@ -44,6 +44,7 @@ import { knownSettings } from "./known-settings.ts";
 import { Loop } from "./loop.ts";
 import type { Parts } from "./parts.ts";
 import { createPerform } from "./perform.ts";
+import { PushDoor } from "./push-door.ts";
 import { createIngest } from "./ingest.ts";
 import { workerBuilds } from "./worker-builds.ts";
 import { startPolicies } from "./policies.ts";
@@ -170,8 +171,16 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
   await loop.start();
   await reach("daemon.reconciled");
   owner.owns("policies", startPolicies(parts, loop));
+  const push = new PushDoor(paths.push, async () => {
+    const { WebPush } = await import("../notify/web-push.ts");
+    // Only a test has its push service on this machine.
+    const loopback = process.env["HOLDFAST_TEST_POINTS"] !== undefined;
+    return new WebPush({ file: paths.push, now: Date.now, log, hide: (secret) => log.hide(secret), loopback });
+  });
+  owner.owns("push", () => push.close());
   const tracking = new TrackingDoor(parts, loop, {
     heard,
+    push,
     trackers: async () => {
       const [{ createTrackers }, { run: runProgram }] = await Promise.all([
         import("../tracker/trackers.ts"),
@@ -226,6 +235,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
       cli: [process.execPath, join(dist, "cli.cjs")],
       selfCheck: () => selfCheck(parts, paths),
       tracking,
+      push,
     }),
     guard: guardOf(parts),
     tail: createTail(parts, loop),
@@ -235,6 +245,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
     version,
     build,
     readOnly: options.readOnly,
+    onAllLoggedOut: () => push.removeAll(),
     log,
   });
   owner.owns("api", () => api.close());

@@ -24,6 +24,7 @@ async function worldWith(
           log: { debug: say, info: say, warn: say, error: say },
         },
         () => Promise.resolve({ channels: () => new Map([["webhook", channel]]) }),
+        { isWanted: () => Promise.resolve(false), tell: () => Promise.reject(new Error("nobody subscribed")) },
       ),
     note: async (name) => {
       await store.change(id, () => [

@@ -3,7 +3,7 @@
  * that a crash in between tells it again, with the same id, and loses none.
  */
 import { bounded } from "../base/deadline.ts";
-import type { NotifySettings, Notifiers, Notification } from "../ports/notify.ts";
+import type { Channel, NotifySettings, Notifiers, Notification } from "../ports/notify.ts";
 import { messageOf } from "../protocol/error.ts";
 import type { StoredEvent } from "../protocol/event.ts";
 import type { ProjectId, SessionId } from "../protocol/ids.ts";
@@ -20,19 +20,26 @@ const page = 5_000;
 export class Notifications {
   readonly #parts: Pick<Parts, "store" | "settings" | "clock" | "log">;
   readonly #load: () => Promise<Notifiers>;
+  readonly #push: PushChannel;
   readonly #left = new Map<ProjectId, number[]>();
   readonly #telling = new Set<string>();
   #closed = false;
 
-  constructor(parts: Pick<Parts, "store" | "settings" | "clock" | "log">, load: () => Promise<Notifiers>) {
+  constructor(
+    parts: Pick<Parts, "store" | "settings" | "clock" | "log">,
+    load: () => Promise<Notifiers>,
+    push: PushChannel,
+  ) {
     this.#parts = parts;
     this.#load = load;
+    this.#push = push;
   }
 
-  /** Names of the channels that these settings have; none of them is loaded for it. */
-  static channelsOf(settings: NotifySettings | undefined): string[] {
+  /** Names of the channels that these settings have; none of them is loaded for it. Browsers ask for push by themselves. */
+  async channelsOf(settings: NotifySettings | undefined): Promise<string[]> {
     const { desktop, webhook, slack } = settings ?? {};
     return [
+      ...((await this.#push.isWanted()) ? ["push"] : []),
       ...(desktop === true ? ["desktop"] : []),
       ...(webhook === undefined ? [] : ["webhook"]),
       ...(slack === undefined ? [] : ["slack"]),
@@ -78,7 +85,7 @@ export class Notifications {
     const channels = (await this.#load()).channels(settings.notify ?? {});
     const results = await Promise.all(
       names.map(async (channel) => {
-        const tell = channels.get(channel);
+        const tell = channel === "push" ? this.#push.tell : channels.get(channel);
         if (tell === undefined) return { channel, why: "it is not configured any more" };
         // Once more: a network that was just away is the usual reason.
         const first = await attempt(tell(notification));
@@ -108,6 +115,12 @@ export class Notifications {
     }
     return found;
   }
+}
+
+/** The way to browsers that subscribed. */
+export interface PushChannel {
+  isWanted(): Promise<boolean>;
+  tell: Channel;
 }
 
 type Note = Extract<StoredEvent, { type: "notification" }>;

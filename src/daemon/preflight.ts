@@ -6,7 +6,7 @@ import { HoldfastError } from "../protocol/error.ts";
 import { asSessionId, type SessionId } from "../protocol/ids.ts";
 import type { Kind } from "../protocol/session.ts";
 import type { PreflightJson } from "../protocol/wire.ts";
-import { issueKey } from "../core/issue-reference.ts";
+import { isPullRequestReference, issueKey } from "../core/issue-reference.ts";
 import { branchFor } from "../core/names.ts";
 import type { Parts } from "./parts.ts";
 import { planWith, workspacePath } from "./plan.ts";
@@ -38,6 +38,10 @@ export async function preflight(parts: Parts, ask: Ask, readOnly: boolean): Prom
   if (existing !== null) {
     const { id, branch, base } = existing;
     return { problems, branch, base, id, agent: existing.agent, kind: existing.kind };
+  }
+  // By its form alone: what a number is, its tracker tells the spawn.
+  if (isPullRequestReference(request.issue ?? "")) {
+    problems.push({ message: `${request.issue} is a pull request, not an issue.`, hint: null });
   }
   const definition = await attempt(() => agentFor(parts, settings, agent, kind));
   await attempt(() => limitOf(parts, settings, role, null));

@@ -5,6 +5,7 @@
 import { allDone } from "../core/all-done.ts";
 import type { Observed } from "../core/facts.ts";
 import { applyVerb } from "../core/lifecycle.ts";
+import { orchestratorOf } from "../core/orchestrator.ts";
 import { logTailLines, messageFor, noticeFor, quotedLogs, type CheckLog } from "../core/reaction-message.ts";
 import { planReactions, settingOf, type ReactionStep } from "../core/reactions.ts";
 import { digestOf } from "../base/digest.ts";
@@ -13,11 +14,12 @@ import type { ProjectSettings } from "../ports/projects.ts";
 import type { CodeHost } from "../ports/tracker.ts";
 import { messageOf } from "../protocol/error.ts";
 import type { SessionEvent } from "../protocol/event.ts";
-import { asPromptId, type SessionId } from "../protocol/ids.ts";
+import { asPromptId, type ProjectId, type SessionId } from "../protocol/ids.ts";
+import { reactionActor } from "../protocol/reaction.ts";
 import type { SessionState } from "../protocol/session.ts";
 import type { PullRequestFacts, ReviewThread } from "../protocol/tracker.ts";
 import type { Loop } from "./loop.ts";
-import { Notifications } from "./notifications.ts";
+import type { Notifications } from "./notifications.ts";
 import type { Parts } from "./parts.ts";
 import type { Tracking } from "./tracking.ts";
 import { currentStatus } from "./view.ts";
@@ -46,7 +48,7 @@ export class Reactor {
 
   /** Resolves when everything that follows for these sessions was done; one that is slow keeps no other waiting. */
   async consider(ids: readonly SessionId[]): Promise<void> {
-    await Promise.all(ids.map((id) => this.#one(id)));
+    await Promise.all([...new Set([...ids, ...this.#leadersOf(ids)])].map((id) => this.#one(id)));
   }
 
   close(): void {
@@ -96,14 +98,13 @@ export class Reactor {
     // Settings that an earlier version kept have no reactions.
     const reactions = (settings as Partial<ProjectSettings>).reactions ?? {};
     const statusOf = (one: SessionState) => currentStatus(this.#parts, this.#loop.observation(one), one).status;
+    const whenDone = settingOf("all-done", reactions);
     const finished =
-      settingOf("all-done", reactions) === null
+      whenDone === null
         ? null
         : allDone(
-            this.#parts.store
-              .sessions()
-              .filter((one) => one.project === session.project)
-              .map((one) => ({ session: one, status: statusOf(one) })),
+            this.#ofProject(session.project).map((one) => ({ session: one, status: statusOf(one) })),
+            whenDone.action,
           );
     const facts = {
       session,
@@ -113,6 +114,20 @@ export class Reactor {
       allDone: finished?.session === session.id ? finished.key : null,
     };
     return planReactions(facts, reactions, this.#parts.clock.now());
+  }
+
+  #ofProject(project: ProjectId): SessionState[] {
+    return this.#parts.store.sessions().filter((one) => one.project === project);
+  }
+
+  /** Orchestrators that are told when the last of their workers has finished: what changed is then the worker. */
+  #leadersOf(ids: readonly SessionId[]): SessionId[] {
+    const projects = new Set(ids.flatMap((id) => this.#parts.store.session(id)?.project ?? []));
+    return [...projects].flatMap((project) => {
+      const reactions = (this.#parts.settings.last(project) as Partial<ProjectSettings> | null)?.reactions ?? {};
+      if (settingOf("all-done", reactions)?.action !== "send-to-agent") return [];
+      return orchestratorOf(this.#parts.store.sessions(), project)?.id ?? [];
+    });
   }
 
   async #perform(session: SessionState, settings: ProjectSettings, step: ReactionStep): Promise<void> {
@@ -143,7 +158,7 @@ export class Reactor {
     if (this.#closed) return;
     await this.#parts.store.change(session.id, (state) => {
       if (!this.#stillSo(session, state, step) || state.permissions.length > 0) return [];
-      const verb = applyVerb(state, { verb: "prompt", promptId, text }, { by: "reaction", agent: "alive" });
+      const verb = applyVerb(state, { verb: "prompt", promptId, text }, { by: reactionActor, agent: "alive" });
       return verb.ok ? [firedEvent(step, step.attempt, promptId), ...verb.events] : [];
     });
     await reach("reaction.recorded");
@@ -162,7 +177,7 @@ export class Reactor {
       title,
       text,
       why: step.why,
-      channels: Notifications.channelsOf(settings.notify),
+      channels: await this.#notifications.channelsOf(settings.notify),
     };
     const { reaction, why, key } = step;
     const fired: SessionEvent =

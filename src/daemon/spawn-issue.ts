@@ -1,6 +1,7 @@
 /** The issue that a session is started for, read from its tracker where there is one. */
-import { issueKey } from "../core/issue-reference.ts";
+import { inTeam, isPullRequestReference, issueKey } from "../core/issue-reference.ts";
 import { issuePrompt, issueTitle } from "../core/issue-prompt.ts";
+import { oneLine } from "../core/outside-text.ts";
 import type { ProjectSettings } from "../ports/projects.ts";
 import type { SpawnRequest } from "../protocol/command.ts";
 import { HoldfastError } from "../protocol/error.ts";
@@ -24,9 +25,11 @@ export async function readIssue(
   const { issue = null, role = "worker" } = request;
   const plain = { key: issue, title: null, prompt: own, events: [] };
   const { tracker } = settings;
+  if (issue !== null && isPullRequestReference(issue)) throw await noIssue(door, settings, issue);
   // A word of the person's own is not looked up: no tracker has an issue of that name.
   if (issue === null || tracker === null || role !== "worker" || issueKey(issue) === null) return plain;
   const answer = await (await door.open()).ask(tracker, (asked) => asked.issue(issue));
+  if (answer.is === "known" && answer.value.isPullRequest === true) throw await noIssue(door, settings, issue);
   if (answer.is === "known") {
     const { body: _, ...seen } = answer.value;
     return {
@@ -48,5 +51,31 @@ export async function readIssue(
     });
   }
   const text = `${why} The session was started with the prompt alone.`;
-  return { ...plain, key: issueKey(issue), events: [{ type: "notice", level: "warn", text }] };
+  const team = tracker.type === "linear" ? tracker.repo : null;
+  return { ...plain, key: inTeam(issueKey(issue), team), events: [{ type: "notice", level: "warn", text }] };
+}
+
+/** A pull request has its work and its branch already: whoever names one wants to go on with that, not to begin anew. */
+async function noIssue(door: TrackingDoor, settings: ProjectSettings, reference: string): Promise<HoldfastError> {
+  const { id, codeHost } = settings;
+  const answer =
+    codeHost === null
+      ? null
+      : await (
+          await door.open()
+        ).ask(codeHost, async ({ host }) => (await host?.pullRequest(reference)) ?? { is: "absent" });
+  const facts = answer?.is === "known" ? answer.value : null;
+  const kind = (codeHost?.type ?? reference).includes("gitlab") ? "merge request" : "pull request";
+  const name = facts === null ? reference : `${facts.url} (${oneLine(facts.title, 80)})`;
+  // A fork's is not to be had from here, and what is to be pasted must be harmless.
+  const isOurs = facts !== null && facts.headRepo === facts.repo && /^[\w./-]+$/.test(facts.headBranch);
+  const branch = isOurs ? facts.headBranch : null;
+  const steps = [
+    "Nothing was created.",
+    branch === null
+      ? `To go on with it, fetch its branch and run \`holdfast spawn ${id} --branch <branch> --prompt "…"\`.`
+      : `To go on with it: \`git fetch origin ${branch}\`, then \`holdfast spawn ${id} --branch ${branch} --prompt "…"\`.`,
+    `To give it to a session that is there: \`holdfast session claim-pr <session> ${facts?.number ?? reference}\`.`,
+  ];
+  return new HoldfastError("invalid", `${name} is a ${kind}, not an issue.`, { hint: steps.join(" ") });
 }

@@ -11,7 +11,7 @@ import { asPromptId, asSessionId, type SessionId } from "../protocol/ids.ts";
 import type { Kind, SessionState } from "../protocol/session.ts";
 import type { SessionJson } from "../protocol/wire.ts";
 import type { Verb } from "../core/lifecycle.ts";
-import { isSameIssue } from "../core/issue-reference.ts";
+import { isIssueOf } from "../core/issue-reference.ts";
 import { alreadyOrchestrated, orchestratorInstructions, orchestratorOf, wantsToRun } from "../core/orchestrator.ts";
 import { branchFor, slug } from "../core/names.ts";
 import type { Loop } from "./loop.ts";
@@ -216,11 +216,10 @@ export function sessionOfIssue(
       hint: "For example: holdfast spawn my-app 123 --resume",
     });
   }
+  const team = settings.tracker?.type === "linear" ? settings.tracker.repo : null;
   const candidates = parts.store
     .sessions()
-    .filter(
-      (session) => session.project === settings.id && session.issue !== null && isSameIssue(session.issue, issue),
-    );
+    .filter((session) => session.project === settings.id && isIssueOf(session, issue, team));
   const found = candidates.find(wantsToRun) ?? candidates.findLast((session) => session.intent.want !== "killed");
   const killed = candidates.at(-1);
   if (found !== undefined || killed === undefined) return found ?? null;

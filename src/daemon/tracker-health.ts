@@ -49,12 +49,16 @@ function isTokenRefused(why: string | null): boolean {
 const renewToken =
   "Give it a token that may read this repository. A variable is read when the daemon starts: then run `holdfast restart`.";
 
+const renamed = "Set the project's tracker.repo, or the address of the remote origin, to the new name.";
+
 export function trackerFinding(of: TrackerJson): FindingJson {
   const check = `tracker ${of.project}`;
   const name = `${of.type} ${of.repo}`;
   switch (of.state) {
     case "ok":
-      return { check, level: "ok", message: `${name} answers.`, fix: null, fixable: false };
+      return of.why === null || of.lastOk === null
+        ? { check, level: "ok", message: `${name} answers.`, fix: null, fixable: false }
+        : { check, level: "info", message: `${name} answers. ${of.why}`, fix: renamed, fixable: false };
     case "no-token":
       return { check, level: "info", message: `${name} is not asked.`, fix: of.why, fixable: false };
     case "resting":

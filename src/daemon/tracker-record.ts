@@ -2,7 +2,7 @@
 import { differs } from "../core/pull-request-status.ts";
 import type { SessionEvent } from "../protocol/event.ts";
 import type { SessionState } from "../protocol/session.ts";
-import type { IssueFacts, PullRequestFacts } from "../protocol/tracker.ts";
+import type { IssueFacts, PullRequestFacts, SeenPullRequest } from "../protocol/tracker.ts";
 import type { Parts } from "./parts.ts";
 
 /** A host may leave something out by mistake once. */
@@ -22,33 +22,35 @@ export class TrackerRecord {
     this.#isClosed = isClosed;
   }
 
-  /** @param branch the one that the session is on now. */
-  async pullRequests(session: SessionState, branch: string, answer: PullRequestFacts[]): Promise<void> {
+  /** @param at the branch that the session is on now, and the tracker's repository. */
+  async pullRequests(session: SessionState, at: Place, answer: PullRequestFacts[]): Promise<void> {
     const own: PullRequestFacts[] = [];
     for (const facts of answer.slice(0, maxPullRequests)) {
-      if (isSane(facts) && (await this.#isOwn(session, branch, facts))) own.push(facts);
+      if (isSane(facts) && (await this.#isOwn(session, at, facts))) own.push(facts);
     }
     if (this.#isClosed()) return;
     for (const { url, updatedAt } of own) this.touched.set(url, updatedAt);
     await this.#parts.store.change(session.id, (state) => {
-      const known = state.pullRequests ?? [];
-      const of = (facts: PullRequestFacts) =>
-        known.find((one) => one.facts.url === facts.url || one.facts.number === facts.number);
+      const before = new Map(own.map((facts) => [facts, onRecord(state, at.repo, facts)]));
       return [
         ...own
-          .filter((facts) => differs(of(facts), facts))
-          .map((facts): SessionEvent => ({ type: "pull-request.seen", pullRequest: facts })),
-        ...this.#missing(state, own),
+          .filter((facts) => differs(before.get(facts), facts))
+          .map((facts): SessionEvent => {
+            const was = before.get(facts)?.facts.url ?? facts.url;
+            return { type: "pull-request.seen", pullRequest: facts, ...(was === facts.url ? {} : { was }) };
+          }),
+        ...this.#missing(state, new Set(before.values())),
       ];
     });
   }
 
   /** Asked for by number and not shown. A merged one is not asked for any more and stays. */
-  #missing(state: SessionState, shown: readonly PullRequestFacts[]): SessionEvent[] {
-    return (state.pullRequests ?? []).flatMap(({ facts, lost }): SessionEvent[] => {
+  #missing(state: SessionState, shown: ReadonlySet<SeenPullRequest | undefined>): SessionEvent[] {
+    return (state.pullRequests ?? []).flatMap((one): SessionEvent[] => {
+      const { facts, lost } = one;
       if (lost !== null || facts.state === "merged") return [];
       const key = `${state.id} ${facts.url}`;
-      if (shown.some((one) => one.number === facts.number)) {
+      if (shown.has(one)) {
         this.#misses.delete(key);
         return [];
       }
@@ -61,8 +63,8 @@ export class TrackerRecord {
   }
 
   /** A branch's name is anybody's; commits are not. */
-  async #isOwn(session: SessionState, branch: string, facts: PullRequestFacts): Promise<boolean> {
-    const known = (session.pullRequests ?? []).find((one) => one.facts.number === facts.number);
+  async #isOwn(session: SessionState, { branch, repo }: Place, facts: PullRequestFacts): Promise<boolean> {
+    const known = onRecord(session, repo, facts);
     if (known !== undefined) return !isTaken(known.lost);
     if (this.#isClaimedElsewhere(session, facts.url) || facts.headBranch !== branch) return false;
     if (facts.state === "open" && facts.headRepo === facts.repo) return true;
@@ -88,6 +90,22 @@ export class TrackerRecord {
       return same ? [] : [{ type: "issue.seen", issue }];
     });
   }
+}
+
+export interface Place {
+  branch: string;
+  repo: string;
+}
+
+/** By its address; by its number too where that is the tracker's own row, because a renamed repository has new addresses. */
+function onRecord({ pullRequests = [] }: SessionState, repo: string, facts: PullRequestFacts) {
+  const byAddress = pullRequests.find((one) => one.facts.url === facts.url);
+  return byAddress ?? pullRequests.find((one) => !isElsewhere(one, repo) && one.facts.number === facts.number);
+}
+
+/** Claimed from another repository than the tracker's: its number means nothing here. */
+export function isElsewhere({ claimed, facts }: SeenPullRequest, repo: string): boolean {
+  return claimed && facts.repo.toLowerCase() !== repo.toLowerCase();
 }
 
 /** Written when another session claimed it; what else is lost may come back. */

@@ -11,7 +11,7 @@ import { HoldfastError, messageOf } from "../protocol/error.ts";
 import type { SessionId } from "../protocol/ids.ts";
 import type { TrackerJson } from "../protocol/wire.ts";
 import type { Loop } from "./loop.ts";
-import type { Notifications } from "./notifications.ts";
+import type { Notifications, PushChannel } from "./notifications.ts";
 import type { Parts } from "./parts.ts";
 import type { Reactor } from "./reactor.ts";
 import type { Heard, Tracking } from "./tracking.ts";
@@ -26,6 +26,7 @@ const firstLookMs = 1_500;
 export interface DoorOptions {
   trackers: () => Promise<Trackers>;
   notifiers: () => Promise<Notifiers>;
+  push: PushChannel;
   /** Whether a webhook is signed with the secret and about this repository. */
   webhook: (
     settings: TrackerSettings,
@@ -153,7 +154,7 @@ export class TrackingDoor {
         import("./reactor.ts"),
         import("./notifications.ts"),
       ]);
-      const notifications = new Notes(this.#parts, this.#options.notifiers);
+      const notifications = new Notes(this.#parts, this.#options.notifiers, this.#options.push);
       const reactor = new Made(this.#parts, this.#loop, notifications);
       this.#opened = { ...this.#opened, reactor, notifications };
       return { reactor, notifications };
@@ -181,6 +182,15 @@ export class TrackingDoor {
 /** Where pull requests of a project are, or why nothing can be asked. */
 export function requireCodeHost(settings: ProjectSettings): ProjectTracker {
   if (settings.codeHost !== null) return settings.codeHost;
+  if (settings.tracker !== null) {
+    throw new HoldfastError(
+      "conflict",
+      `${settings.tracker.type} has no pull requests, and ${settings.id} no other host.`,
+      {
+        hint: "The host is told by the address of the remote origin: github.com, gitlab.com, or one of your own by such a name.",
+      },
+    );
+  }
   throw new HoldfastError("conflict", `${settings.id} has no tracker.`, {
     hint: `Set projects.${settings.id}.tracker in its holdfast.yaml, for example {type: github, repo: owner/name}.`,
   });

@@ -19,8 +19,10 @@ export class ScriptedTracker implements Tracker {
   readonly host: CodeHost;
   asked: PullRequestQuestion[][] = [];
   issuesAsked: string[][] = [];
+  pullRequestsAsked: string[] = [];
   answer: (question: PullRequestQuestion) => Asked<PullRequestFacts[]> = () => ({ is: "known", value: [] });
   issueAnswer: (reference: string) => Asked<IssueFacts> = () => ({ is: "absent" });
+  pullRequestAnswer: (reference: string) => Asked<PullRequestFacts> = () => ({ is: "absent" });
   restsUntil: number | null = null;
   /** Held back until this resolves. */
   gate: Promise<void> = Promise.resolve();
@@ -35,7 +37,10 @@ export class ScriptedTracker implements Tracker {
         await this.gate;
         return new Map(questions.map((question) => [question.key, this.answer(question)]));
       },
-      pullRequest: never,
+      pullRequest: (reference) => {
+        this.pullRequestsAsked.push(reference);
+        return Promise.resolve(this.pullRequestAnswer(reference));
+      },
       logTail: never,
       threads: never,
       merge: never,

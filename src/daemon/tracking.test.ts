@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { asSessionId } from "../protocol/ids.ts";
 import type { PullRequestFacts } from "../protocol/tracker.ts";
 import { pullRequest } from "../core/test-pull-request.ts";
+import { trackerFinding } from "./tracker-health.ts";
 import { trackingWorld } from "./tracking.fixture.ts";
 
 const own = (branch: string, more: Partial<PullRequestFacts> = {}): PullRequestFacts =>
@@ -164,4 +165,89 @@ test("[PR-10] a pull request that is not shown twice in a row is given up, and c
   expect(await show(own("app-1", { state: "merged" }))).toBe("merged");
   expect(await show()).toBe("merged");
   expect(await show()).toBe("merged");
+});
+
+test("[TRK-10] what was claimed or taken from another repository is asked for there, whatever has its number here", async () => {
+  const world = await trackingWorld({ app: "owner/app" });
+  await world.session("app-1", "app", "7");
+  const id = asSessionId("app-1");
+  const upstream = pullRequest({ repo: "upstream/app", url: "https://example.test/upstream/app/pull/7" });
+  const issue = { key: "7", title: "t", state: "open" as const, labels: [] };
+  await world.store.change(id, () => [
+    { type: "issue.seen", issue: { ...issue, url: "https://example.test/upstream/app/issues/7" } },
+    { type: "pull-request.seen", pullRequest: upstream },
+    { type: "pull-request.claimed", url: upstream.url, by: "person" },
+  ]);
+  await world.tracking.poll();
+  const app = world.trackers.get("owner/app")!;
+  app.answer = ({ branch }) => ({ is: "known", value: [own(branch, { title: "here" })] });
+  app.pullRequestAnswer = () => ({ is: "unknown", why: "It is down.", retryAt: null });
+  await world.tracking.poll();
+  await world.tracking.poll();
+  const state = () => world.store.session(id)?.pullRequests?.map(({ facts, lost }) => [facts.repo, facts.state, lost]);
+  expect(state()).toEqual([
+    ["upstream/app", "open", null],
+    ["owner/app", "open", null],
+  ]);
+  app.pullRequestAnswer = () => ({ is: "known", value: { ...upstream, state: "merged" } });
+  await world.tracking.poll();
+  expect(state()?.[0]).toEqual(["upstream/app", "merged", null]);
+  expect(app.asked.at(-1)?.[0]?.numbers).toEqual([7]);
+  expect(app.asked.at(1)?.[0]?.numbers).toEqual([]);
+  expect(new Set(app.pullRequestsAsked)).toEqual(new Set([upstream.url]));
+  expect(app.issuesAsked.at(-1)).toEqual(["https://example.test/upstream/app/issues/7"]);
+
+  // A renamed repository has new addresses for what is on record.
+  app.answer = ({ branch }) => ({
+    is: "known",
+    value: [own(branch, { repo: "owner/new", headRepo: "owner/new", url: "https://example.test/owner/new/pull/7" })],
+  });
+  await world.tracking.poll();
+  expect(state()).toEqual([
+    ["upstream/app", "merged", null],
+    ["owner/new", "open", null],
+  ]);
+});
+
+test("[TRK-11] a renamed repository is followed, and its new name is said until the settings have it", async () => {
+  const world = await trackingWorld({ app: "owner/app" });
+  await world.session("app-1");
+  await world.tracking.poll();
+  const app = world.trackers.get("owner/app")!;
+  const finding = () => world.tracking.report().map((one) => trackerFinding(one));
+  const show = async (repo: string, more: Partial<PullRequestFacts> = {}): Promise<void> => {
+    const url = `https://example.test/${repo}/pull/7`;
+    app.answer = ({ branch }) => ({ is: "known", value: [own(branch, { repo, headRepo: repo, url, ...more })] });
+    await world.tracking.poll();
+  };
+  await show("Owner/app");
+  expect(finding()).toMatchObject([{ level: "ok", message: "github owner/app answers." }]);
+  await show("owner/new");
+  expect(world.store.session(asSessionId("app-1"))?.pullRequests).toHaveLength(1);
+  expect(finding()).toMatchObject([
+    { level: "info", message: "github owner/app answers. It is called owner/new now.", fix: expect.any(String) },
+  ]);
+  await show("owner/new", { state: "merged", headSha: "a".repeat(40) });
+  expect(finding()).toMatchObject([{ level: "ok" }]);
+});
+
+test("[TRK-8] two hundred archived sessions are asked about every ten minutes, and when somebody asks", async () => {
+  const world = await trackingWorld({ app: "owner/app" });
+  for (let index = 1; index <= 201; index++) {
+    await world.session(`app-${index}`);
+    const id = asSessionId(`app-${index}`);
+    if (index > 1) {
+      await world.store.change(id, () => [{ type: "session.intent", want: { want: "archived" }, by: "person" }]);
+    }
+  }
+  await world.tracking.poll();
+  world.now.value += 9 * 60_000;
+  await world.tracking.poll();
+  await world.tracking.poll(true);
+  await world.tracking.poll();
+  world.now.value += 10 * 60_000;
+  await world.tracking.poll();
+  const asked = world.trackers.get("owner/app")!.asked.map((each) => each.length);
+  console.log("questions about 1 running and 200 archived sessions, by round:", JSON.stringify(asked));
+  expect(asked).toEqual([201, 1, 201, 1, 201]);
 });

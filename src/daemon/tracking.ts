@@ -2,20 +2,21 @@
  * Asks trackers what became of the sessions' pull requests and issues, off the hot path: one question a repository for all
  * of its sessions, each with a deadline. What is different goes on record; what was not said changes nothing.
  */
-import { isTracked, pollDelay } from "../core/polling.ts";
+import { isDue, isTracked, pollDelay } from "../core/polling.ts";
 import { bounded } from "../base/deadline.ts";
 import { reach } from "../base/test-points.ts";
 import type { ProjectSettings, ProjectTracker } from "../ports/projects.ts";
-import type { Asked, PullRequestQuestion, Tracker, Trackers } from "../ports/tracker.ts";
+import type { Asked, Tracker, Trackers } from "../ports/tracker.ts";
 import { messageOf } from "../protocol/error.ts";
 import type { ProjectId, SessionId } from "../protocol/ids.ts";
 import type { SessionState } from "../protocol/session.ts";
 import type { IssueFacts } from "../protocol/tracker.ts";
 import type { TrackerJson } from "../protocol/wire.ts";
-import { looksLikeIssue } from "../core/issue-reference.ts";
+import { issueReference, looksLikeIssue } from "../core/issue-reference.ts";
 import type { Parts } from "./parts.ts";
 import { TrackerHealth } from "./tracker-health.ts";
-import { isTaken, TrackerRecord } from "./tracker-record.ts";
+import { askAll, questionOf, renamedTo } from "./tracker-questions.ts";
+import { TrackerRecord } from "./tracker-record.ts";
 
 /** Longer than the adapters' own deadlines for a question in several parts. */
 const askDeadlineMs = 45_000;
@@ -122,8 +123,19 @@ export class Tracking {
       const settings = this.#parts.settings.last(id);
       if (settings === null) return [];
       const trackers = new Set(placesOf(settings).map((place) => this.trackerFor(place)));
-      return [...trackers].flatMap((tracker) => this.#health.get(tracker)?.json(id, tracker, now) ?? []);
+      return [...trackers].flatMap((tracker) => {
+        const of = this.#health.get(tracker)?.json(id, tracker, now);
+        return of === undefined ? [] : [of.state === "ok" ? { ...of, why: of.why ?? this.#renamed(id, tracker) } : of];
+      });
     });
+  }
+
+  #renamed(project: ProjectId, tracker: Tracker): string | null {
+    const heard = this.#parts.store
+      .sessions()
+      .filter((session) => session.project === project && this.#parts.heard.pullRequests.has(session.id));
+    const name = tracker.host === null ? null : renamedTo(heard, tracker.settings.repo);
+    return name === null ? null : `It is called ${name} now.`;
   }
 
   async close(): Promise<void> {
@@ -146,17 +158,21 @@ export class Tracking {
     const fresh = this.#fresh;
     this.#fresh = false;
     this.#polled = true;
-    const groups = await this.#groups();
+    const groups = await this.#groups(fresh);
     const asked = await Promise.all([...this.#byHost(groups, fresh), ...this.#byTracker(groups)].map((ask) => ask()));
     await reach("tracking.asked");
     if (!this.#closed) await this.#told([...new Set(asked.flat())]);
   }
 
   /** Read anew each round: what a file says now counts, and one bad file keeps no other project from being asked. */
-  async #groups(): Promise<Group[]> {
+  async #groups(fresh: boolean): Promise<Group[]> {
+    const { pullRequests, issues } = this.#parts.heard;
+    const now = this.#parts.clock.now();
     const groups = new Map<ProjectId, SessionState[]>();
     for (const session of this.#parts.store.sessions()) {
-      if (isTracked(session)) groups.set(session.project, [...(groups.get(session.project) ?? []), session]);
+      const heardAt = pullRequests.get(session.id) ?? issues.get(session.id) ?? null;
+      if (fresh ? isTracked(session) : isDue(session, heardAt, now))
+        groups.set(session.project, [...(groups.get(session.project) ?? []), session]);
     }
     const all = await Promise.all(
       [...groups].map(async ([project, sessions]): Promise<Group[]> => {
@@ -174,14 +190,17 @@ export class Tracking {
     return this.#gather(groups, (settings) => settings.codeHost).map(([tracker, members]) => async () => {
       const { host } = tracker;
       if (host === null || this.#rests(tracker)) return [];
-      const questions = members.flatMap(({ session, settings }) => this.#question(session, settings, fresh));
+      const questions = members.flatMap(({ session, settings }) =>
+        questionOf(session, this.#branchOf(session), settings, fresh),
+      );
       if (questions.length === 0) return [];
-      const answers = await this.#bounded(tracker, host.pullRequests(questions));
+      const answers = await this.#bounded(tracker, askAll(tracker, host, members, questions));
       const hidden = `${tracker.settings.repo} is not there, or the token may not see it.`;
       return await this.#take(tracker, members, answers, {
         hidden,
         heard: this.#parts.heard.pullRequests,
-        take: (session, facts) => this.record.pullRequests(session, this.#branchOf(session), facts),
+        take: (session, facts) =>
+          this.record.pullRequests(session, { branch: this.#branchOf(session), repo: tracker.settings.repo }, facts),
       });
     });
   }
@@ -191,7 +210,7 @@ export class Tracking {
       if (this.#rests(tracker)) return [];
       const wanted = members.filter(({ session }) => session.issue !== null && looksLikeIssue(session.issue));
       if (wanted.length === 0) return [];
-      const keyOf = (session: SessionState): string => session.issueSeen?.key ?? session.issue ?? "";
+      const keyOf = (session: SessionState): string => issueReference(session, tracker.settings.repo);
       const references = [...new Set(wanted.map(({ session }) => keyOf(session)))];
       const answers = await this.#bounded(tracker, tracker.issues(references));
       if (answers === null) return [];
@@ -222,16 +241,6 @@ export class Tracking {
       byTracker.set(tracker, [...(byTracker.get(tracker) ?? []), ...members]);
     }
     return [...byTracker];
-  }
-
-  #question(session: SessionState, settings: ProjectSettings, fresh: boolean): PullRequestQuestion[] {
-    const branch = this.#branchOf(session);
-    const numbers = (session.pullRequests ?? [])
-      .filter(({ facts, lost }) => facts.state !== "merged" && !isTaken(lost))
-      .map(({ facts }) => facts.number);
-    // Whatever comes from a default branch is somebody else's.
-    if (branch === settings.defaultBranch && numbers.length === 0) return [];
-    return [{ key: session.id, branch, numbers, ...(fresh ? { fresh } : {}) }];
   }
 
   #branchOf(session: SessionState): string {

@@ -24,11 +24,13 @@ export interface OwnParts {
   terminals: Pick<TerminalSockets, "dropBrowsers">;
   version: string;
   build: string;
+  onAllLoggedOut?: () => Promise<void>;
   /** Where a browser finds this daemon; null while it listens on its socket only. */
   url: () => string | null;
 }
 
-export function createOwnRoutes({ access, followers, terminals, version, build, url }: OwnParts): OwnRoutes {
+export function createOwnRoutes(parts: OwnParts): OwnRoutes {
+  const { access, followers, terminals, version, build, url } = parts;
   let description: string | undefined;
   return {
     login: async ({ body, response }) => {
@@ -51,6 +53,7 @@ export function createOwnRoutes({ access, followers, terminals, version, build, 
         const revoked = await access.revokeAll();
         followers.dropBrowsers(null);
         terminals.dropBrowsers(null);
+        await parts.onAllLoggedOut?.();
         sendJson(response, { revoked });
         return;
       }

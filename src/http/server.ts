@@ -49,6 +49,8 @@ export interface ApiOptions {
   version: string;
   build: string;
   readOnly: boolean;
+  /** Every browser's token was revoked: what else browsers have is to go too. */
+  onAllLoggedOut?: () => Promise<void>;
   log: Logger;
   bodyLimitBytes?: number;
   heartbeatMs?: number;

@@ -24,3 +24,37 @@ export interface Notifiers {
   /** The channels that these settings name, by name. */
   channels(settings: NotifySettings): ReadonlyMap<string, Channel>;
 }
+
+/** A browser that is called also while no tab is open. Where it is reached is said to nobody. */
+export interface PushBrowser {
+  id: string;
+  label: string;
+  /** Host of its push service. */
+  service: string;
+  createdAt: number;
+  lastOkAt: number | null;
+  failure: { why: string; at: number } | null;
+}
+
+export interface PushSubscriptionGiven {
+  endpoint: string;
+  keys: { p256dh: string; auth: string };
+  label: string;
+  origin?: string | undefined;
+}
+
+export interface Push {
+  /** What a browser subscribes for; made at the first question. */
+  publicKey(): string;
+  browsers(): PushBrowser[];
+  /** Those whose push service said that they are gone, since this daemon started. */
+  ended(): { label: string; at: number }[];
+  /** Throws a HoldfastError that says what is wrong with it. */
+  subscribe(given: PushSubscriptionGiven): PushBrowser;
+  remove(id: string): boolean;
+  removeAll(): void;
+  tell: Channel;
+  /** Null when its push service took it, else why not. */
+  test(id: string): Promise<string | null>;
+  close(): void;
+}

@@ -132,6 +132,20 @@ export type RefreshRequest = z.infer<typeof refreshRequest>;
 export const claimRequest = z.strictObject({ pullRequest: z.string().check(z.minLength(1), z.maxLength(2048)) });
 export type ClaimRequest = z.infer<typeof claimRequest>;
 
+/** As the browser made it, for the home's own key. */
+export const pushRequest = z.strictObject({
+  endpoint: z.string().check(z.minLength(1), z.maxLength(2048)),
+  keys: z.strictObject({
+    p256dh: z.string().check(z.minLength(1), z.maxLength(128)),
+    auth: z.string().check(z.minLength(1), z.maxLength(64)),
+  }),
+  /** What the person knows this browser by. */
+  label: z.string().check(z.minLength(1), z.maxLength(80)),
+  /** Where the dashboard is for this browser. */
+  origin: z.optional(z.string().check(z.maxLength(300))),
+});
+export type PushRequest = z.infer<typeof pushRequest>;
+
 export const projectAddRequest = z.strictObject({ path: z.string().check(z.minLength(1)) });
 export type ProjectAddRequest = z.infer<typeof projectAddRequest>;
 

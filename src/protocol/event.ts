@@ -96,7 +96,8 @@ export type SessionEvent =
 /** What trackers say of a session, and what is done about it. */
 export type TrackerEvent =
   /** Only when something of it is different from before. */
-  | { type: "pull-request.seen"; pullRequest: PullRequestFacts }
+  /** `was`: its address before its repository was renamed. */
+  | { type: "pull-request.seen"; pullRequest: PullRequestFacts; was?: string }
   | { type: "pull-request.lost"; url: string; reason: string }
   | { type: "pull-request.claimed"; url: string; by: Actor }
   | { type: "issue.seen"; issue: Omit<IssueFacts, "body"> }

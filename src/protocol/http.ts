@@ -355,6 +355,33 @@ export const routes = {
     summary: "An image of a prompt, as bytes; counted from 0",
     answer: "image",
   },
+  push: {
+    method: "GET",
+    path: "/api/push",
+    summary: "The key to subscribe for, and the browsers that are called also while no tab is open",
+    answer: "pushJson",
+  },
+  pushSubscribe: {
+    method: "POST",
+    path: "/api/push",
+    summary: "Call this browser, by its push subscription",
+    body: "pushRequest",
+    answer: "pushBrowserJson",
+  },
+  pushRemove: {
+    method: "DELETE",
+    path: "/api/push/{id}",
+    summary: "No longer call a browser",
+    answer: "pushBrowserJson",
+    writes: false,
+  },
+  pushTest: {
+    method: "POST",
+    path: "/api/push/{id}/test",
+    summary: "Call a browser now",
+    body: "verbRequest",
+    answer: "pushTestJson",
+  },
   openapi: { method: "GET", path: "/openapi.json", summary: "This description", answer: "openapi" },
   stream: {
     method: "GET",

@@ -12,6 +12,9 @@ export const reactionNames = [
 ] as const;
 export type ReactionName = (typeof reactionNames)[number];
 
+/** Whose word it is when a reaction sends a message. */
+export const reactionActor = "reaction";
+
 export type ReactionAction = "send-to-agent" | "notify" | "merge";
 
 /** As a project's file has it. */
@@ -32,6 +35,11 @@ export interface ReactionHistory {
   /** Whether a person was told that it does not get better. */
   escalated: boolean;
   at: number;
+}
+
+/** Whether anything was done about it since it was last over. */
+export function isOpen(history: ReactionHistory | undefined): boolean {
+  return history !== undefined && (history.attempts > 0 || history.escalated);
 }
 
 /** Keys that are remembered; one that is older than these came back after a long time. */

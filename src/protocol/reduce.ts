@@ -246,7 +246,7 @@ function change(state: SessionState, event: Exclude<StoredEvent, { type: "sessio
 function tracked(state: SessionState, event: TrackerEvent & { at: number }): Partial<SessionState> {
   switch (event.type) {
     case "pull-request.seen":
-      return withPullRequests(seen(state.pullRequests ?? [], event.pullRequest, event.at));
+      return withPullRequests(seen(state.pullRequests ?? [], event));
     case "pull-request.lost":
       return withPullRequests(
         (state.pullRequests ?? []).map((one) => (one.facts.url === event.url ? { ...one, lost: event.reason } : one)),
@@ -265,7 +265,9 @@ function tracked(state: SessionState, event: TrackerEvent & { at: number }): Par
       const keys = (before?.keys ?? []).filter((key) => key !== event.key);
       const history = {
         keys: [...keys, event.key].slice(-rememberedKeys),
-        attempts: event.type === "reaction.fired" ? event.attempt : (before?.attempts ?? 0),
+        // Telling a person has no budget.
+        attempts:
+          event.type === "reaction.fired" && event.action !== "notify" ? event.attempt : (before?.attempts ?? 0),
         escalated: event.type === "reaction.escalated" || (before?.escalated ?? false),
         at: event.at,
       };
@@ -287,11 +289,14 @@ function tracked(state: SessionState, event: TrackerEvent & { at: number }): Par
   }
 }
 
-function seen(known: SeenPullRequest[], facts: PullRequestFacts, at: number): SeenPullRequest[] {
+function seen(
+  known: SeenPullRequest[],
+  { pullRequest: facts, was, at }: Extract<TrackerEvent, { type: "pull-request.seen" }> & { at: number },
+): SeenPullRequest[] {
   const checks = facts.checks
     .toSorted((a, b) => checkOrder.indexOf(a.state) - checkOrder.indexOf(b.state))
     .slice(0, maxKeptChecks);
-  const before = known.find((one) => one.facts.url === facts.url || one.facts.number === facts.number);
+  const before = known.find((one) => one.facts.url === facts.url) ?? known.find((one) => one.facts.url === was);
   const now = { facts: { ...facts, checks }, seenAt: at, claimed: before?.claimed ?? false, lost: null };
   return before === undefined ? [...known, now] : known.map((one) => (one === before ? now : one));
 }

@@ -8,6 +8,8 @@ export interface IssueFacts {
   body: string;
   state: "open" | "closed";
   labels: string[];
+  /** Where the tracker gives pull requests numbers of the same row: it is none of its issues. */
+  isPullRequest?: true;
 }
 
 export type CheckState = "pending" | "passed" | "failed" | "skipped";

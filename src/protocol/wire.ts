@@ -299,6 +299,19 @@ export const settingsJson = z.object({
   configFiles: z.array(z.string()),
   trashDays: z.number(),
 });
+/** A browser that is called by its push service. Where that is reached is a secret, and not told. */
+export const pushBrowserJson = z.object({
+  id: z.string(),
+  label: z.string(),
+  /** Host of the push service. */
+  service: z.string(),
+  createdAt: time,
+  /** Since the daemon started. */
+  lastOk: time,
+  failure: z.nullable(z.object({ why: z.string(), at: time })),
+});
+export const pushJson = z.object({ publicKey: z.string(), browsers: z.array(pushBrowserJson) });
+export const pushTestJson = z.object({ sent: z.boolean(), why: z.nullable(z.string()) });
 /** What the daemon says in text messages on a terminal's WebSocket; the screen itself comes in binary ones. */
 export const terminalFrame = z.discriminatedUnion("type", [
   z.object({ type: z.literal("attached"), launch: z.string(), readonly: z.boolean() }),
@@ -325,6 +338,8 @@ export type FilesJson = Infer<typeof filesJson>;
 export type WorkJson = Infer<typeof workJson>;
 export type PreflightJson = Infer<typeof preflightJson>;
 export type SettingsJson = Infer<typeof settingsJson>;
+export type PushJson = Infer<typeof pushJson>;
+export type PushBrowserJson = Infer<typeof pushBrowserJson>;
 export type TerminalFrame = Infer<typeof terminalFrame>;
 export type TerminalRequest = Infer<typeof terminalRequest>;
 
@@ -386,5 +401,9 @@ export interface Answers {
   webhook: Infer<typeof wakeJson>;
   /** Sent as it is, not as JSON. */
   attachment: { mimeType: string; bytes: Uint8Array };
+  push: PushJson;
+  pushSubscribe: PushBrowserJson;
+  pushRemove: PushBrowserJson;
+  pushTest: Infer<typeof pushTestJson>;
   openapi: Record<string, unknown>;
 }

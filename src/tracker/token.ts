@@ -52,7 +52,8 @@ export async function findToken(settings: TrackerSettings, places: TokenPlaces):
   const inFile = await readTokenFile(file);
   if (inFile !== null) return inFile;
   const variable = names[0] ?? "tokenEnv's variable";
-  const gh = settings.type === "github" ? ", log in with `gh auth login`" : "";
+  const login = `gh auth login${host === null ? "" : ` --hostname ${host}`}`;
+  const gh = settings.type === "github" ? `, log in with \`${login}\`` : "";
   return { found: false, why: `No token for ${name}: set ${variable}${gh}, or write one to ${file} (mode 0600).` };
 }
 

@@ -72,3 +72,27 @@ test("[CLEAN-2] a closed issue completes a session, but not while the tracker do
   await home.ok(["start"]);
   expect(await cleanup()).toContain(`  Skipped: ${id} (whether its issue is closed is not known)\n`);
 });
+
+test("[TRK-8, CLEAN-2] what was put away is completed too when its pull request is merged, and nothing reacts to it", async () => {
+  await using home = await TrackedHome.start({ reactions: { "ci-failed": { action: "send-to-agent" } } });
+  const { github } = home;
+  const { id, branch, sha } = await home.worked();
+  const number = github.openPullRequest({ branch, sha });
+  await home.refresh();
+  await home.ok(["session", "archive", id]);
+  github.setCheck(number, "unit", "failed");
+  await home.refresh();
+  expect((await home.show(id)).pullRequest).toMatchObject({ checks: { failed: 1 } });
+  expect(await home.ofType(id, "reaction.fired")).toEqual([]);
+  expect(await home.ofType(id, "notification")).toEqual([]);
+  expect(await home.ok(["session", "cleanup"])).toContain(`  Skipped: ${id} (its pull request is not merged)\n`);
+  await home.squash(branch, number);
+  // Nobody says so now, and nothing else is claimed.
+  github.fail({ how: "status", status: 502 }, { times: 1000 });
+  const unheard = `  Skipped: ${id} (whether its pull request is merged is not known)\n`;
+  expect(await home.ok(["session", "cleanup"])).toContain(unheard);
+  github.heal();
+  home.clockAhead(61_000);
+  expect(await home.ok(["session", "cleanup"])).toContain(`  Cleaned: ${id}\n`);
+  expect((await home.show(id)).status).toBe("killed");
+});

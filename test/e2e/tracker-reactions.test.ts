@@ -1,33 +1,10 @@
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
+import { Listener } from "../harness/listener.ts";
 import { TrackedHome } from "../harness/tracked.ts";
 import { until } from "../harness/until.ts";
 
 const send = { action: "send-to-agent" };
-
-/** What somebody else's server is told. */
-class Listener {
-  readonly told: { id: string; title: string; text: string; session: string; why: string }[] = [];
-  readonly #server: Server = createServer((request, response) => {
-    let text = "";
-    request.setEncoding("utf8").on("data", (part: string) => void (text += part));
-    request.on("end", () => {
-      this.told.push(JSON.parse(text) as (typeof this.told)[number]);
-      response.end("ok");
-    });
-  });
-
-  async listen(): Promise<string> {
-    await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/hook`;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
-  }
-}
+const minute = 60_000;
 
 test("[REACT-3, REACT-7, NOTE-1] failed checks reach the agent with their logs, within a budget; then a person is told", async () => {
   await using listener = new Listener();
@@ -74,6 +51,109 @@ test("[REACT-3, REACT-7, NOTE-1] failed checks reach the agent with their logs, 
   expect((await home.ofType(id, "reaction.fired")).at(-1)).toMatchObject({ attempt: 1 });
 });
 
+test("[REACT-3, REACT-4] conflicts and reviews have budgets of their own; a question is a person's from the start", async () => {
+  const once = { ...send, retries: 1 };
+  await using home = await TrackedHome.start({
+    reactions: { "merge-conflict": once, "changes-requested": once, "needs-input": once },
+  });
+  const { github } = home;
+  const one = await home.worked();
+  const number = github.openPullRequest(one);
+  const told = async (): Promise<string[]> => {
+    await home.refresh();
+    await home.refresh();
+    const events = await home.events(one.id);
+    return events
+      .filter(({ type }) => type.startsWith("reaction."))
+      .map((event) => `${event.type.slice(9)} ${String(event["reaction"])}`);
+  };
+  github.setConflict(number, true);
+  expect(await told()).toEqual(["fired merge-conflict"]);
+  await home.ended(one.id, 2);
+  github.push(number, await home.commit(one.path, "second.txt"));
+  expect(await told()).toEqual(["fired merge-conflict", "escalated merge-conflict"]);
+  github.setConflict(number, false);
+  expect((await told()).slice(2)).toEqual(["cleared merge-conflict"]);
+
+  github.addThread(number, { body: "Why?" });
+  github.review(number, "changes_requested");
+  expect((await told()).slice(3)).toEqual(["fired changes-requested"]);
+  await home.ended(one.id, 3);
+  github.addThread(number, { body: "And why this?" });
+  expect((await told()).slice(4)).toEqual(["escalated changes-requested"]);
+  github.review(number, "approved");
+  expect((await told()).slice(5)).toEqual(["cleared changes-requested", "fired approved-and-green"]);
+
+  const asks = await home.chat("ask: may I?");
+  await until("a person to be told", async () => (await home.ofType(asks, "reaction.escalated")).length > 0);
+  expect(await home.ofType(asks, "notification")).toMatchObject([{ title: `${asks}: needs you` }]);
+  expect(await home.ofType(asks, "prompt.admitted")).toHaveLength(1);
+  await home.answer(asks, { answer: "allow" });
+  await until("it to be over", async () => (await home.ofType(asks, "reaction.cleared")).length > 0);
+});
+
+test("[REACT-1, REACT-9] what is only to be told is told to a person, once for each content, over a restart too", async () => {
+  const notify = { action: "notify" };
+  await using home = await TrackedHome.start({
+    reactions: {
+      "ci-failed": notify,
+      "changes-requested": notify,
+      "merge-conflict": notify,
+      "approved-and-green": send,
+    },
+  });
+  const { github } = home;
+  const { id, branch, sha } = await home.worked();
+  const number = github.openPullRequest({ branch, sha });
+  github.setCheck(number, "unit", "failed");
+  await home.refresh();
+  github.review(number, "changes_requested");
+  await home.refresh();
+  github.setConflict(number, true);
+  await home.refresh();
+  await home.ok(["stop"]);
+  await home.ok(["start"]);
+  await home.refresh();
+  expect((await home.ofType(id, "notification")).map(({ title, why }) => [title, why])).toEqual([
+    [`${id}: checks failed`, `Checks of pull request #${number} failed on ${sha.slice(0, 8)}: unit.`],
+    [`${id}: changes requested`, `A review of pull request #${number} asks for changes.`],
+    [`${id}: merge conflict`, `Pull request #${number} does not merge into main any more.`],
+  ]);
+  expect(await home.ofType(id, "prompt.admitted")).toHaveLength(1);
+  github.setCheck(number, "unit", "passed");
+  github.setConflict(number, false);
+  github.review(number, "approved");
+  await home.refresh();
+  await home.ended(id, 2);
+  expect((await home.ofType(id, "prompt.admitted")).at(-1)?.["text"]).toContain("It can be merged now.");
+});
+
+test("[REACT-3, PR-4] an agent that was told and stays idle is a person's; what nobody confirms is told with its age", async () => {
+  await using home = await TrackedHome.start({ reactions: { "ci-failed": send } });
+  const { github } = home;
+  const { id, branch, sha } = await home.worked();
+  const number = github.openPullRequest({ branch, sha });
+  github.setCheck(number, "unit", "failed");
+  await home.refresh();
+  await home.ended(id, 2);
+  home.clockAhead(29 * minute);
+  await home.refresh();
+  expect(await home.ofType(id, "reaction.escalated")).toEqual([]);
+  home.clockAhead(31 * minute);
+  await home.refresh();
+  await home.refresh();
+  expect(await home.ofType(id, "reaction.escalated")).toMatchObject([
+    { reaction: "ci-failed", why: expect.stringContaining("has been idle since") },
+  ]);
+  github.fail({ how: "reset" }, { times: 1000 });
+  home.clockAhead(45 * minute);
+  await home.refresh();
+  expect(await home.show(id)).toMatchObject({
+    status: "ci_failed",
+    reason: "failed: unit; as of 14 min ago; its tracker was not heard since",
+  });
+});
+
 test("[REACT-6] a crash before or behind the commit of a reaction sends its message exactly once", async () => {
   await using home = await TrackedHome.start({ reactions: { "merge-conflict": send } });
   const { github } = home;
@@ -117,6 +197,28 @@ test("[REACT-4] nothing is sent into an open question; a review's threads arrive
   });
   await home.refresh();
   expect(await home.ofType(id, "reaction.fired")).toHaveLength(2);
+});
+
+test("[REACT-8] a merge that the host refuses is tried again within its budget, and then a person is told", async () => {
+  await using home = await TrackedHome.start({ reactions: { "approved-and-green": { action: "merge", retries: 2 } } });
+  const { github } = home;
+  const { id, branch, sha } = await home.worked();
+  const number = github.openPullRequest({ branch, sha });
+  github.fail({ how: "status", status: 405, body: { message: "Not today" } }, { match: /^PUT /, times: 1000 });
+  github.review(number, "approved");
+  for (const ahead of [0, 0, 2, 2, 4, 4, 6]) {
+    home.clockAhead(ahead * minute);
+    await home.refresh();
+  }
+  expect((await home.ofType(id, "reaction.fired")).map((event) => event["attempt"])).toEqual([1, 2]);
+  expect(await home.ofType(id, "notice")).toMatchObject([
+    { level: "warn", text: expect.stringContaining("Not today") },
+    { level: "warn" },
+  ]);
+  expect(await home.ofType(id, "notification")).toMatchObject([
+    { why: expect.stringContaining("could not be merged") },
+  ]);
+  expect(github.pull(number).state).toBe("open");
 });
 
 test("[REACT-8, REACT-10] approved and green is merged where that is configured, and the last one done is told of", async () => {

@@ -43,6 +43,32 @@ test("[TRK-6] an issue becomes title, branch and prompt; its number and its addr
   expect(both).toContain(`ma-${second}`);
 });
 
+test("[TRK-9] a pull request is no issue: nothing is created, and what to do instead is said", async () => {
+  await using home = await TrackedHome.start();
+  const { github } = home;
+  const { id, sha } = await home.worked();
+  const number = github.openPullRequest({ branch: "feature", sha, title: "A feature" });
+  const url = `${github.url}/owner/app/pull/${number}`;
+  for (const reference of [String(number), `#${number}`, url, `${url}/files`]) {
+    const refused = await home.cli(["spawn", "my-app", reference, ...demo, "--prompt", "say: x"]);
+    expect(refused).toMatchObject({ code: 1, stdout: "" });
+    expect(refused.stderr).toContain(`${url} (A feature) is a pull request, not an issue.`);
+    expect(refused.stderr).toContain(`holdfast session claim-pr <session> ${number}`);
+  }
+  expect(await home.listed()).toEqual([id]);
+  // As it is told: the branch is fetched, and the session has the pull request.
+  await home.git(home.repo, ["push", "-q", "origin", `${sha}:refs/heads/feature`]);
+  await home.git(home.repo, ["fetch", "-q", "origin", "feature"]);
+  const session = await home.json(["spawn", "my-app", "--branch", "feature", ...demo, "--prompt", "say: on it"]);
+  await home.refresh();
+  expect((await home.show(session.id)).pullRequest).toMatchObject({ number });
+
+  // Known by its form, also while nobody answers; another's branch is not to be had here.
+  github.fail({ how: "reset" }, { times: 1000 });
+  const down = await home.cli(["spawn", "my-app", url, ...demo]);
+  expect(down.stderr).toContain(`${url} is a pull request, not an issue.`);
+});
+
 test("[TRK-7, TRK-3] a tracker that is down refuses a spawn without a prompt, and changes nothing else", async () => {
   await using home = await TrackedHome.start();
   const { github } = home;

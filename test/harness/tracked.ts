@@ -1,55 +1,64 @@
-/** A home whose project has a pretended GitHub and a real remote, for tests about pull requests, reactions and issues. */
-import { mkdirSync, writeFileSync } from "node:fs";
+/** Homes whose project has a pretended tracker and a real remote, for tests about pull requests, reactions and issues. */
+import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TrackerJson } from "../../src/protocol/wire.ts";
+import { CodeHostLoopback } from "../trackers/code-host.ts";
 import { GithubLoopback } from "../trackers/github.ts";
+import type { Loopback } from "../trackers/loopback.ts";
 import { ChatHome } from "./chat.ts";
 
 export interface TrackedOptions {
   reactions?: object;
   notify?: object;
   env?: Record<string, string>;
-  /** The address of a tracker that is not there. */
-  baseUrl?: string;
+  /** What else the tracker's settings say; undefined takes something out. */
+  tracker?: Record<string, string | undefined>;
 }
 
 export const webhookSecret = "a secret of the tests";
 
-export class TrackedHome extends ChatHome {
-  readonly github = new GithubLoopback("owner/app");
+export class HostedHome<Host extends Loopback> extends ChatHome {
+  readonly host: Host;
   readonly remote = join(this.directory, "remote.git");
-  #options: TrackedOptions = {};
+  readonly #clock = join(this.directory, "clock");
+  readonly #place: { type: "github" | "gitlab" | "linear"; repo: string };
 
-  static async start(options: TrackedOptions = {}): Promise<TrackedHome> {
-    const home = new TrackedHome({
-      HOLDFAST_TRACKER_TOKEN: "t0ken",
-      HOLDFAST_TRACKER_SECRET: webhookSecret,
-      ...options.env,
-    });
-    await home.github.listen();
-    mkdirSync(home.gates);
-    await home.ok(["start", "--port", "0"]);
-    home.repo = await home.repository("my-app");
-    await home.git(home.directory, ["clone", "-q", "--bare", home.repo, home.remote]);
-    await home.git(home.repo, ["remote", "add", "origin", home.remote]);
-    await home.git(home.repo, ["fetch", "-q", "origin"]);
-    home.settings(options);
-    await home.ok(["project", "add", home.repo]);
-    return home;
+  constructor(host: Host, place: { type: "github" | "gitlab" | "linear"; repo: string }, env?: Record<string, string>) {
+    super({ HOLDFAST_TRACKER_TOKEN: "t0ken", HOLDFAST_TRACKER_SECRET: webhookSecret, ...env });
+    this.env["HOLDFAST_TEST_CLOCK"] = this.#clock;
+    this.clockAhead(0);
+    this.host = host;
+    this.#place = place;
   }
 
-  settings(options: TrackedOptions): void {
-    this.#options = options;
-    const baseUrl = options.baseUrl ?? this.github.url;
-    const tracker = {
-      type: "github",
-      repo: "owner/app",
-      baseUrl,
+  /** Puts the time of day ahead, by so much in all. Renamed into place: half a number would be another time. */
+  clockAhead(ms: number): void {
+    writeFileSync(`${this.#clock}.new`, String(ms));
+    renameSync(`${this.#clock}.new`, this.#clock);
+  }
+
+  async open(options: TrackedOptions = {}): Promise<this> {
+    await this.host.listen();
+    mkdirSync(this.gates);
+    await this.ok(["start", "--port", "0"]);
+    this.repo = await this.repository("my-app");
+    await this.git(this.directory, ["clone", "-q", "--bare", this.repo, this.remote]);
+    await this.git(this.repo, ["remote", "add", "origin", this.remote]);
+    await this.git(this.repo, ["fetch", "-q", "origin"]);
+    this.settings(options);
+    await this.ok(["project", "add", this.repo]);
+    return this;
+  }
+
+  settings({ reactions, notify, tracker = {} }: TrackedOptions): void {
+    const place = {
+      ...this.#place,
+      baseUrl: this.host.url,
       tokenEnv: "HOLDFAST_TRACKER_TOKEN",
       webhookSecretEnv: "HOLDFAST_TRACKER_SECRET",
+      ...tracker,
     };
-    const project = { path: ".", prefix: "ma", env: { HOLDFAST_DEMO_GATES: this.gates }, tracker };
-    const { reactions, notify } = this.#options;
+    const project = { path: ".", prefix: "ma", env: { HOLDFAST_DEMO_GATES: this.gates }, tracker: place };
     const config = {
       projects: { "my-app": { ...project, ...(reactions === undefined ? {} : { reactions }) } },
       ...(notify === undefined ? {} : { notify }),
@@ -86,11 +95,24 @@ export class TrackedHome extends ChatHome {
     await this.git(clone, ["merge", "-q", "--squash", `origin/${branch}`]);
     await this.git(clone, ["commit", "-q", "-m", `squashed (#${number})`]);
     await this.git(clone, ["push", "-q", "origin", "main"]);
-    this.github.merge(number, await this.git(clone, ["rev-parse", "HEAD"]));
+    if (this.host instanceof CodeHostLoopback) this.host.merge(number, await this.git(clone, ["rev-parse", "HEAD"]));
   }
 
   override async [Symbol.asyncDispose](): Promise<void> {
-    await this.github.close();
+    await this.host.close();
     await super[Symbol.asyncDispose]();
+  }
+}
+
+/** On GitHub, as most are. */
+export class TrackedHome extends HostedHome<GithubLoopback> {
+  static async start(options: TrackedOptions = {}): Promise<TrackedHome> {
+    return new TrackedHome(new GithubLoopback("owner/app"), { type: "github", repo: "owner/app" }, options.env).open(
+      options,
+    );
+  }
+
+  get github(): GithubLoopback {
+    return this.host;
   }
 }

@@ -28,8 +28,8 @@ export function checkHome(paths: Paths): Finding[] {
 
 /** Files that say who may talk to the daemon, and what agents were told. */
 function privateFiles(paths: Paths): string[] {
-  const { token, passphrase, database, daemonFile, launchFile } = paths;
-  return [token, passphrase, database, `${database}-wal`, daemonFile, launchFile];
+  const { token, passphrase, push, database, daemonFile, launchFile } = paths;
+  return [token, passphrase, push, database, `${database}-wal`, daemonFile, launchFile];
 }
 
 function checkPermissions(paths: Paths): Finding[] {

@@ -89,8 +89,11 @@ test("[TMUX-16] processes that outlive their pane are listed, so that they can b
   const { session, result } = await world.up(runtime, world.session("ignores-sigterm"));
   await until("the agent to be deaf", async () => (await runtime.capture(session, 5)).includes("ready"));
   world.tmux("kill-server");
-  await until("the server to be gone", () => world.tmux("list-sessions") === "");
-  const seen = known(await look(runtime, session));
+  // While it goes, its answers tell nothing.
+  const seen = await until("the server to be gone", async () => {
+    const { seen } = await look(runtime, session);
+    return seen.is === "known" && !seen.value.agent.alive ? seen.value : null;
+  });
   expect(seen.agent).toEqual({ alive: false, exit: null });
   expect(seen.processes.map((one) => one.identity)).toContainEqual(result.agent);
   expect((await runtime.stop(session, stopping)).remaining).toEqual([]);

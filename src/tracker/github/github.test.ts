@@ -24,6 +24,13 @@ describe("[TRACK-1, TRACK-2, TRACK-3, TRACK-4, TRACK-5, TRACK-6, TRACK-7] GitHub
 });
 
 describe("GitHub's own ways", () => {
+  test("[TRK-9] a pull request that answers under its number as an issue is told apart", async () => {
+    const { model, tracker } = world;
+    const pull = model.openPullRequest({ branch: "b" });
+    expect(known(await tracker.issue(String(pull)))).toMatchObject({ key: String(pull), isPullRequest: true });
+    expect(known(await tracker.issue(String(model.openIssue())))).not.toHaveProperty("isPullRequest");
+  });
+
   test("[GH-1] 200 sessions are polled within five requests, and for one 304 when nothing moved", async () => {
     const { model, tracker, advance } = world;
     const questions = Array.from({ length: 200 }, (_, index) => question(`s/app-${index}`));

@@ -40,7 +40,8 @@ export class GithubIssues {
       }
       const told = shaped(overRest, data, "GitHub");
       const labels = told.labels.map((label) => (typeof label === "string" ? label : (label.name ?? "")));
-      return known(factsOf({ ...told, url: told.html_url, isOpen: told.state === "open", labels }));
+      const facts = factsOf({ ...told, url: told.html_url, isOpen: told.state === "open", labels });
+      return known(told.pull_request === undefined ? facts : { ...facts, isPullRequest: true });
     });
   }
 
@@ -156,6 +157,8 @@ const overRest = z.object({
   body: z.nullable(z.string()),
   state: z.enum(["open", "closed"]),
   labels: z.array(z.union([z.string(), z.object({ name: z.nullish(z.string()) })])),
+  /** Over REST every pull request is an issue too. */
+  pull_request: z.optional(z.unknown()),
 });
 
 /** Two types of state: under one name a query may not ask for both. */

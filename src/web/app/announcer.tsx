@@ -3,6 +3,7 @@ import { useEffect, useState } from "react";
 import { callsFor, notesFor } from "../state/attention.ts";
 import { onChanges, onEvents } from "../state/live.ts";
 import { statusNow } from "../state/notify.ts";
+import { preferences } from "../state/preferences.ts";
 import { plainText } from "../ui/plain-text.ts";
 import { say } from "../ui/toast.tsx";
 
@@ -23,9 +24,19 @@ export function Announcer() {
       }),
     [],
   );
+  useEffect(() => {
+    if (preferences.getState().push !== null) void lookAfterPush();
+  }, []);
   return (
     <p aria-live="polite" className="sr-only">
       {words}
     </p>
   );
+}
+
+/** A daemon that cannot say it now is asked when the page is next opened. */
+async function lookAfterPush(): Promise<void> {
+  const { keepSubscribed } = await import("../state/push.ts");
+  const said = await keepSubscribed().catch(() => null);
+  if (said !== null) say(said, "fault");
 }

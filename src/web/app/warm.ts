@@ -9,14 +9,16 @@ const idleDelayMs = 3_000;
 export function warmViews(): void {
   const id = shownSession();
   if (id !== undefined) {
-    void import("../session/session-page.tsx");
+    ahead(import("../session/session-page.tsx"));
     // Shown here before as a chat: the code is fetched while the daemon is asked for the sessions.
-    if (hasState(id)) void import("../chat/chat-view.tsx");
+    if (hasState(id)) ahead(import("../chat/chat-view.tsx"));
     return;
   }
   setTimeout(() => {
-    void import("../session/session-page.tsx");
-    void import("../chat/chat-view.tsx");
+    // Without a daemon there is nobody to fetch it from.
+    if (live.getState().line.is !== "open") return;
+    ahead(import("../session/session-page.tsx"));
+    ahead(import("../chat/chat-view.tsx"));
   }, idleDelayMs);
 }
 
@@ -24,8 +26,13 @@ export function warmViews(): void {
 export function warmSession(): void {
   const id = shownSession();
   if (id === undefined || live.getState().sessions.get(id)?.kind !== "chat") return;
-  void import("../chat/chat-view.tsx");
+  ahead(import("../chat/chat-view.tsx"));
   askEarly(id);
+}
+
+/** The view itself asks for its code again, and says so where it cannot be had. */
+function ahead(fetched: Promise<unknown>): void {
+  fetched.catch(() => undefined);
 }
 
 /** Whose own view, chat or terminal, the address names. */

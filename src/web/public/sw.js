@@ -57,11 +57,52 @@ async function dropUnused(cache) {
   for (const old of assets.slice(0, Math.max(0, assets.length - mostKept))) await cache.delete(old);
 }
 
+// What the daemon notifies of, sent by way of the browser's push service. It says title, reason and session.
+self.addEventListener("push", (event) => {
+  event.waitUntil(pushed(event.data));
+});
+
+// The page asks for its own notifications here while this browser gets pushes, which tell of the same things.
+self.addEventListener("message", (event) => {
+  if (event.data?.notify !== undefined) event.waitUntil(present(event.data.notify));
+});
+
+// WebKit takes the permission from a page that gets a push and shows nothing.
+const mustShow = /^(?!.*(Chrom|Android|Firefox)).*Safari/.test(navigator.userAgent);
+
+async function pushed(data) {
+  const call = read(data);
+  // Also a tab that was opened before this worker was there.
+  const open = await self.clients.matchAll({ type: "window", includeUncontrolled: true });
+  // Who looks at the page reads it there. A test is there to be seen.
+  const seen = open.some(({ visibilityState }) => visibilityState === "visible");
+  if (!seen || mustShow || call.test === true) await present(call);
+}
+
+function read(data) {
+  try {
+    const { title, text, session, test } = data.json();
+    return { title: String(title), text: String(text), session, test };
+  } catch {
+    return { title: "Holdfast", text: "A session needs a look.", session: undefined };
+  }
+}
+
+// A page and a push that tell of one thing do so within seconds: the second one then takes the first one's place silently.
+const sameWithinMs = 15_000;
+async function present({ title, text, session }) {
+  const tag = `holdfast:${session ?? "all"}`;
+  const [shown] = await self.registration.getNotifications({ tag });
+  const renotify = !(Date.now() - shown?.data?.at < sameWithinMs);
+  const data = { session, at: Date.now() };
+  await self.registration.showNotification(title, { body: text, tag, renotify, icon: "/icon-192.png", data });
+}
+
 self.addEventListener("notificationclick", (event) => {
   event.notification.close();
   const session = event.notification.data?.session;
   const show = async () => {
-    const [open] = await self.clients.matchAll({ type: "window" });
+    const [open] = await self.clients.matchAll({ type: "window", includeUncontrolled: true });
     if (open === undefined) {
       await self.clients.openWindow(session === undefined ? "/" : `/s/${session}`);
       return;

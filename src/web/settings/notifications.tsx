@@ -2,6 +2,7 @@ import { useState } from "react";
 import { beep, notifyState, turnOnNotifications, type NotifyState } from "../state/notify.ts";
 import { preferences, usePreference } from "../state/preferences.ts";
 import { Button } from "../ui/button.tsx";
+import { Push } from "./push.tsx";
 import { Section } from "./section.tsx";
 
 const words: Record<NotifyState, string> = {
@@ -48,6 +49,7 @@ export function Notifications() {
         />
         A short sound with each notification
       </label>
+      <Push />
     </Section>
   );
 }

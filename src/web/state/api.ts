@@ -13,7 +13,9 @@ export async function call<R extends CallableRoute>(route: R, options?: CallOpti
   try {
     return await client.call(route, options);
   } catch (error) {
-    if (error instanceof HoldfastError && error.code === "unauthorized" && route !== "login") logOut(error.message);
+    const refused = error instanceof HoldfastError && error.code === "unauthorized" && route !== "login";
+    // An answer that comes late must not talk over why this browser was logged out.
+    if (refused && live.getState().login.is !== "out") logOut(error.message);
     throw error;
   }
 }

@@ -8,6 +8,7 @@ import { call, logOut, sentenceOf } from "./api.ts";
 import { beforeDrawing, drawNow } from "./frames.ts";
 import { live, tellChanges, tellEvents, type SessionChange } from "./live.ts";
 import { keepToken, takeLoginCode, token } from "./login.ts";
+import { preferences } from "./preferences.ts";
 
 type EventsFrame = Extract<Frame, { frame: "events" }>;
 
@@ -37,6 +38,10 @@ export async function logIn(credentials: { code: string } | { passphrase: string
 
 /** Gives this browser's token back. */
 export async function logOutHere(): Promise<void> {
+  // Who is logged out is not called any more; where that fails the log-out still counts.
+  if (preferences.getState().push !== null) {
+    await import("./push.ts").then(({ unsubscribeHere }) => unsubscribeHere()).catch(() => undefined);
+  }
   try {
     await call("logout", { body: {} });
   } catch (error) {

@@ -61,7 +61,14 @@ export function statusNow(session: string): Status | undefined {
 
 async function speak(calls: Call[], open: (session: string) => void): Promise<void> {
   if (await anyTabVisible()) return;
+  // A push tells of the same thing at the same time: only the service worker can put one in the other's place.
+  const worker = preferences.getState().push === null ? null : (await navigator.serviceWorker?.ready)?.active;
   for (const call of calls) {
+    if (worker) {
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker has one origin
+      worker.postMessage({ notify: { title: call.title, text: call.text, session: call.session } });
+      continue;
+    }
     const options = { body: call.text, tag: call.tag, icon: "/icon-192.png" };
     try {
       const shown = new Notification(call.title, options);

@@ -9,6 +9,8 @@ export interface Preferences {
   project: string | null;
   showEnded: boolean;
   notify: boolean;
+  /** By what name the daemon knows this browser's push subscription. */
+  push: string | null;
   sound: boolean;
   /** What Enter does in a prompt; `auto`: sends, but on a phone it makes a new line. */
   enter: "auto" | "sends" | "newline";
@@ -27,6 +29,7 @@ const defaults: Preferences = {
   project: null,
   showEnded: true,
   notify: false,
+  push: null,
   sound: false,
   enter: "auto",
   terminalMouse: false,

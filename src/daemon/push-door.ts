@@ -1,0 +1,43 @@
+/** The way to pushes: what a daemon holds of them before a browser subscribed. Nothing is loaded while it starts. */
+import { existsSync } from "node:fs";
+import type { Notification, Push } from "../ports/notify.ts";
+import { HoldfastError } from "../protocol/error.ts";
+import type { PushChannel } from "./notifications.ts";
+
+export class PushDoor implements PushChannel {
+  readonly #file: string;
+  readonly #load: () => Promise<Push>;
+  #push: Promise<Push> | null = null;
+  #closed = false;
+
+  /** `file` is there once a browser has asked for the key. */
+  constructor(file: string, load: () => Promise<Push>) {
+    this.#file = file;
+    this.#load = load;
+  }
+
+  isUsed(): boolean {
+    return this.#push !== null || existsSync(this.#file);
+  }
+
+  async isWanted(): Promise<boolean> {
+    return this.isUsed() && (await this.open()).browsers().length > 0;
+  }
+
+  tell = async (notification: Notification): Promise<void> => (await this.open()).tell(notification);
+
+  async removeAll(): Promise<void> {
+    if (this.isUsed()) (await this.open()).removeAll();
+  }
+
+  open(): Promise<Push> {
+    if (this.#closed) return Promise.reject(new HoldfastError("conflict", "The daemon is stopping."));
+    this.#push ??= this.#load();
+    return this.#push;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    (await this.#push?.catch(() => null))?.close();
+  }
+}

@@ -1,0 +1,153 @@
+import type { CDPSession, Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { ChatHome } from "../harness/chat.ts";
+import { until } from "../harness/until.ts";
+import { PushService } from "../push/push-service.ts";
+import { expectAccessible, expectNoSideways, logIn, openDashboard, openTab, phone, useBrowser } from "./browser.ts";
+
+useBrowser();
+const name = "Push to this browser, also when no tab is open";
+const section = (page: Page) => page.getByRole("region", { name: "Notifications", exact: true });
+
+test("[PUSH-10] where push is not possible the settings say why and what to do", async () => {
+  await using home = await ChatHome.open();
+  await using refused = await openTab();
+  await refused.context.addInitScript(() => Object.defineProperty(Notification, "permission", { value: "denied" }));
+  await logIn(refused.page, home, "/settings");
+  await section(refused.page).getByText("was told not to show notifications of this address").waitFor();
+  await section(refused.page).getByText("Push is not possible before that.").waitFor();
+  expect(await section(refused.page).getByRole("switch", { name }).isDisabled()).toBe(true);
+
+  await using insecure = await openTab({ viewport: phone });
+  await insecure.context.addInitScript(() => Object.defineProperty(window, "isSecureContext", { value: false }));
+  await logIn(insecure.page, home, "/settings");
+  await section(insecure.page).getByText("only for pages of this machine or over https").waitFor();
+  await section(insecure.page).getByText("Push is not possible before that.").waitFor();
+  await expectNoSideways(insecure.page);
+
+  // Chromium has no push in the private windows that a test has, and says so to the console.
+  const expected = /does not support the Push API in incognito mode/;
+  await using allowed = await openDashboard(home, { permissions: ["notifications"], path: "/settings", expected });
+  const turn = section(allowed.page).getByRole("switch", { name });
+  await turn.click();
+  await section(allowed.page).getByText("This browser reached no push service (Registration failed").waitFor();
+  await until("the switch to be off", async () => (await turn.isEnabled()) && !(await turn.isChecked()));
+  expect((await home.call("push", "")).browsers).toEqual([]);
+  await expectAccessible(allowed.page);
+});
+
+/** The browser vendor's part of it: a subscription with the pretended push service, until it is given up. */
+async function subscribeThere(page: Page, subscription: { endpoint: string; keys: object }): Promise<void> {
+  await page.context().addInitScript((given) => {
+    const key = "test:subscribed";
+    const made = {
+      endpoint: given.endpoint,
+      options: {},
+      toJSON: () => given,
+      unsubscribe: () => Promise.resolve(localStorage.removeItem(key)),
+    };
+    PushManager.prototype.getSubscription = () =>
+      Promise.resolve(localStorage.getItem(key) === null ? null : (made as unknown as PushSubscription));
+    PushManager.prototype.subscribe = (options) => {
+      const { length } = new Uint8Array(options?.applicationServerKey as ArrayBuffer);
+      if (options?.userVisibleOnly !== true || length !== 65) throw new TypeError("not as a browser wants it");
+      localStorage.setItem(key, "yes");
+      return Promise.resolve(made as unknown as PushSubscription);
+    };
+  }, subscription);
+}
+
+/** Hands a push to the page's service worker, as the browser does when its push service brings one. */
+async function deliver(cdp: CDPSession, origin: string, data: unknown): Promise<void> {
+  const seen = Promise.withResolvers<string>();
+  cdp.on("ServiceWorker.workerRegistrationUpdated", ({ registrations }) => {
+    const ours = registrations.find(({ scopeURL }) => scopeURL === `${origin}/`);
+    if (ours !== undefined) seen.resolve(ours.registrationId);
+  });
+  await cdp.send("ServiceWorker.enable");
+  const registrationId = await seen.promise;
+  await cdp.send("ServiceWorker.deliverPushMessage", { origin, registrationId, data: JSON.stringify(data) });
+  await cdp.send("ServiceWorker.disable");
+}
+
+const shown = (page: Page) =>
+  page.evaluate(async () => {
+    const worker = await navigator.serviceWorker.ready;
+    return (await worker.getNotifications()).map(({ title, body, tag }) => ({ title, body, tag }));
+  });
+
+test("[PUSH-8, PUSH-10, PUSH-11] push is turned on, tested and shown; a click opens the session; nothing is told twice; logging out ends it", async () => {
+  await using service = await PushService.open();
+  await using home = await ChatHome.open();
+  const here = service.browser("here");
+  await home.call("pushSubscribe", "", { body: service.browser("other").subscription("Safari on iPhone") });
+  await using tab = await openTab({ permissions: ["notifications"], expected: /status of 4\d\d/ });
+  const { page, context } = tab;
+  await subscribeThere(page, here.subscription());
+  await logIn(page, home, "/settings");
+  const turn = section(page).getByRole("switch", { name });
+  await turn.click();
+  const list = section(page).getByRole("list", { name: "Browsers that get pushes" });
+  await list.getByRole("listitem").filter({ hasText: "this browser" }).getByText("Chrome on Linux").waitFor();
+  await section(page).getByRole("button", { name: "Turn on notifications" }).click();
+  await section(page).getByRole("button", { name: "Turn off notifications" }).waitFor();
+  await expectAccessible(page);
+
+  const origin = new URL(page.url()).origin;
+  const cdp = await context.newCDPSession(page);
+  await list.getByRole("button", { name: "Send a test to Chrome on Linux" }).click();
+  await page.getByText("took the test").waitFor();
+  // Looked at as the page is, a test shows, and what stands on the page does not.
+  await deliver(cdp, origin, here.read().at(-1));
+  await until("the test", async () => (await shown(page)).length === 1);
+  const known = await home.chat("ask: while you look");
+  await until("the push", () => here.received().length === 2);
+  await deliver(cdp, origin, here.read().at(-1));
+  expect(here.read().at(-1)).toMatchObject({ session: known });
+  await deliver(cdp, origin, { test: true, title: "behind it", text: "" });
+  await until("what came behind it", async () => (await shown(page)).some(({ title }) => title === "behind it"));
+  expect(await shown(page)).toHaveLength(1);
+
+  // With nobody looking the page tells by the worker, and the push takes that one's place.
+  await page.evaluate(() => {
+    Object.defineProperty(document, "visibilityState", { value: "hidden" });
+    document.dispatchEvent(new Event("visibilitychange"));
+  });
+  const id = await home.chat("ask: while you are away");
+  const of = async () => (await shown(page)).filter(({ tag }) => tag === `holdfast:${id}`);
+  await until("the page's own", async () => (await of())[0]?.body.includes("while you are away"));
+  await until("the push", () => here.received().length === 3);
+  await page.goto("about:blank");
+  await deliver(cdp, origin, here.read().at(-1));
+  await page.goto(`${origin}/settings`);
+  await until("the push in its place", async () => (await of())[0]?.title === `${id}: needs you`);
+  expect(await of()).toHaveLength(1);
+
+  // A click is the desktop's to make; the worker is told of one.
+  const worker = context.serviceWorkers()[0] ?? (await context.waitForEvent("serviceworker"));
+  await worker.evaluate(`(async () => {
+    WindowClient.prototype.focus = async () => undefined;
+    const [notification] = await registration.getNotifications({ tag: "holdfast:${id}" });
+    dispatchEvent(new NotificationEvent("notificationclick", { notification }));
+  })()`);
+  await page.waitForURL(`**/s/${id}`);
+
+  await page.goto(`${origin}/settings`);
+  await list.getByRole("button", { name: "Remove Safari on iPhone" }).click();
+  await list.getByText("Safari on iPhone").waitFor({ state: "hidden" });
+  await turn.click();
+  await list.waitFor({ state: "hidden" });
+  expect((await home.call("push", "")).browsers).toEqual([]);
+  await turn.click();
+  await list.getByText("this browser").waitFor();
+  // Removed from elsewhere: the page finds out when it is opened.
+  const [mine] = (await home.call("push", "")).browsers;
+  await home.call("pushRemove", mine!.id);
+  await page.reload();
+  await page.getByText("Push to this browser is off: it was removed").waitFor();
+  await turn.click();
+  await list.getByText("this browser").waitFor();
+  await page.getByRole("button", { name: "Log this browser out" }).click();
+  await page.getByText("This browser is logged out.").waitFor();
+  expect((await home.call("push", "")).browsers).toEqual([]);
+});

@@ -1,0 +1,131 @@
+/** Reactions to what agents do or leave undone, without a tracker's word: ends, idleness, and that all is done. */
+import { expect, test } from "vitest";
+import { TrackedHome } from "../harness/tracked.ts";
+import { until } from "../harness/until.ts";
+
+const minute = 60_000;
+const once = { action: "send-to-agent", retries: 1 };
+
+test("[REACT-11, REACT-3] an agent that ends by itself is called back within a budget; whoever else does so begins anew", async () => {
+  // The demo agent does as it is told, also by a reaction: it ends again.
+  const reactions = { exited: { ...once, message: "exit: 0" } };
+  await using home = await TrackedHome.start({ reactions });
+  const id = await home.chat("say: ready");
+  await home.ended(id);
+  await home.send(id, "exit: 0");
+  await until("a person to be told", async () => (await home.ofType(id, "reaction.escalated")).length > 0);
+  await home.ok(["stop"]);
+  await home.ok(["start"]);
+  await home.refresh();
+  const reacted = async (): Promise<unknown[][]> =>
+    (await home.events(id))
+      .filter(({ type }) => type.startsWith("reaction."))
+      .map((event) => [event.type, event["reaction"], event["attempt"]]);
+  expect(await reacted()).toEqual([
+    ["reaction.fired", "exited", 1],
+    ["reaction.escalated", "exited", undefined],
+  ]);
+  expect((await home.ofType(id, "run.ended")).map((event) => event["how"])).toEqual(["own-exit", "own-exit"]);
+  expect(await home.ofType(id, "notification")).toMatchObject([
+    { title: `${id}: ended`, why: "The agent ended by itself. The agent was told once and it is not over." },
+  ]);
+
+  // A person brings it back: a whole budget.
+  await home.turn(id, "say: back");
+  await home.send(id, "exit: 0");
+  await until("a person to be told again", async () => (await home.ofType(id, "reaction.escalated")).length > 1);
+  expect((await reacted()).slice(2)).toEqual([
+    ["reaction.cleared", "exited", undefined],
+    ["reaction.fired", "exited", 1],
+    ["reaction.escalated", "exited", undefined],
+  ]);
+
+  // Without configuration a person is told, once an end.
+  home.settings({});
+  await home.refresh();
+  const second = await home.chat("exit: 0");
+  await until("the end", async () => (await home.ofType(second, "notification")).length > 0);
+  await home.refresh();
+  await home.turn(second, "say: back");
+  await home.send(second, "exit: 0");
+  await until("the second end", async () => (await home.ofType(second, "notification")).length > 1);
+  await home.refresh();
+  expect((await home.ofType(second, "reaction.fired")).map((event) => event["action"])).toEqual(["notify", "notify"]);
+  expect(await home.ofType(second, "reaction.cleared")).toEqual([]);
+});
+
+test("[REACT-11, REACT-3] an idle agent is reminded within a budget, then a person is told; work or a pull request ends it", async () => {
+  await using home = await TrackedHome.start({ reactions: { "agent-idle": once } });
+  const { id, branch, sha } = await home.worked();
+  const reacted = async (ahead: number): Promise<unknown[]> => {
+    home.clockAhead(ahead * minute);
+    await home.refresh();
+    await home.refresh();
+    return (await home.events(id)).filter(({ type }) => type.startsWith("reaction.")).map(({ type }) => type.slice(9));
+  };
+  expect(await reacted(14)).toEqual([]);
+  expect(await reacted(16)).toEqual(["fired"]);
+  await home.ended(id, 2);
+  expect((await home.ofType(id, "prompt.admitted")).at(-1)).toMatchObject({
+    by: "reaction",
+    text: expect.stringMatching(/^You have been idle for 16 min without a pull request\.\n\nGo on with the task\./),
+  });
+  expect(await reacted(30)).toEqual(["fired"]);
+  expect(await reacted(32)).toEqual(["fired", "escalated"]);
+  await home.ok(["stop"]);
+  await home.ok(["start"]);
+  expect(await reacted(60)).toEqual(["fired", "escalated"]);
+  expect(await home.ofType(id, "notification")).toMatchObject([{ title: `${id}: idle` }]);
+  await home.turn(id, "say: on it");
+  expect(await reacted(76)).toEqual(["fired", "escalated", "cleared", "fired"]);
+  await home.ended(id, 4);
+  home.github.openPullRequest({ branch, sha });
+  expect(await reacted(76)).toEqual(["fired", "escalated", "cleared", "fired", "cleared"]);
+  expect((await reacted(120)).length).toBe(5);
+
+  home.settings({ reactions: { "agent-idle": { action: "notify", message: "Look at it." } } });
+  const other = await home.worked("other.txt");
+  await reacted(140);
+  await reacted(140);
+  expect(await home.ofType(other.id, "notification")).toMatchObject([
+    { title: `${other.id}: idle`, text: "Look at it." },
+  ]);
+});
+
+test("[REACT-12, REACT-10] when all is done the orchestrator is told, once for a set; without one a person is", async () => {
+  await using home = await TrackedHome.start({ reactions: { "all-done": { action: "send-to-agent" } } });
+  const { github } = home;
+  const boss = await home.json(["spawn", "my-app", "--role", "orchestrator", "--agent", "demo", "--kind", "chat"]);
+  await home.ended(boss.id);
+  const finish = async (file: string): Promise<string> => {
+    const { id, branch, sha } = await home.worked(file);
+    github.merge(github.openPullRequest({ branch, sha }));
+    await home.refresh();
+    await home.status(id, "merged");
+    await home.refresh();
+    return id;
+  };
+  const busy = await home.worked("busy.txt");
+  const first = await finish("one.txt");
+  expect(await home.ofType(boss.id, "reaction.fired")).toEqual([]);
+  github.merge(github.openPullRequest(busy));
+  await home.refresh();
+  await home.ended(boss.id, 2);
+  await home.refresh();
+  expect(await home.ofType(boss.id, "prompt.admitted")).toMatchObject([
+    { by: "person" },
+    {
+      by: "reaction",
+      text: expect.stringMatching(/^Every session of the project has finished\.\n\nRead what each has made, report/),
+    },
+  ]);
+  await finish("two.txt");
+  await home.ended(boss.id, 3);
+  expect((await home.ofType(boss.id, "reaction.fired")).map((event) => event["attempt"])).toEqual([1, 1]);
+
+  await home.ok(["session", "kill", boss.id]);
+  const last = await finish("three.txt");
+  await until("a person to be told", async () => (await home.ofType(last, "notification")).length > 0);
+  expect(await home.ofType(last, "notification")).toMatchObject([{ why: expect.stringContaining("no orchestrator") }]);
+  for (const id of [first, busy.id, last]) expect(await home.ofType(id, "prompt.admitted")).toHaveLength(1);
+});

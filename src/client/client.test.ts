@@ -63,6 +63,12 @@ describe("call", () => {
     expect(seen[0]?.headers["authorization"]).toBeUndefined();
   });
 
+  test("[SPAWN-10] a request that is given a name carries it as a header, which an older daemon leaves alone", async () => {
+    await client.call("spawn", { body: { project: "my-app" }, requestId: "12-7" });
+    expect(seen[0]).toMatchObject({ url: "/api/sessions", body: '{"project":"my-app"}' });
+    expect(seen[0]?.headers["holdfast-request"]).toBe("12-7");
+  });
+
   test("[CLIENT-1] a missing or empty parameter is a bug, not another route", () => {
     const route = { method: "GET", path: "/api/sessions/{id}", summary: "", answer: "" } as const;
     expect(() => pathOf(route, {}, {})).toThrow("/api/sessions/{id} needs id");

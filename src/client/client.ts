@@ -3,7 +3,7 @@
  * a browser is assumed; the transport is given. Loads no schemas: a CLI must answer in a blink.
  */
 import { errorStatus, HoldfastError, messageOf, type ErrorCode } from "../protocol/error.ts";
-import { routes, type Route } from "../protocol/http.ts";
+import { requestHeader, routes, type Route } from "../protocol/http.ts";
 import type * as command from "../protocol/command.ts";
 import type { Answers } from "../protocol/wire.ts";
 import type * as z from "zod/mini";
@@ -33,6 +33,8 @@ export interface CallOptions<R extends CallableRoute> {
   params?: Record<string, string>;
   query?: Record<string, string | number | undefined>;
   body?: BodyOf<R>;
+  /** A name for this request, by which the daemon can be asked about it while it waits. */
+  requestId?: string;
   signal?: AbortSignal;
 }
 
@@ -57,6 +59,7 @@ export function createClient({ transport, token, actor }: ClientOptions): Client
       const bearer = token?.() ?? null;
       if (bearer !== null) headers["Authorization"] = `Bearer ${bearer}`;
       if (actor !== undefined) headers["holdfast-actor"] = actor;
+      if (options.requestId !== undefined) headers[requestHeader] = options.requestId;
       const takesBody = route.body !== undefined;
       if (takesBody) headers["Content-Type"] = "application/json";
       const request: TransportRequest = {

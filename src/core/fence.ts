@@ -43,6 +43,8 @@ const fences: Partial<Record<RouteName, Fence>> = {
   files: "session",
   work: "session",
   spawn: "spawn",
+  // By an id that only who spawned has.
+  spawning: "open",
   claimPullRequest: "own",
 };
 

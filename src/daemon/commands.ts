@@ -84,6 +84,7 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
       if (halting) throw new HoldfastError("conflict", "The sessions are being stopped; nothing new is started.");
       return (await import("./spawn.ts")).spawn(parts, loop, options.tracking, pending, ask);
     },
+    spawning: ({ params }) => ({ session: pending.awaited(params["id"] ?? "") }),
     stop: verb("stop"),
     kill: verb("kill"),
     restore: verb("restore"),

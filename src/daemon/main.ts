@@ -2,19 +2,16 @@
  * Puts the daemon together: the only file that knows every concrete part. Order matters: the lock comes first, the store
  * before anything that acts, a first answer for every session before the API listens, and the report to whoever waits last.
  */
-import { chmodSync, rmSync, writeSync, closeSync, readFileSync } from "node:fs";
+import { chmodSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { openAgents, readAgentFacts } from "../agents/registry.ts";
 import { build, version } from "../base/build.ts";
-import { readCgroupFacts, scopePrefix } from "../base/cgroup-facts.ts";
-import { judgeCgroup } from "../base/cgroup-risk.ts";
 import { keepWritten, makePrivateDirectory, readJson, writeAtomically } from "../base/durable-file.ts";
 import {
   type DaemonFile,
   defaultLaunchOptions,
   type LaunchOptions,
   readLaunchOptions,
-  type StartReport,
 } from "../base/launch-options.ts";
 import { keepLaunch } from "../base/launch-file.ts";
 import { acquireLock, type Lock } from "../base/lock.ts";
@@ -30,7 +27,6 @@ import { openAccess } from "../http/access.ts";
 import { assertMayListen } from "../http/hosts.ts";
 import { createApi, type Api } from "../http/server.ts";
 import type { AgentDefinition, Agents } from "../ports/agents.ts";
-import { HoldfastError, messageOf } from "../protocol/error.ts";
 import type { SessionId } from "../protocol/ids.ts";
 import { keeperText } from "../keeper/keeper.ts";
 import { openAcpRuntime } from "../runtime/acp/runtime.ts";
@@ -52,6 +48,7 @@ import { selfCheck } from "./self-check.ts";
 import { createTail } from "./tail.ts";
 import { TrackingDoor } from "./tracking-door.ts";
 import { createTerminals } from "./terminals.ts";
+import { baseEnvironment, failure, managedBy, onCrash, report, scopeOfItsOwn } from "./this-process.ts";
 
 /** A stop is to be over within a second: what is in the middle of an action is repeated by the next daemon. */
 const stopGraceMs = 300;
@@ -59,7 +56,6 @@ const stopGraceMs = 300;
 /** The setting that holds what the files said of agents. */
 const keptAgents = "config.agents";
 
-const foreground = process.argv.includes("--foreground");
 /**
  * @param dist the directory of the built program.
  * @param umask of whoever started it.
@@ -314,16 +310,6 @@ function hasPassphrase(paths: Paths): boolean {
   }
 }
 
-/** What agents inherit: what this process was given, less what is only ours. */
-function baseEnvironment(): Record<string, string> {
-  const ours = /^HOLDFAST_(PASSPHRASE|MANAGED_BY|TEST_POINTS|TRACKER_.*)$/;
-  return Object.fromEntries(
-    Object.entries(process.env).filter(
-      (entry): entry is [string, string] => entry[1] !== undefined && !ours.test(entry[0]),
-    ),
-  );
-}
-
 /** Copied into the home, so that nothing that runs depends on where we are installed. */
 function installKeeper(home: string): { path: string; digest: string } {
   const digest = digestOf(keeperText);
@@ -331,53 +317,4 @@ function installKeeper(home: string): { path: string; digest: string } {
   // Compared, not only looked for: a power cut right after the first start can leave it empty.
   keepWritten(path, keeperText, 0o700);
   return { path, digest };
-}
-
-/** A unit that ends all of its processes when it is stopped must not hold the agents' tmux server. */
-function scopeOfItsOwn(): string[] {
-  return judgeCgroup(readCgroupFacts()).risk === "none" ? [] : (scopePrefix() ?? []);
-}
-
-function managedBy(): string | null {
-  if (!foreground) return null;
-  if (process.env["INVOCATION_ID"] !== undefined) return "systemd";
-  return process.env["XPC_SERVICE_NAME"] === undefined || process.env["XPC_SERVICE_NAME"] === "0"
-    ? "foreground"
-    : "launchd";
-}
-
-/** Tells whoever waits, then lets go of the pipe: nothing of ours depends on the starter living on. */
-function report(message: StartReport): void {
-  if (foreground) {
-    if (message.report === "ready") console.log(`Holdfast is running at ${message.url} (pid ${message.pid}).`);
-    else if (message.report === "failed")
-      console.error(message.hint === null ? message.message : `${message.message}\n${message.hint}`);
-    else console.error("Holdfast is already running for this home.");
-    return;
-  }
-  try {
-    writeSync(3, `${JSON.stringify(message)}\n`);
-    closeSync(3);
-  } catch {
-    // Nobody waits.
-  }
-}
-
-function failure(error: unknown): StartReport {
-  const known = error instanceof HoldfastError;
-  return {
-    report: "failed",
-    code: known ? error.code : ((error as NodeJS.ErrnoException).code ?? "internal"),
-    message: messageOf(error),
-    hint: known ? error.hint : null,
-  };
-}
-
-/** A crash means the same as a stop: every agent keeps running. The next start finds the reason in the log. */
-function onCrash(log: LogFile): void {
-  process.on("uncaughtException", (error) => {
-    log.error("the daemon crashed; agents keep running", { error });
-    process.exit(70);
-  });
-  process.on("unhandledRejection", (error) => log.error("a failure nobody handled", { error }));
 }

@@ -1,7 +1,8 @@
 /**
  * Spawns between their checks and their record. Both take a moment, and two at once must not pass the same limit or choose
- * the same id.
+ * the same id. And those that somebody waits for.
  */
+import type { SessionId } from "../protocol/ids.ts";
 import type { SessionState } from "../protocol/session.ts";
 
 interface PendingSpawn {
@@ -12,6 +13,7 @@ interface PendingSpawn {
 
 export class PendingSpawns {
   readonly #pending = new Set<PendingSpawn>();
+  readonly #awaited = new Map<string, SessionId>();
 
   /** Counted until it is left, which is when its session is on record or was refused. */
   enter(project: string, role: SessionState["role"]): { choose: (id: string) => void } & Disposable {
@@ -21,6 +23,16 @@ export class PendingSpawns {
       choose: (id) => void (spawn.id = id),
       [Symbol.dispose]: () => void this.#pending.delete(spawn),
     };
+  }
+
+  /** Until whoever asked has the answer, the session can be found by the name they gave their request. */
+  await(request: string | undefined, session: SessionId): Disposable {
+    if (request !== undefined) this.#awaited.set(request, session);
+    return { [Symbol.dispose]: () => void (request !== undefined && this.#awaited.delete(request)) };
+  }
+
+  awaited(request: string): SessionId | null {
+    return this.#awaited.get(request) ?? null;
   }
 
   isChosen(id: string): boolean {

@@ -37,7 +37,7 @@ export async function spawn(
   const request = ask.body as SpawnRequest;
   const settings = await settingsOf(parts, request.project);
   const existing = request.resume === true ? sessionOfIssue(parts, settings, request.issue) : null;
-  if (existing !== null) return resume(parts, loop, existing, request, ask);
+  if (existing !== null) return resume(parts, loop, pending, existing, ask);
 
   const { role, kind, agent } = wanted(settings, request);
   const definition = agentFor(parts, settings, agent, kind);
@@ -87,7 +87,9 @@ export async function spawn(
   );
   place[Symbol.dispose]();
   loop.asked(id);
-  return request.wait === false ? sessionJson(parts, loop, state) : settled(parts, loop, state, ask.signal);
+  if (request.wait === false) return sessionJson(parts, loop, state);
+  using _awaited = pending.await(ask.requestId, id);
+  return await settled(parts, loop, state, ask.signal);
 }
 
 function noIssue({ prompt }: SpawnRequest): SpawnIssue {
@@ -230,18 +232,20 @@ export function sessionOfIssue(
 async function resume(
   parts: Parts,
   loop: Loop,
+  pending: PendingSpawns,
   session: SessionState,
-  request: SpawnRequest,
   ask: Ask,
 ): Promise<SessionJson> {
-  const { prompt } = request;
+  const { prompt, wait } = ask.body as SpawnRequest;
   const text = prompt === undefined || prompt === "" ? null : prompt;
   const promptId = asPromptId(`${session.id}-${session.seq}`);
   const running = wantsToRun(session) && (session.run.run === "up" || session.run.run === "launching");
   const verb: Verb | null = text !== null ? { verb: "prompt", promptId, text } : running ? null : { verb: "restore" };
   const state = verb === null ? session : await change(parts, loop, session, verb, ask.actor);
   loop.asked(session.id);
-  return request.wait === false ? sessionJson(parts, loop, state) : settled(parts, loop, state, ask.signal);
+  if (wait === false) return sessionJson(parts, loop, state);
+  using _awaited = pending.await(ask.requestId, session.id);
+  return await settled(parts, loop, state, ask.signal);
 }
 
 export function missingTools(definition: AgentDefinition, kind: Kind): string[] {

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Ask, Guard, Handlers, Logger, OwnRoute, RawBody } from "../ports/commands.ts";
 import { HoldfastError } from "../protocol/error.ts";
-import type { Route, RouteName } from "../protocol/http.ts";
+import { requestHeader, type Route, type RouteName } from "../protocol/http.ts";
 import type { Answers } from "../protocol/wire.ts";
 import type { Access, Bearer } from "./access.ts";
 import { sendBytes, sendError, sendJson } from "./answer.ts";
@@ -86,7 +86,15 @@ async function callRoute(parts: DispatchParts, call: Call): Promise<void> {
   response.on("close", () => {
     if (!response.writableFinished) gone.abort();
   });
-  const ask: Ask = { params: match.params, query, body, actor, signal: gone.signal };
+  const named = request.headers[requestHeader];
+  const ask: Ask = {
+    params: match.params,
+    query,
+    body,
+    actor,
+    ...(typeof named === "string" ? { requestId: named } : {}),
+    signal: gone.signal,
+  };
   if (isOwn(parts.own, name)) {
     parts.guard(name, ask);
     await parts.own[name]({ ...ask, bearer, request, response });

@@ -11,6 +11,8 @@ export interface Ask {
   /** Validated by the route's schema; the handler casts it to that schema's type. */
   body: unknown;
   actor: Actor;
+  /** The asker's own name for this request, by which it can ask what has become of it. */
+  requestId?: string;
   /** Aborted when the client has gone; what was begun goes on. */
   signal: AbortSignal;
 }

@@ -98,6 +98,12 @@ export const routes = {
     body: "spawnRequest",
     answer: "sessionJson",
   },
+  spawning: {
+    method: "GET",
+    path: "/api/spawns/{id}",
+    summary: "The session of a spawn that is still waited for, by the id that came with it as holdfast-request",
+    answer: "spawningJson",
+  },
   stop: verb("stop", "End the processes politely; worktree and conversation are kept"),
   kill: verb("kill", "End the whole process tree; the worktree goes to the trash"),
   restore: verb("restore", "Bring a session back into its conversation"),
@@ -398,3 +404,6 @@ export type RouteName = keyof typeof routes;
 /** The WebSocket subprotocol, and the one that carries the token, since browsers cannot send a header there. */
 export const streamProtocol = "holdfast.v1";
 export const tokenProtocolPrefix = "holdfast.token.";
+
+/** A header, because a daemon that does not know it yet takes the spawn all the same. */
+export const requestHeader = "holdfast-request";

@@ -216,6 +216,7 @@ export const trackerJson = z.object({
   restsUntil: time,
   lastOk: time,
 });
+export const spawningJson = z.object({ session: z.nullable(z.string()) });
 export const wakeJson = z.object({ woken: z.boolean() });
 export const trashJson = z.object({
   id: z.string(),
@@ -353,6 +354,7 @@ export interface Answers {
   sessions: SessionJson[];
   session: SessionJson;
   spawn: SessionJson;
+  spawning: Infer<typeof spawningJson>;
   stop: VerbAnswer;
   kill: VerbAnswer;
   restore: VerbAnswer;

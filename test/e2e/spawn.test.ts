@@ -84,12 +84,12 @@ test("[SPAWN-3] a worktree that cannot be made leaves nothing behind", async () 
   await using home = await ProjectHome.make();
   writeFileSync(
     join(home.repo, "holdfast.yaml"),
-    "projects:\n  my-app:\n    path: .\n    prefix: ma\n    postCreate: ['false']\n",
+    "projects:\n  my-app:\n    path: .\n    prefix: ma\n    postCreate: [\"sh -c 'echo it broke; exit 3'\"]\n",
   );
   await home.ok(["project", "add", home.repo]);
   const ran = await home.cli(["spawn", "my-app", "--agent", "demo", "--kind", "terminal"]);
   expect(ran.code).toBe(1);
-  expect(ran.stderr).toContain("false");
+  expect(ran.stderr).toContain("failed: exit code 3.\nit broke\n");
   expect(await home.json<SessionJson[]>(["session", "ls", "--include-terminated"])).toEqual([]);
   expect(await home.git(home.repo, ["branch", "--list", "ma-*"])).toBe("");
 });

@@ -101,3 +101,21 @@ test("[WORK-6] what git, a command and an agent make has the modes that the pers
     expect(mode(join(admin, name)), name).toBe(statSync(join(admin, name)).isDirectory() ? folder : file);
   }
 });
+
+test("[DOC-6] doctor names every mistake in the person's configuration and in the projects', with its place", async () => {
+  await using home = await ProjectHome.make();
+  const file = join(home.repo, "holdfast.yaml");
+  const sound = JSON.stringify({ projects: { "my-app": { path: "." } } });
+  writeFileSync(file, sound);
+  await home.ok(["project", "add", home.repo]);
+  const told = async (): Promise<string[]> =>
+    (await home.cli(["doctor"])).stdout.split("\n").filter((line) => /configuration/.test(line));
+  expect(await told()).toMatchObject([expect.stringContaining("1 configuration file can be read.")]);
+  writeFileSync(file, "projects:\n  my-app:\n    path: .\n    agnt: demo\n");
+  writeFileSync(home.paths.config, "defaults:\n  knd: chat\n");
+  expect(await told()).toMatchObject([
+    expect.stringContaining(`${home.paths.config}:2:3: unknown key "knd" (did you mean "kind"?)`),
+    expect.stringContaining(`${file}:4:5: unknown key "agnt" (did you mean "agent"?)`),
+  ]);
+  expect((await home.cli(["doctor"])).code).toBe(1);
+});

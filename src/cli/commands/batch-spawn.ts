@@ -1,10 +1,12 @@
 import { Slots } from "../../base/slots.ts";
 import { messageOf } from "../../protocol/error.ts";
 import { kinds } from "../../protocol/session.ts";
+import { callSpawn } from "../call-spawn.ts";
 import { type CommandEntry, jsonOption, noWaitOption, projectOption } from "../entry-types.ts";
 import { noProjectHere, projectAt, unknownProject } from "../projects.ts";
 import { batchLine, type BatchResult, batchSummary } from "../render/spawned.ts";
 import { spawnBody, spawnOptionEntries } from "../spawn-options.ts";
+import { Waits } from "../waits.ts";
 
 /** As many as the daemon starts at once; more would only wait there. */
 const atOnce = 4;
@@ -29,17 +31,19 @@ export const command: CommandEntry = {
     if (named !== undefined && project === undefined) throw unknownProject(named, projects);
     if (project === null || project === undefined) throw noProjectHere(context.cwd);
     const json = input.flag("json");
+    const issues = [...new Set(input.args)];
+    const waits = new Waits(context, issues.length);
     const slots = new Slots(atOnce, Infinity);
     const spawnOne = async (issue: string): Promise<BatchResult> => {
       try {
-        const session = await context.call("spawn", { body: spawnBody({ project: project.id, issue, input }) });
+        const session = await callSpawn(context, waits, spawnBody({ project: project.id, issue, input }));
         return { issue, session: session.id, error: null };
       } catch (error) {
         return { issue, session: null, error: messageOf(error) };
       }
     };
     const results = await Promise.all(
-      [...new Set(input.args)].map((issue) =>
+      issues.map((issue) =>
         slots.run(async () => {
           const result = await spawnOne(issue);
           if (!json) context.out(batchLine(result));

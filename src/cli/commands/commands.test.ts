@@ -322,6 +322,16 @@ describe("spawn", () => {
     expect(unknown.err).toBe("Unknown project: nope\nValid projects: my-app, other");
   });
 
+  test("[CLI-24] a fast spawn tells nothing on a terminal either, and asks for nothing more", async () => {
+    const { run, asked } = await daemon({
+      "GET /api/projects": { answer: [projectOf("my-app", "/x")] },
+      "POST /api/sessions": { answer: sessionOf({ id: "ma-7" }) },
+    });
+    const ran = await run(["spawn", "my-app", "7"], { terminal: true });
+    expect([ran.err, ran.out.split("\n").at(-1)]).toEqual(["", "SESSION=ma-7"]);
+    expect(asked.map(({ line }) => line)).toEqual(["GET /api/projects", "POST /api/sessions"]);
+  });
+
   test("batch-spawn gives each issue its result and exits 1 if one failed", async () => {
     const { run } = await daemon({
       "GET /api/projects": { answer: [projectOf("my-app", "/x")] },

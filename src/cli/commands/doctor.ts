@@ -16,10 +16,11 @@ export const command: CommandEntry = {
   notes: "Exit code 1 if anything failed. The daemon is asked if it runs, and never started.",
   daemon: "alone",
   async run(context, input) {
-    const [{ checkTools, checkAgents }, { checkHome }, { checkStrays }, { checkCgroup, checkDaemon }] =
+    const [{ checkTools, checkAgents }, { checkHome }, { checkConfig }, { checkStrays }, { checkCgroup, checkDaemon }] =
       await Promise.all([
         import("../doctor/tools.ts"),
         import("../doctor/home.ts"),
+        import("../doctor/config.ts"),
         import("../doctor/strays.ts"),
         import("../doctor/machine.ts"),
       ]);
@@ -29,6 +30,7 @@ export const command: CommandEntry = {
       ...(await checkTools(context.env)),
       ...checkAgents(context.env),
       ...home,
+      ...(await checkConfig(context)),
       ...(home.some((each) => each.check === "leftovers") ? [] : [nothingLeft]),
       ...checkCgroup(context),
       ...(await checkDaemon(context)),

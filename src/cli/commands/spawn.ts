@@ -1,9 +1,11 @@
 import { kinds, roles } from "../../protocol/session.ts";
+import { callSpawn } from "../call-spawn.ts";
 import { type CommandEntry, jsonOption, noWaitOption } from "../entry-types.ts";
 import { noProjectHere, projectAt } from "../projects.ts";
 import { spawnedLines } from "../render/spawned.ts";
 import { spawnTarget } from "../spawn-target.ts";
 import { spawnBody, spawnOptionEntries } from "../spawn-options.ts";
+import { Waits } from "../waits.ts";
 
 export const command: CommandEntry = {
   arguments: [
@@ -33,14 +35,15 @@ export const command: CommandEntry = {
     ["for an issue of a project", "holdfast spawn my-app 123"],
     ["take up what was begun for it", "holdfast spawn my-app 123 --resume"],
   ],
-  notes: "Returns when the agent runs or has failed. The last line is SESSION=<id>.",
+  notes:
+    "Returns when the agent runs or has failed. The last line is SESSION=<id>.\nOn a terminal stderr tells what takes long; Ctrl-C only stops the waiting.",
   daemon: "starts",
   async run(context, input) {
     const projects = await context.call("projects");
     const typed = { args: input.args, issueOption: input.text("issue") };
     const target = spawnTarget(typed, projects, projectAt(context.cwd, projects));
     if (target === "none-here") throw noProjectHere(context.cwd);
-    const session = await context.call("spawn", { body: spawnBody({ ...target, input }) });
+    const session = await callSpawn(context, new Waits(context), spawnBody({ ...target, input }));
     if (input.flag("json")) context.json(session);
     else context.out(spawnedLines(session).join("\n"));
   },

@@ -88,7 +88,8 @@ export class Bounds {
 
   /** An agent that we stopped may have been left so by an earlier daemon. */
   adopt(worker: Worker): void {
-    worker.bounds.paused = existsSync(join(worker.directory, pausedFile));
+    // Not by join(), as in worker-files.ts.
+    worker.bounds.paused = existsSync(`${worker.directory}/${pausedFile}`);
   }
 
   #run(worker: Worker, work: () => Promise<void>): void {

@@ -42,17 +42,17 @@ export class WorkerFiles {
     return this.#workers;
   }
 
+  // These not by join(): ids are names, and at a start 500 of each are a sixth of the whole adoption.
   sessionDirectory(session: SessionId): string {
-    return join(this.#workers, session);
+    return `${this.#workers}/${session}`;
   }
 
-  /** Not by join(): ids are names, and at a start 500 of these are a sixth of the whole adoption. */
   directory(session: SessionId, launch: LaunchId): string {
     return `${this.#workers}/${session}/${launch}`;
   }
 
   recordPath(session: SessionId): string {
-    return join(this.#workers, session, recordFile);
+    return `${this.#workers}/${session}/${recordFile}`;
   }
 
   /** Throws when it exists: nothing is ever reused. */

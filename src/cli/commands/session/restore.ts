@@ -1,6 +1,7 @@
 import { type CommandEntry, jsonOption, noWaitOption, sessionArgument } from "../../entry-types.ts";
 import { restoredLines } from "../../render/restored.ts";
 import { callVerb, sayNotes, verbJson } from "../../verb.ts";
+import { waitingBack } from "../../waits.ts";
 
 export const command: CommandEntry = {
   arguments: [sessionArgument],
@@ -12,7 +13,7 @@ export const command: CommandEntry = {
   async run(context, input) {
     const id = input.arg(0);
     const wait = !input.flag("no-wait");
-    const answer = await callVerb(context, "restore", id, wait ? {} : { wait });
+    const answer = await callVerb(waitingBack(context, input), "restore", id, wait ? {} : { wait });
     if (input.flag("json")) context.json(verbJson(answer));
     else if (!wait) context.out(`Session ${id} will be restored.`);
     else context.out(restoredLines(answer.session).join("\n"));

@@ -1,5 +1,6 @@
 import { type CommandEntry, jsonOption, noWaitOption, sessionArgument } from "../../entry-types.ts";
 import { runVerb, sayNotes } from "../../verb.ts";
+import { waitingBack } from "../../waits.ts";
 
 export const command: CommandEntry = {
   arguments: [sessionArgument],
@@ -8,7 +9,10 @@ export const command: CommandEntry = {
   notes: "It runs again, in its own conversation.",
   daemon: "starts",
   async run(context, input) {
-    const answer = await runVerb(context, input, "wake", { done: "woken", recorded: "will be woken" });
+    const answer = await runVerb(waitingBack(context, input), input, "wake", {
+      done: "woken",
+      recorded: "will be woken",
+    });
     sayNotes(context, input, answer);
   },
 };

@@ -1,0 +1,84 @@
+import { expect, test } from "vitest";
+import { leftLines, Progress } from "./progress.ts";
+
+type Told = { type: string } & Record<string, unknown>;
+
+function told(events: readonly Told[], among = false): string[] {
+  const progress = new Progress({ id: "ma-1", agent: "claude", among });
+  return events.flatMap((event, at) => progress.take({ seq: at + 1, at: "2026-01-01T00:00:00.000Z", ...event }));
+}
+const output = (text: string): Told => ({ type: "workspace.output", text });
+
+test("[CLI-24] a spawn's steps are told once each, postCreate with what it prints", () => {
+  const lines = told([
+    { type: "session.created" },
+    { type: "prompt.admitted" },
+    output("Submodule lib is filled.\n$ npm ci\nadd"),
+    output("ed 3 packages\n\n$ make\n"),
+    output("no line end"),
+    { type: "workspace.ready" },
+    { type: "launch.started" },
+    { type: "launch.up" },
+  ]);
+  expect(lines).toEqual([
+    "ma-1: making the worktree",
+    "  Submodule lib is filled.",
+    "ma-1: running postCreate",
+    "  $ npm ci",
+    "  added 3 packages",
+    "",
+    "  $ make",
+    "  no line end",
+    "ma-1: starting claude",
+  ]);
+});
+
+test("[CLI-24] a restore's steps; an agent that is started once more", () => {
+  const lines = told([
+    { type: "session.intent", want: { want: "running" } },
+    { type: "workspace.restored" },
+    { type: "launch.started" },
+    { type: "run.ended" },
+    { type: "launch.started" },
+    { type: "session.intent", want: { want: "killed" } },
+  ]);
+  expect(lines).toEqual([
+    "ma-1: bringing it back",
+    "ma-1: its worktree is back from the trash",
+    "ma-1: starting claude",
+    "ma-1: starting claude again",
+  ]);
+});
+
+test("[CLI-24] of several each line says whose it is", () => {
+  expect(told([{ type: "session.created" }, output("$ make\nbuilt\n")], true)).toEqual([
+    "ma-1: making the worktree",
+    "ma-1: running postCreate",
+    "ma-1:  $ make",
+    "ma-1:  built",
+  ]);
+});
+
+test("[CLI-8] what a command prints moves and colours nothing; of a progress bar its last state is told", () => {
+  const bar = " 10%\r 50%\r100%\r\n";
+  expect(told([output(`${bar}\u001b[32mgreen\u001b[0m\u001b[2K\n\u0007bell\u009b\n`)])).toEqual([
+    "  100%",
+    "  green",
+    "   bell",
+  ]);
+});
+
+test("[CLI-25] who leaves is told what goes on, and what was never begun", () => {
+  expect(leftLines({ verb: "spawn", sessions: ["ma-1"], unnamed: 0, unasked: 0 })).toEqual([
+    "Not waiting any longer: ma-1 is still being started.",
+    "  Look:   holdfast session show ma-1",
+    "  End it: holdfast session kill ma-1",
+  ]);
+  expect(leftLines({ verb: "restore", sessions: ["ma-1"], unnamed: 0, unasked: 0 }).at(-1)).toBe(
+    "  End it: holdfast session stop ma-1",
+  );
+  expect(leftLines({ verb: "spawn", sessions: [], unnamed: 2, unasked: 3 })).toEqual([
+    "Not waiting any longer: the daemon goes on with the spawn. Look: holdfast session ls",
+    "Nothing was begun for 3 further issues.",
+  ]);
+});

@@ -1,0 +1,86 @@
+import { spawn } from "@lydell/node-pty";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { ProjectHome } from "../harness/project.ts";
+import { until } from "../harness/until.ts";
+
+const cli = join(import.meta.dirname, "../../bin/holdfast");
+
+interface AtTerminal {
+  /** What stderr showed. */
+  screen: () => string;
+  stdout: () => string;
+  type: (keys: string) => void;
+  ended: Promise<{ exitCode: number; signal?: number | undefined }>;
+}
+
+/** Runs the CLI with a terminal for its stderr, and its stdout in a file. */
+function atTerminal(home: ProjectHome, args: string[]): AtTerminal {
+  const out = join(home.directory, "stdout");
+  const script = 'out=$1; shift; exec "$@" >"$out"';
+  const options = { cols: 200, rows: 50, cwd: home.directory, env: { ...home.env, TERM: "xterm" } };
+  const terminal = spawn("sh", ["-c", script, "sh", out, cli, ...args], options);
+  let screen = "";
+  terminal.onData((text) => void (screen += text));
+  return {
+    screen: () => screen.replaceAll("\r\n", "\n"),
+    stdout: () => readFileSync(out, "utf8"),
+    type: (keys) => terminal.write(keys),
+    ended: new Promise((resume) => terminal.onExit(resume)),
+  };
+}
+
+/** Its postCreate waits for the file `go` in the worktree. */
+async function gatedHome(): Promise<ProjectHome> {
+  const home = await ProjectHome.make();
+  const wait = "sh -c 'until test -e go; do sleep 0.1; done'";
+  const config = `projects:\n  my-app:\n    path: .\n    prefix: ma\n    postCreate: [echo first words, "${wait}"]\n`;
+  writeFileSync(join(home.repo, "holdfast.yaml"), config);
+  await home.ok(["project", "add", home.repo]);
+  return home;
+}
+
+const worktree = (home: ProjectHome, id: string): string => join(home.home, "worktrees", "my-app", id);
+const args = ["spawn", "my-app", "--agent", "demo", "--kind", "terminal"];
+
+test("[CLI-24] a long spawn tells its steps on a terminal; stdout is as always, without a terminal nothing is told; so does a restore", async () => {
+  await using home = await gatedHome();
+  // Begun first: once the other one tells something, this one has waited for as long.
+  const piped = home.cli([...args, "--json"]);
+  await until("the first worktree", () => existsSync(worktree(home, "ma-1")));
+  const spawning = atTerminal(home, args);
+  await until("what postCreate prints", () => spawning.screen().includes("\n  first words\n"));
+  expect(spawning.screen()).toMatch(
+    /^ma-2: making the worktree\nma-2: running postCreate\n {2}\$ echo first words\n {2}first words\n/,
+  );
+  expect(spawning.stdout()).toBe("");
+  for (const id of ["ma-1", "ma-2"]) writeFileSync(join(worktree(home, id), "go"), "");
+  expect((await spawning.ended).exitCode).toBe(0);
+  const lines = spawning.stdout().trimEnd().split("\n");
+  expect([lines[0], lines.at(-1)]).toEqual(["Session ma-2 is running (demo, my-app).", "SESSION=ma-2"]);
+  const { code, stdout, stderr } = await piped;
+  expect([code, (JSON.parse(stdout) as { id: string }).id, stderr]).toEqual([0, "ma-1", ""]);
+
+  await home.ok(["session", "stop", "ma-1"]);
+  home.arm("launch.recorded", "pause");
+  const restoring = atTerminal(home, ["session", "restore", "ma-1"]);
+  await until("the agent's start", () => restoring.screen() === "ma-1: bringing it back\nma-1: starting demo\n");
+  home.disarm("launch.recorded");
+  expect((await restoring.ended).exitCode).toBe(0);
+  expect(restoring.stdout()).toMatch(/^Session ma-1 restored\.\n/);
+});
+
+test("[CLI-25] Ctrl-C says that the spawn goes on and how to look or end it; and so it does", async () => {
+  await using home = await gatedHome();
+  const spawning = atTerminal(home, args);
+  await until("the wait", () => spawning.screen().includes("\n  first words\n"));
+  spawning.type("\u0003");
+  expect((await spawning.ended).signal).toBe(2);
+  expect(spawning.screen()).toContain("\nNot waiting any longer: ma-1 is still being started.\n");
+  expect(spawning.screen()).toContain("\n  End it: holdfast session kill ma-1\n");
+  expect(spawning.stdout()).toBe("");
+  expect((await home.show("ma-1")).status).toBe("starting");
+  writeFileSync(join(worktree(home, "ma-1"), "go"), "");
+  await home.status("ma-1", "idle");
+});

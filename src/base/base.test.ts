@@ -185,6 +185,16 @@ test("[HOME-1] one directory holds everything of a home, and two homes never mee
   ]);
 });
 
+test("[HOME-2] a relative or empty XDG directory is ignored", () => {
+  const named = { XDG_STATE_HOME: "state", XDG_CONFIG_HOME: "", XDG_DATA_HOME: "./data" };
+  const { home, config, worktrees } = resolvePaths({ HOME: "/home/u", ...named });
+  expect([home, config, worktrees]).toEqual([
+    "/home/u/.local/state/holdfast",
+    "/home/u/.config/holdfast/config.yaml",
+    "/home/u/.local/share/holdfast/worktrees",
+  ]);
+});
+
 test("[HOME-1] the digest that tells homes apart is FNV-1a", () => {
   const reference = (text: string): string => {
     let hash = 0xcbf29ce484222325n;

@@ -48,12 +48,12 @@ export function resolvePaths(env: NodeJS.ProcessEnv = process.env): Paths {
   const user = env["HOME"] ?? os().homedir();
   const home =
     own === undefined || own === ""
-      ? join(env["XDG_STATE_HOME"] ?? join(user, ".local/state"), "holdfast")
+      ? join(xdg(env["XDG_STATE_HOME"]) ?? join(user, ".local/state"), "holdfast")
       : resolve(own);
   const separate = own === undefined || own === "";
-  const data = separate ? join(env["XDG_DATA_HOME"] ?? join(user, ".local/share"), "holdfast") : home;
+  const data = separate ? join(xdg(env["XDG_DATA_HOME"]) ?? join(user, ".local/share"), "holdfast") : home;
   const config = separate
-    ? join(env["XDG_CONFIG_HOME"] ?? join(user, ".config"), "holdfast", "config.yaml")
+    ? join(xdg(env["XDG_CONFIG_HOME"]) ?? join(user, ".config"), "holdfast", "config.yaml")
     : join(home, "config.yaml");
   const run = join(home, "run");
   const wanted = join(run, "daemon.sock");
@@ -84,4 +84,9 @@ export function resolvePaths(env: NodeJS.ProcessEnv = process.env): Paths {
     socket: tooLong ? join(os().tmpdir(), `holdfast-${os().userInfo().uid}`, `${digestOf(home)}.sock`) : wanted,
     socketMoved: tooLong ? `${wanted} is longer than the ${maxSocketBytes} bytes a socket path may have` : null,
   };
+}
+
+/** The standard has a relative one ignored, and so is an empty one: the daemon stands in another directory than the person. */
+function xdg(directory: string | undefined): string | undefined {
+  return directory?.startsWith("/") === true ? directory : undefined;
 }

@@ -35,11 +35,14 @@ export interface ContextOptions {
 
 export function createContext({ env, cwd, dist, io, now = Date.now }: ContextOptions): Context {
   let paint: Paint | undefined;
+  const paths = resolvePaths(env);
+  const own = env["HOLDFAST_HOME"] ?? "";
   const context: Context = {
-    env,
+    // A relative home means something else to the daemon, which stands in it.
+    env: own === "" || own === paths.home ? env : { ...env, HOLDFAST_HOME: paths.home },
     cwd,
     dist,
-    paths: resolvePaths(env),
+    paths,
     get paint() {
       return (paint ??= makePaint(wantsColours(env, io.isTerminal(1))));
     },

@@ -33,7 +33,8 @@ if (major < oldest[0]! || (major === oldest[0] && minor < oldest[1]!)) {
 /** Saves 2 ms of a command, 4 where commander is loaded. Only in a home that exists: making one is `start`'s business. */
 function cacheCompiledCode(): void {
   const env = process.env;
-  const home = env["HOLDFAST_HOME"] || (env["XDG_STATE_HOME"] || env["HOME"] + "/.local/state") + "/holdfast";
+  const state = env["XDG_STATE_HOME"] || "";
+  const home = env["HOLDFAST_HOME"] || (state.charAt(0) === "/" ? state : env["HOME"] + "/.local/state") + "/holdfast";
   if (process.getBuiltinModule("node:fs").existsSync(home)) {
     process.getBuiltinModule("node:module").enableCompileCache(home + "/cache");
   }

@@ -4,7 +4,7 @@
  */
 const umask = process.umask(0o077);
 const { HOLDFAST_HOME: own, XDG_STATE_HOME: state, HOME: user } = process.env;
-const stateHome = state ?? (user === undefined ? null : `${user}/.local/state`);
+const stateHome = state?.startsWith("/") ? state : user === undefined ? null : `${user}/.local/state`;
 const home = own || (stateHome === null ? null : `${stateHome}/holdfast`);
 if (home !== null) process.getBuiltinModule("node:module").enableCompileCache(`${home}/cache`);
 void import("./main.ts").then(({ main }) => main(import.meta.dirname, umask));

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { createServer } from "node:net";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { defaultPort } from "../../src/base/launch-options.ts";
 import { identify, isAlive } from "../../src/base/pid.ts";
@@ -52,6 +52,15 @@ test("[DAEMON-2] stop ends the daemon, says so, and succeeds when there is nothi
   expect(existsSync(home.paths.socket)).toBe(false);
   expect(await home.ok(["stop"])).toBe("Holdfast is not running.\n");
   expect((await info(home)).state).toBe("stopped");
+});
+
+test("[HOME-2] a relative home is the same for the command and for the daemon", async () => {
+  await using home = new Home();
+  const here = { cwd: dirname(home.home), env: { HOLDFAST_HOME: basename(home.home) } };
+  expect(await home.cli(["start", "--port", "0"], here)).toMatchObject({ code: 0 });
+  expect((await info(home)).home).toBe(home.home);
+  expect(existsSync(join(home.home, basename(home.home)))).toBe(false);
+  expect((await home.cli(["stop"], here)).stdout).toBe("Daemon stopped. No sessions were running.\n");
 });
 
 test("[DAEMON-17] what a start compiles is kept in the home for the next one", async () => {

@@ -81,6 +81,8 @@ export function createFollowers(tail: Tail, log: Logger, heartbeatMs: number = d
   const flush = (): void => {
     scheduled = false;
     const begun = performance.now();
+    // Timers count whole milliseconds of a clock that stands still within a turn: they come up to a millisecond early.
+    if (begun < nextFlush) return schedule();
     const shared = new Map<string, EncodedFrame | null>();
     for (const follower of all) {
       if (!follower.behind || follower.sink.bufferedBytes() > maxBufferedBytes) continue;

@@ -17,18 +17,30 @@ const namedCommits = 10;
 export async function createWorkspace(parts: Parts, session: SessionState): Promise<"done"> {
   const plan = await planFor(parts, session);
   const output = new ShownOutput(parts, session.id);
+  using unwanted = untilUnwanted(parts, session);
   try {
-    const ready = await parts.workspaces.create(plan, (text) => output.add(text));
+    const ready = await parts.workspaces.create(plan, (text) => output.add(text), unwanted.signal);
     await reach("workspace.created");
     await parts.workspaces.exclude(ready.path, parts.agents.get(session.agent)?.terminal?.exclude ?? []);
     prepareSpare(parts, session);
     return await record(parts, session, [...output.rest(), { type: "workspace.ready", ...ready }]);
   } catch (error) {
+    // What is there of it is dealt with as the person wants it now.
+    if (unwanted.signal.aborted) return await record(parts, session, output.rest());
     // All or nothing: what was made of it goes. Whoever waits for the spawn removes the session; else it says why.
     parts.log.warn("a worktree could not be made", { session: session.id, error });
     await parts.workspaces.undo(plan);
     return record(parts, session, [...output.rest(), { type: "workspace.gone", reason: messageOf(error) }]);
   }
+}
+
+/** Tells when the session is no longer wanted to run: a command of minutes is not waited for then. */
+function untilUnwanted({ store }: Parts, { id }: SessionState): { signal: AbortSignal } & Disposable {
+  const unwanted = new AbortController();
+  const stop = store.onCommit(() => {
+    if (store.session(id)?.intent.want !== "running") unwanted.abort();
+  });
+  return { signal: unwanted.signal, [Symbol.dispose]: stop };
 }
 
 /** Behind the spawn, for the next one; where it fails, the next spawn makes its worktree by itself. */

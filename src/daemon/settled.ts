@@ -35,6 +35,7 @@ export async function settled(
   await loop.waitFor(id, over, spawnDeadlineMs, signal);
   if (last.workspace.at === "gone" && last.run.run === "none")
     throw await neverMade(parts, last, last.workspace.reason);
+  if (last.intent.want !== "running" && last.run.run !== "up") throw takenBack(last);
   const json = sessionJson(parts, loop, last);
   const { status, reason } = currentStatus(parts, loop.observation(last), last);
   const trouble = last.run.run === "up" ? null : loop.trouble(id);
@@ -55,6 +56,13 @@ export async function settled(
       hint: `The session is kept: holdfast session show ${id}, then holdfast session restore ${id} or holdfast session kill ${id}.`,
     },
   );
+}
+
+/** Somebody else had another wish while this one was waited for. */
+function takenBack({ id, intent }: SessionState): HoldfastError {
+  return new HoldfastError("conflict", `${id} was ${intent.want} before its agent ran.`, {
+    hint: `See holdfast session show ${id}.`,
+  });
 }
 
 /** Nothing of it is there, and whoever asked is told: then the session never came to be. Its number is not used again. */

@@ -76,8 +76,11 @@ export interface Workspaces {
   freeBranch(repository: string, wanted: string): Promise<string>;
   /** What would stop `create`, in sentences with the fix; empty when nothing would. */
   preflight(plan: WorkspacePlan): Promise<string[]>;
-  /** Repeatable: finishes what an interrupted call began. `output` gets what postCreate prints. */
-  create(plan: WorkspacePlan, output: (text: string) => void): Promise<WorkspaceReady>;
+  /**
+   * Repeatable: finishes what an interrupted call began. `output` gets what postCreate prints. Aborted, it ends a command
+   * that runs and throws; what was made so far stays as after a crash.
+   */
+  create(plan: WorkspacePlan, output: (text: string) => void, signal?: AbortSignal): Promise<WorkspaceReady>;
   /** Undoes a `create` that failed: only what is provably empty of work is removed, anything else is trashed. */
   undo(plan: WorkspacePlan): Promise<void>;
   inspect(path: string): Promise<WorkspaceWork>;

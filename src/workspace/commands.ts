@@ -1,5 +1,6 @@
 /** Runs postCreate commands one after the other in the worktree, with what they print shown as it comes. */
 import { spawn } from "node:child_process";
+import { endTree } from "../base/process-tree.ts";
 import { withPersonalUmask } from "../base/umask.ts";
 import { HoldfastError } from "../protocol/error.ts";
 import { splitArgv } from "./argv.ts";
@@ -8,23 +9,41 @@ import { cleanEnvironment } from "./environment.ts";
 /** A first `npm ci` of a large project on a slow line; longer is taken for hung. */
 const commandDeadlineMs = 20 * 60_000;
 const keptLines = 12;
+/** In the environment of all that a command starts, with the worktree: so is found what outlives it, or the daemon. */
+const marker = "HOLDFAST_MAKING";
+/** Package managers clean up behind themselves when they are asked to go. */
+const politeMs = 2_000;
+const forceMs = 3_000;
 /** How long what was printed last may take to arrive after the exit. */
 const drainMs = 250;
 
-export async function runCommands(
-  lines: readonly string[],
-  where: { path: string; env: Record<string, string>; output: (text: string) => void; deadlineMs?: number },
-): Promise<void> {
+interface Where {
+  path: string;
+  env: Record<string, string>;
+  output: (text: string) => void;
+  /** Nobody wants the worktree any more. */
+  signal?: AbortSignal | undefined;
+  deadlineMs?: number;
+}
+
+export async function runCommands(lines: readonly string[], where: Where): Promise<void> {
   const commands = lines.map((line) => ({ line, argv: splitArgv(line) }));
   for (const { line, argv } of commands) {
+    where.signal?.throwIfAborted();
     where.output(`$ ${line}\n`);
     const { code, signal, last, why } = await run(argv, where);
+    where.signal?.throwIfAborted();
     if (code === 0) continue;
     const how = why ?? (signal === null ? `exit code ${code}` : `ended by ${signal}`);
     throw new HoldfastError("launch-failed", [`postCreate \`${line}\` failed: ${how}.`, ...last].join("\n"), {
       hint: "Correct the project's postCreate, or run the command by hand to see more.",
     });
   }
+}
+
+/** Ends whatever commands of this worktree still run, and what they started. */
+export async function endCommands(path: string): Promise<void> {
+  await endTree({ roots: [], marker: { name: marker, values: [path] } }, { politeMs, forceMs });
 }
 
 interface Ran {
@@ -34,11 +53,8 @@ interface Ran {
   why: string | null;
 }
 
-async function run(
-  argv: readonly string[],
-  where: { path: string; env: Record<string, string>; output: (text: string) => void; deadlineMs?: number },
-): Promise<Ran> {
-  const env = { ...cleanEnvironment(), ...where.env };
+async function run(argv: readonly string[], where: Where): Promise<Ran> {
+  const env = { ...cleanEnvironment(), ...where.env, [marker]: where.path };
   return await new Promise<Ran>((resolve) => {
     let tail = "";
     let why: string | null = null;
@@ -47,12 +63,10 @@ async function run(
     );
     const timer = setTimeout(() => {
       why = "took too long and was ended";
-      try {
-        process.kill(-child.pid!, "SIGKILL");
-      } catch {
-        // Already gone.
-      }
+      void endCommands(where.path);
     }, where.deadlineMs ?? commandDeadlineMs);
+    const unwanted = (): void => void endCommands(where.path);
+    where.signal?.addEventListener("abort", unwanted, { once: true });
     const show = (text: string): void => {
       tail = (tail + text).slice(-8192);
       where.output(text);
@@ -61,6 +75,7 @@ async function run(
     child.stderr.setEncoding("utf8").on("data", show);
     const finish = (code: number | null, signal: NodeJS.Signals | null): void => {
       clearTimeout(timer);
+      where.signal?.removeEventListener("abort", unwanted);
       resolve({ code, signal, last: tail.trimEnd().split("\n").slice(-keptLines).filter(Boolean), why });
     };
     child.on("error", (error) => {

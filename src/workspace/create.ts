@@ -9,7 +9,7 @@ import { HoldfastError } from "../protocol/error.ts";
 import type { WorkspacePlan, WorkspaceReady } from "../ports/workspace.ts";
 import { creationMessage, findStart, type Start } from "./base.ts";
 import { describeInside, processesInside } from "./busy.ts";
-import { runCommands } from "./commands.ts";
+import { endCommands, runCommands } from "./commands.ts";
 import type { Context } from "./context.ts";
 import { beginFilters, type Filters } from "./filters.ts";
 import { checkoutDeadlineMs, git } from "./git.ts";
@@ -36,6 +36,7 @@ export async function createWorkspace(
   context: Context,
   plan: WorkspacePlan,
   output: (text: string) => void,
+  signal?: AbortSignal,
 ): Promise<WorkspaceReady> {
   const repository = await openRepository(plan.repository);
   checkPlan(repository, plan);
@@ -72,7 +73,7 @@ export async function createWorkspace(
   await passed("workspace.create.submodules");
   await link(context, repository, plan, filters, note);
   await passed("workspace.create.linked");
-  await runCommands(plan.postCreate, { path: plan.path, env: plan.env, output });
+  await runCommands(plan.postCreate, { path: plan.path, env: plan.env, output, signal });
   await passed("workspace.create.commands");
 
   const ready = describe(plan, start);
@@ -211,8 +212,9 @@ async function link(
   await provision({ root, path, symlinks, copy, scratch, filters: filters.none, note });
 }
 
-/** A git or a postCreate command that outlived the daemon may still be at it. */
+/** A git that outlived the daemon may still be at it, and finishes; a postCreate command is begun anew. */
 async function untilNobodyInside(path: string): Promise<void> {
+  if (processesInside(path).length > 0) await endCommands(path);
   const deadline = performance.now() + insideDeadlineMs;
   for (;;) {
     const inside = processesInside(path);

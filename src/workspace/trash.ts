@@ -8,7 +8,8 @@ import { dirname, join } from "node:path";
 import { HoldfastError, messageOf } from "../protocol/error.ts";
 import type { SessionId } from "../protocol/ids.ts";
 import type { TrashEntry } from "../ports/workspace.ts";
-import { describeInside, processesInside } from "./busy.ts";
+import { describeInside, processesInside, type Inside } from "./busy.ts";
+import { endCommands } from "./commands.ts";
 import type { Context } from "./context.ts";
 import { git } from "./git.ts";
 import { gitDirOf, readHead, readLine } from "./head.ts";
@@ -49,7 +50,13 @@ export async function moveToTrash(context: Context, request: TrashRequest): Prom
     await settle(context, known);
     return publicEntry(known);
   }
-  checkMovable(context, request);
+  let inside = processesInside(request.path);
+  if (inside.length > 0) {
+    // A command that was making it for a daemon that died; whoever else works in it is named and left alone.
+    await endCommands(request.path);
+    inside = processesInside(request.path);
+  }
+  checkMovable(context, request, inside);
   const unfinished = known !== null && !hasTree(context.trash, known.id) ? known : null;
   const { record, plain } = await describe(context, request, unfinished);
   writeRecord(context.trash, record);
@@ -83,7 +90,7 @@ export async function settle(context: Context, record: TrashRecord): Promise<voi
   await passed("workspace.trash.detached");
 }
 
-function checkMovable(context: Context, { session, repository, path }: TrashRequest): void {
+function checkMovable(context: Context, { session, repository, path }: TrashRequest, inside: readonly Inside[]): void {
   const stat = lstatSync(path);
   if (!stat.isDirectory()) throw refuse(path, "it is not a directory");
   const root = findRepository(repository)?.root ?? null;
@@ -93,7 +100,6 @@ function checkMovable(context: Context, { session, repository, path }: TrashRequ
   if (marker?.is === "ready" && marker.session !== session) {
     throw refuse(path, `it is the worktree of session ${marker.session}`);
   }
-  const inside = processesInside(path);
   if (inside.length > 0) {
     throw new HoldfastError("conflict", `${path} is in use by ${describeInside(inside)}.`, {
       hint: "End the process or let it leave the directory, then try again.",

@@ -49,10 +49,10 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   return {
     freeBranch: findFreeBranch,
     preflight: async (plan) => await preflightWorkspace(context, plan),
-    create: async (plan, output) =>
+    create: async (plan, output, signal) =>
       await serial.run(plan.path, async () => {
         try {
-          return await createWorkspace(context, plan, output);
+          return await createWorkspace(context, plan, output, signal);
         } catch (error) {
           if (error instanceof HoldfastError && error.code === "launch-failed") await undoQuietly(context, plan);
           throw error;

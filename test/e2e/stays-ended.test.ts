@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ProjectHome } from "../harness/project.ts";
@@ -201,4 +201,44 @@ test("[VERB-4] halting the sessions includes one that is still being made", asyn
   expect((await halting).code).toBe(0);
   await home.ok(["start"]);
   expect(await home.show("ma-1")).toMatchObject({ status: "stopped", processes: [] });
+});
+
+test("[KILL-6] a command that makes a worktree ends with its session, with what it started, and after a crash as well", async () => {
+  await using home = await ProjectHome.make();
+  // Says who it is, leaves a child in a process session of its own, and never ends.
+  const script = join(home.directory, "make.sh");
+  writeFileSync(script, 'setsid sleep 600 &\necho "$$ $!" > "$1/pids"\nwait\n');
+  const config = { path: ".", prefix: "ma", postCreate: [`sh ${script} .`] };
+  writeFileSync(join(home.repo, "holdfast.yaml"), JSON.stringify({ projects: { "my-app": config } }));
+  await home.ok(["project", "add", home.repo]);
+  const making = async (id: string): Promise<number[]> => {
+    const file = join(home.home, "worktrees", "my-app", id, "pids");
+    const text = await until("the command", () => (existsSync(file) ? readFileSync(file, "utf8") : null));
+    return text.trim().split(" ").map(Number);
+  };
+  const args = ["spawn", "my-app", "--agent", "demo", "--kind", "terminal"];
+  const left = (pids: number[]): number[] => pids.filter(isRunning);
+
+  const killed = home.cli(args);
+  const first = await making("ma-1");
+  expect(left(first)).toHaveLength(2);
+  expect(await home.ok(["session", "kill", "ma-1"])).toBe("Session ma-1 killed.\n");
+  expect(left(first)).toEqual([]);
+  expect(await killed).toMatchObject({
+    code: 1,
+    stderr: "ma-1 was killed before its agent ran.\nSee holdfast session show ma-1.\n",
+  });
+
+  void home.cli(args);
+  const second = await making("ma-2");
+  expect(await home.ok(["session", "stop", "ma-2"])).toContain("ma-2");
+  expect(left(second)).toEqual([]);
+
+  void home.cli(args);
+  const third = await making("ma-3");
+  await home.crash();
+  expect(left(third)).toHaveLength(2);
+  expect(await home.ok(["session", "kill", "ma-3"])).toBe("Session ma-3 killed.\n");
+  expect(left(third)).toEqual([]);
+  expect(await home.git(home.repo, ["worktree", "list"])).not.toMatch(/worktrees\/my-app\/ma-[13]/);
 });

@@ -47,7 +47,7 @@ export const codex: AgentDefinition = {
       { event: "PreToolUse", activity: "working" },
       { event: "PermissionRequest", activity: "needs_input", reason: permission },
       { event: "PostToolUse", activity: "working" },
-      { event: "Stop", activity: "idle" },
+      { event: "Stop", activity: "idle", saidField: "data.last_assistant_message" },
       { event: "Interrupt", activity: "idle" },
     ],
     screenRules: [

@@ -23,7 +23,7 @@ export const demo: AgentDefinition = {
       { event: "UserPromptSubmit", activity: "working", promptField: "data.prompt", ...id },
       { event: "PermissionRequest", activity: "needs_input", reason: "The demo agent asks for permission" },
       { event: "PermissionAnswered", activity: "working" },
-      { event: "Stop", activity: "idle" },
+      { event: "Stop", activity: "idle", saidField: "data.said" },
     ],
     screenRules: [
       {

@@ -56,7 +56,7 @@ export function gemini({ trustsOurSettings }: { trustsOurSettings: boolean }): A
         { event: "BeforeTool", activity: "working" },
         { event: "Notification", activity: "needs_input", reason: permission },
         { event: "AfterTool", activity: "working" },
-        { event: "AfterAgent", activity: "idle" },
+        { event: "AfterAgent", activity: "idle", saidField: "data.prompt_response" },
         { event: "SessionEnd", activity: null },
       ],
       screenRules: [

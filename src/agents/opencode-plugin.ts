@@ -10,6 +10,8 @@ import { appendFileSync } from "node:fs";
 const lines = process.env.${hooksVariable} + "/${hookLinesName}";
 const told = new Set(["permission.asked", "permission.replied", "question.asked", "question.replied", "question.rejected"]);
 const children = new Set();
+let answering;
+let said = "";
 
 function tell(event, data) {
   try {
@@ -19,12 +21,16 @@ function tell(event, data) {
 
 function take(event) {
   const { type, properties = {} } = event;
-  const sessionID = properties.sessionID ?? properties.info?.id;
+  const sessionID = properties.sessionID ?? properties.info?.sessionID ?? properties.part?.sessionID ?? properties.info?.id;
   if (properties.info?.parentID !== undefined && type.startsWith("session.")) children.add(sessionID);
   if (told.has(type)) return tell(type, { sessionID });
   if (sessionID === undefined || children.has(sessionID)) return;
+  if (type === "message.updated" && properties.info?.role === "assistant") answering = properties.info.id;
+  if (type === "message.part.updated" && properties.part?.type === "text" && properties.part.messageID === answering) {
+    said = properties.part.text.slice(-1000);
+  }
   if (type === "session.created") tell(type, { sessionID });
-  if (type === "session.status") tell("session." + properties.status?.type, { sessionID });
+  if (type === "session.status") tell("session." + properties.status?.type, { sessionID, said });
 }
 
 export const Holdfast = async () => ({

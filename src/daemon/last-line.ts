@@ -20,10 +20,15 @@ interface Known {
 
 const known = new WeakMap<object, Map<string, Known>>();
 
-export function lastLine(parts: Pick<Parts, "store" | "clock">, session: SessionState): string | null {
+/** @param said what the agent of a terminal session said last, by its own word: a screen's last line is where one types. */
+export function lastLine(
+  parts: Pick<Parts, "store" | "clock">,
+  session: SessionState,
+  said: string | undefined,
+): string | null {
   if (session.kind === "terminal") {
     const { run } = session;
-    return run.run === "ended" || run.run === "failed" ? lastLineOf(run.lastLines.join("\n")) : null;
+    return lastLineOf(run.run === "ended" || run.run === "failed" ? run.lastLines.join("\n") : (said ?? ""));
   }
   const { store } = parts;
   const sessions = known.get(store) ?? new Map<string, Known>();

@@ -71,7 +71,7 @@ export function sessionJson(parts: Parts, loop: Loop, session: SessionState): Se
     activity: seen?.activity?.activity ?? null,
     permissions: session.permissions,
     queued: session.queue.length,
-    lastLine: lastLine(parts, session),
+    lastLine: lastLine(parts, session, seen?.said),
     createdAt: iso(session.createdAt),
     lastActivityAt: iso(Math.max(session.lastActivityAt, seen?.activity?.since ?? 0)),
     end: endJson(session),

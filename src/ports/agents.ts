@@ -56,6 +56,8 @@ export interface HookRule {
   idField?: string;
   /** Field of the hook's JSON that holds the prompt as the agent got it: proof of delivery. */
   promptField?: string;
+  /** Field of the hook's JSON that holds what the agent said last. */
+  saidField?: string;
   /** What to tell the person of a `needs_input`. */
   reason?: string;
 }

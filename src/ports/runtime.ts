@@ -17,6 +17,8 @@ export interface RuntimeSeen {
   /** The conversation id that the agent itself reports. */
   agentSessionId: string | null;
   lastLines: string[];
+  /** The end of what the agent said last, by its own word. */
+  said?: string;
   /** Whether the agent said that somebody gave it a prompt, however that was. */
   prompted?: boolean;
   /** Whether this launch was given its first prompt as an argument; told while the launch is not on record as up. */

@@ -31,6 +31,8 @@ describe.each(realAgents)("%s", (name) => {
     await world.until("working", source);
     world.model.openGate("first");
     const idle = await world.until("idle", source);
+    // Claude's own file says that it is idle a moment before its hook.
+    if (hooks) await until("what it said", async () => (await world.seen()).said?.includes("first words") === true);
     expect(idle.agentSessionId).toMatch(/^[\w-]{8,}$/);
     expect(launched.agentSessionId).toBe(terminal.pin === "chosen" ? idle.agentSessionId : null);
 

@@ -114,8 +114,12 @@ test("[LOOK-9, LOOK-10] events are paged backwards, and a session tells its last
   const { lastLine } = await home.show(id);
   expect(lastLine).not.toBeNull();
   expect((await home.said(id)).replaceAll(/\s+/g, " ")).toContain(lastLine!);
+  const terminal = await home.spawn("--prompt", "say: seen from afar");
+  await home.status(terminal.id, "idle");
+  expect((await home.show(terminal.id)).lastLine).toBe("seen from afar");
   await home.ok(["restart"]);
   expect((await home.show(id)).lastLine).toBe(lastLine);
+  expect((await home.show(terminal.id)).lastLine).toBe("seen from afar");
 });
 
 test("[VIEW-1, VIEW-2, VIEW-5] a terminal is watched and typed into over the daemon, and told how it ended", async () => {

@@ -93,13 +93,16 @@ export class DemoTerminal {
 
   async #drain(): Promise<void> {
     this.#busy = true;
-    for (let prompt = this.#queue.shift(); prompt !== undefined; prompt = this.#queue.shift()) await this.#turn(prompt);
+    let said = "";
+    for (let prompt = this.#queue.shift(); prompt !== undefined; prompt = this.#queue.shift()) {
+      said = await this.#turn(prompt);
+    }
     this.#busy = false;
-    this.#tell("Stop", {});
+    this.#tell("Stop", { said });
     this.#ready();
   }
 
-  async #turn(prompt: string): Promise<void> {
+  async #turn(prompt: string): Promise<string> {
     title("working");
     this.#tell("UserPromptSubmit", { prompt });
     line(`> ${prompt.replaceAll("\n", "\r\n  ")}`);
@@ -117,8 +120,10 @@ export class DemoTerminal {
       if (error instanceof Leaving) leaving = error.code;
       else line("(interrupted)");
     }
-    this.#conversation.add({ prompt, reply: said.join("\n") });
+    const reply = said.join("\n");
+    this.#conversation.add({ prompt, reply });
     if (leaving !== null) this.#leave(leaving);
+    return reply;
   }
 
   #carryOut(step: DemoStep): Promise<string> {

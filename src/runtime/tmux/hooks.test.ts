@@ -10,6 +10,7 @@ const rules: HookRule[] = [
   { event: "UserPromptSubmit", activity: "working", idField: "payload.session_id", promptField: "payload.prompt" },
   { event: "PermissionRequest", activity: "needs_input" },
   { event: "PreCompact", activity: null },
+  { event: "Stop", activity: "idle", saidField: "payload.words" },
 ];
 
 let directory: string;
@@ -39,6 +40,20 @@ test("[TMUX-11] hook lines give activity, conversation id and prompts, read on f
   expect(reader.state).toMatchObject({ activity: { activity: "working" }, agentSessionId: "b" });
   expect(reader.promptsSince(mark)).toEqual(["do it"]);
   expect(reader.read()).toBe(false);
+});
+
+test("[LOOK-10] hook lines tell what the agent said last, by its end", () => {
+  const reader = new HookReader(path, rules);
+  say(
+    { event: "Stop", payload: { words: "older" } },
+    { event: "Stop", payload: { words: `${"x".repeat(5_000)} newer` } },
+  );
+  reader.read();
+  expect(reader.state.said).toHaveLength(1_000);
+  expect(reader.state.said).toMatch(/x newer$/);
+  say({ event: "Stop", payload: {} }, { event: "Stop" });
+  reader.read();
+  expect(reader.state.said).toMatch(/x newer$/);
 });
 
 test("[TMUX-11] half a line counts once it is whole, and lines that are not objects are passed over", () => {

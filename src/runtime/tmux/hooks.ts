@@ -10,6 +10,8 @@ import type { Activity } from "../../protocol/session.ts";
 export interface HookState {
   activity: { activity: Activity; at: number; reason: string } | null;
   agentSessionId: string | null;
+  /** The end of what it said last. */
+  said: string | null;
 }
 
 /** Below the launch's directory. */
@@ -22,6 +24,8 @@ const maxReadBytes = 8 * 1024 * 1024;
 /** Prompts that the agent confirmed lately, for `send` to find its own. */
 const keptPrompts = 20;
 const chunkBytes = 64 * 1024;
+/** More than the one line of it that is shown. */
+const keptSaid = 1_000;
 
 export class HookReader {
   readonly #path: string;
@@ -30,7 +34,7 @@ export class HookReader {
   #splitter: LineSplitter | null = null;
   #prompts: { text: string; at: number }[] = [];
   #promptCount = 0;
-  state: HookState = { activity: null, agentSessionId: null };
+  state: HookState = { activity: null, agentSessionId: null, said: null };
 
   constructor(path: string, rules: readonly HookRule[]) {
     this.#path = path;
@@ -97,6 +101,8 @@ export class HookReader {
     const id = rule.idField === undefined ? null : textField(line, rule.idField);
     // An agent may change its conversation (`/clear`): the id that it reports last is the one.
     if (id !== null) this.state.agentSessionId = id;
+    const said = rule.saidField === undefined ? null : textField(line, rule.saidField);
+    if (said !== null) this.state.said = said.slice(-keptSaid);
     const prompt = rule.promptField === undefined ? null : textField(line, rule.promptField);
     if (prompt !== null) {
       this.#prompts = [...this.#prompts, { text: prompt, at }].slice(-keptPrompts);

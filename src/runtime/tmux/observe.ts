@@ -160,6 +160,7 @@ async function describe(context: ObserveContext, one: Found, now: number): Promi
       processes: [{ identity: agent.identity, what: "agent", startedAt: agent.startedAt }],
       activity: watch.activity(pane, now),
       prompted: watch.hooks.promptMark > 0,
+      ...(watch.hooks.state.said === null ? {} : { said: watch.hooks.state.said }),
       lastLines: [],
       ...(session.run.run === "launching"
         ? { promptTaken: context.files.note(session.id, pane.launch)?.promptTaken ?? false }

@@ -131,8 +131,8 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
     trash: async () => (await parts.workspaces.listTrash()).map(trashJson),
     trashRestore: (ask) => restoreFromTrash(parts, loop, ask),
     trashEmpty: (ask) => emptyTrash(parts, ask),
-    doctor: async ({ query }) => {
-      if (query["full"] === "1") return (await import("./full-doctor.ts")).fullDoctor(options.cli);
+    doctor: async ({ query, signal }) => {
+      if (query["full"] === "1") return (await import("./full-doctor.ts")).fullDoctor(options.cli, signal);
       const { trackerFinding } = await import("./tracker-health.ts");
       const trackers = (await options.tracking.report()).map(trackerFinding);
       const pushes = options.push.isUsed() ? await (await import("./push.ts")).findings(options.push) : [];

@@ -7,18 +7,32 @@ import type { FindingJson } from "../protocol/wire.ts";
 const deadlineMs = 60_000;
 const maxBytes = 4 * 1024 * 1024;
 
-export async function fullDoctor(cli: readonly string[]): Promise<FindingJson[]> {
+/** Ended with all that it asks when nobody waits for it any more: whoever asked went away, or the daemon stops. */
+export async function fullDoctor(cli: readonly string[], signal: AbortSignal): Promise<FindingJson[]> {
   const [file = "", ...args] = cli;
   const text = await new Promise<string>((resolve, reject) => {
-    const child = spawn(file, [...args, "doctor", "--json"], { cwd: "/", stdio: ["ignore", "pipe", "ignore"] });
+    const child = spawn(file, [...args, "doctor", "--json"], {
+      cwd: "/",
+      detached: true,
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    const end = (): void => {
+      try {
+        process.kill(-child.pid!, "SIGKILL");
+      } catch {
+        // It has just ended, or never began.
+      }
+    };
     let said = "";
-    const timer = setTimeout(() => child.kill("SIGKILL"), deadlineMs);
+    const timer = setTimeout(end, deadlineMs);
+    signal.addEventListener("abort", end, { once: true });
     child.stdout.setEncoding("utf8").on("data", (part: string) => {
       if (said.length < maxBytes) said += part;
     });
     child.on("error", reject);
     child.on("close", () => {
       clearTimeout(timer);
+      signal.removeEventListener("abort", end);
       resolve(said);
     });
   });

@@ -91,12 +91,19 @@ test("the hook script is clean for shellcheck", () => {
 
 test("[HOOK-5] the OpenCode plugin tells of the conversation that the person sees, not of its sub-agents", () => {
   writeFileSync(join(directory, "plugin.mjs"), opencodePlugin);
+  const words = (sessionID: string, messageID: string, text: string) => ({ type: "text", sessionID, messageID, text });
   const events = [
     { type: "session.created", properties: { sessionID: "ses_1", info: { id: "ses_1" } } },
     { type: "session.created", properties: { sessionID: "ses_2", info: { id: "ses_2", parentID: "ses_1" } } },
     { type: "session.status", properties: { sessionID: "ses_1", status: { type: "busy" } } },
     { type: "session.status", properties: { sessionID: "ses_2", status: { type: "idle" } } },
     { type: "message.part.updated", properties: { sessionID: "ses_1" } },
+    { type: "message.updated", properties: { info: { id: "msg_1", sessionID: "ses_1", role: "user" } } },
+    { type: "message.part.updated", properties: { part: words("ses_1", "msg_1", "the question") } },
+    { type: "message.updated", properties: { info: { id: "msg_2", sessionID: "ses_1", role: "assistant" } } },
+    { type: "message.part.updated", properties: { part: words("ses_1", "msg_2", "the answer") } },
+    { type: "message.updated", properties: { info: { id: "msg_3", sessionID: "ses_2", role: "assistant" } } },
+    { type: "message.part.updated", properties: { part: words("ses_2", "msg_3", "of a sub-agent") } },
     { type: "permission.asked", properties: { sessionID: "ses_2", id: "per_1" } },
     { type: "permission.replied", properties: { sessionID: "ses_2" } },
     { type: "session.status", properties: { sessionID: "ses_1", status: { type: "idle" } } },
@@ -119,7 +126,7 @@ test("[HOOK-5] the OpenCode plugin tells of the conversation that the person see
     ["session.busy", { sessionID: "ses_1" }],
     ["permission.asked", { sessionID: "ses_2" }],
     ["permission.replied", { sessionID: "ses_2" }],
-    ["session.idle", { sessionID: "ses_1" }],
+    ["session.idle", { sessionID: "ses_1", said: "the answer" }],
   ]);
 });
 

@@ -30,7 +30,9 @@ function take(event) {
     said = properties.part.text.slice(-1000);
   }
   if (type === "session.created") tell(type, { sessionID });
-  if (type === "session.status") tell("session." + properties.status?.type, { sessionID, said });
+  if (type !== "session.status") return;
+  const status = properties.status?.type;
+  tell("session." + status, status === "idle" ? { sessionID, said } : { sessionID });
 }
 
 export const Holdfast = async () => ({

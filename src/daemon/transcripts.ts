@@ -7,14 +7,9 @@ import type { Store } from "../ports/store.ts";
 import { HoldfastError } from "../protocol/error.ts";
 import type { SessionId } from "../protocol/ids.ts";
 import { compactItem } from "../protocol/transcript-compact.ts";
-import {
-  referred,
-  TranscriptBuilder,
-  transcriptFormat,
-  type SavedTranscript,
-  type TranscriptItem,
-  type TranscriptPage,
-} from "../protocol/transcript.ts";
+import type { TranscriptItem } from "../protocol/transcript-items.ts";
+import { referred, type SavedTranscript } from "../protocol/transcript-state.ts";
+import { TranscriptBuilder, transcriptFormat, type TranscriptPage } from "../protocol/transcript.ts";
 
 const defaultItems = 200;
 const maxItems = 1_000;

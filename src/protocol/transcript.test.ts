@@ -1,7 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { SessionEvent, StoredEvent } from "./event.ts";
 import { asLaunchId, asPromptId } from "./ids.ts";
-import { maxItemText, referred, TranscriptBuilder, transcriptOf, type TranscriptItem } from "./transcript.ts";
+import { maxItemText } from "./transcript-fold.ts";
+import type { TranscriptItem } from "./transcript-items.ts";
+import { referred } from "./transcript-state.ts";
+import { TranscriptBuilder, transcriptOf } from "./transcript.ts";
 
 const p1 = asPromptId("p1");
 const p2 = asPromptId("p2");

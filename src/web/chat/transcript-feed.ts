@@ -5,8 +5,9 @@
  */
 import { isLastPage } from "../../protocol/event-page.ts";
 import type { TranscriptItem } from "../../protocol/transcript-items.ts";
-import { builderOf, referred, TranscriptBuilder } from "../../protocol/transcript.ts";
-import type { TranscriptHead, TranscriptPage } from "../../protocol/transcript.ts";
+import type { TranscriptHead } from "../../protocol/transcript-items.ts";
+import { referred } from "../../protocol/transcript-state.ts";
+import { builderOf, TranscriptBuilder, type TranscriptPage } from "../../protocol/transcript.ts";
 import type { EventJson } from "../../protocol/wire.ts";
 
 /** Where the feed gets things from; given, so that it can be tested without a daemon. */

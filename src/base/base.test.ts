@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { cacheHome } from "./cache-home.ts";
 import { bounded } from "./deadline.ts";
 import { digestOf } from "./digest.ts";
 import { readJson, writeDurable } from "./durable-file.ts";
@@ -183,6 +184,17 @@ test("[HOME-1] one directory holds everything of a home, and two homes never mee
     "/config/holdfast/config.yaml",
     "/data/holdfast/worktrees",
   ]);
+});
+
+test("[HOME-1] what the first files take for the home is the home", () => {
+  const given = [
+    { HOLDFAST_HOME: "/h", HOME: "/u" },
+    { HOLDFAST_HOME: "", XDG_STATE_HOME: "/s", HOME: "/u" },
+    { XDG_STATE_HOME: "s", HOME: "/u" },
+    { HOME: "/u" },
+  ];
+  expect(given.map(cacheHome)).toEqual(given.map((env) => resolvePaths(env).home));
+  expect(cacheHome({})).toBeNull();
 });
 
 test("[HOME-2] a relative or empty XDG directory is ignored", () => {

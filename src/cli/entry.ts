@@ -1,7 +1,10 @@
 /**
- * First file that runs, on whatever Node is there: only syntax that old ones parse, and nothing imported before the check.
+ * First file that runs, on whatever Node is there: only syntax that old ones parse, and nothing imported before the check
+ * but what is as plain.
  * The bundle's directory is this file's own; chunks may lie elsewhere.
  */
+import { cacheHome } from "../base/cache-home.ts";
+
 const oldest = [24, 15];
 const parts = process.versions.node.split(".").map(Number);
 const major = parts[0] || 0;
@@ -32,10 +35,8 @@ if (major < oldest[0]! || (major === oldest[0] && minor < oldest[1]!)) {
 
 /** Saves 2 ms of a command, 4 where commander is loaded. Only in a home that exists: making one is `start`'s business. */
 function cacheCompiledCode(): void {
-  const env = process.env;
-  const state = env["XDG_STATE_HOME"] || "";
-  const home = env["HOLDFAST_HOME"] || (state.charAt(0) === "/" ? state : env["HOME"] + "/.local/state") + "/holdfast";
-  if (process.getBuiltinModule("node:fs").existsSync(home)) {
+  const home = cacheHome(process.env);
+  if (home !== null && process.getBuiltinModule("node:fs").existsSync(home)) {
     process.getBuiltinModule("node:module").enableCompileCache(home + "/cache");
   }
 }

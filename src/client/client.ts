@@ -3,7 +3,8 @@
  * a browser is assumed; the transport is given. Loads no schemas: a CLI must answer in a blink.
  */
 import { errorStatus, HoldfastError, messageOf, type ErrorCode } from "../protocol/error.ts";
-import { requestHeader, routes, type Route } from "../protocol/http.ts";
+import { requestHeader, routes } from "../protocol/http.ts";
+import type { Route } from "../protocol/route.ts";
 import type * as command from "../protocol/command.ts";
 import type { Answers } from "../protocol/wire.ts";
 import type * as z from "zod/mini";

@@ -2,7 +2,7 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import type * as z from "zod/mini";
-import type { BodyName, Route } from "../protocol/http.ts";
+import type { BodyName, Route } from "../protocol/route.ts";
 import { describeIssues } from "./describe-issues.ts";
 import { findJsonError } from "./json-error.ts";
 import { quoted, Refusal } from "./refusal.ts";

@@ -2,7 +2,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Ask, Guard, Handlers, Logger, OwnRoute, RawBody } from "../ports/commands.ts";
 import { HoldfastError } from "../protocol/error.ts";
-import { requestHeader, type Route, type RouteName } from "../protocol/http.ts";
+import { requestHeader, type RouteName } from "../protocol/http.ts";
+import type { Route } from "../protocol/route.ts";
 import type { Answers } from "../protocol/wire.ts";
 import type { Access, Bearer } from "./access.ts";
 import { sendBytes, sendError, sendJson } from "./answer.ts";

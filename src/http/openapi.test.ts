@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { routes, type Route } from "../protocol/http.ts";
+import { routes } from "../protocol/http.ts";
+import type { Route } from "../protocol/route.ts";
 import { openTestApi } from "./api.fixture.ts";
 import { describeApi } from "./openapi.ts";
 

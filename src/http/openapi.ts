@@ -2,7 +2,8 @@
 import * as z from "zod/mini";
 import * as command from "../protocol/command.ts";
 import { errorStatus } from "../protocol/error.ts";
-import { routes, type Route } from "../protocol/http.ts";
+import { routes } from "../protocol/http.ts";
+import type { Route } from "../protocol/route.ts";
 import * as wire from "../protocol/wire.ts";
 
 type Json = Record<string, unknown>;

@@ -1,5 +1,6 @@
 /** Finds the route of a path in the protocol's table. */
-import { routes, type Route, type RouteName } from "../protocol/http.ts";
+import { routes, type RouteName } from "../protocol/http.ts";
+import type { Route } from "../protocol/route.ts";
 import { quoted, Refusal } from "./refusal.ts";
 
 export interface Match {

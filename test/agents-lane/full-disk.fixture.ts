@@ -1,5 +1,5 @@
 /** Runs in a mount namespace of its own (see small-disk.ts): one real agent whose disk is full in mid-turn and then is not. */
-import { SmallDisk } from "../harness/small-disk.ts";
+import { SmallDisk, tellFrom } from "../harness/small-disk.ts";
 import { ChatLane } from "./chat-lane.ts";
 import type { RealAgent } from "./prepare.ts";
 
@@ -7,16 +7,7 @@ let disk: SmallDisk | undefined;
 await using lane = await ChatLane.open(process.argv[2] as RealAgent, ({ home }) => {
   disk = new SmallDisk(home);
 });
-try {
-  console.log(JSON.stringify(await run(disk!)));
-} catch (error) {
-  console.error(error);
-  process.exitCode = 1;
-} finally {
-  disk!.free();
-  await lane.home.ok(["stop", "--halt-sessions", "--yes"]);
-  disk![Symbol.dispose]();
-}
+await tellFrom(disk!, lane.home, () => run(disk!));
 
 async function run(disk: SmallDisk): Promise<object> {
   await lane.spawn("say: one\ngate: a\nsay: two\ngate: b\nsay: three");

@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { readStat } from "../../src/base/pid.ts";
 import { ChatHome } from "../harness/chat.ts";
-import { SmallDisk } from "../harness/small-disk.ts";
+import { SmallDisk, tellFrom } from "../harness/small-disk.ts";
 import { until } from "../harness/until.ts";
 
 /** More than is reserved, and so slow that a busy machine has half a second to hold it. */
@@ -12,16 +12,7 @@ const megabytesPerSecond = 0.4;
 
 await using home = new ChatHome();
 const disk = new SmallDisk(home.home);
-try {
-  console.log(JSON.stringify(await run()));
-} catch (error) {
-  console.error(error, home.logTail());
-  process.exitCode = 1;
-} finally {
-  disk.free();
-  await home.ok(["stop", "--halt-sessions", "--yes"]);
-  disk[Symbol.dispose]();
-}
+await tellFrom(disk, home, run);
 
 async function run(): Promise<object> {
   const rate = {

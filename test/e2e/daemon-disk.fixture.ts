@@ -1,23 +1,12 @@
 /** Runs in a mount namespace of its own (see small-disk.ts) and prints what a daemon does on a disk that is full, or read-only. */
-import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ProjectHome } from "../harness/project.ts";
-import { SmallDisk } from "../harness/small-disk.ts";
+import { SmallDisk, tellFrom } from "../harness/small-disk.ts";
 
 await using home = new ProjectHome();
 const disk = new SmallDisk(home.home);
-try {
-  console.log(JSON.stringify(await run()));
-} catch (error) {
-  console.error(error, home.logTail());
-  process.exitCode = 1;
-} finally {
-  execFileSync("mount", ["-o", "remount,rw", home.home]);
-  disk.free();
-  await home.ok(["stop", "--halt-sessions", "--yes"]);
-  disk[Symbol.dispose]();
-}
+await tellFrom(disk, home, run);
 
 async function run(): Promise<object> {
   await home.ok(["start", "--port", "0"]);
@@ -39,7 +28,7 @@ async function run(): Promise<object> {
   const after = await home.show(id);
   await home.ok(["stop"]);
 
-  execFileSync("mount", ["-o", "remount,ro", home.home]);
+  disk.makeReadOnly();
   const readOnly = await home.cli(["session", "ls"]);
   const doctor = await home.cli(["doctor"]);
   const told = (text: string): string => text.replaceAll(home.home, "HOME");

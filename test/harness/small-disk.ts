@@ -5,6 +5,7 @@
 import { execFile, execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, statfsSync } from "node:fs";
 import { promisify } from "node:util";
+import type { Home } from "./home.ts";
 
 /** Containers and some systems forbid it. */
 export function canMount(): boolean {
@@ -15,6 +16,20 @@ export function canMount(): boolean {
 export async function runOnSmallDisk(program: string, ...args: string[]): Promise<unknown> {
   const { stdout } = await promisify(execFile)("unshare", ["-rm", process.execPath, program, ...args]);
   return JSON.parse(stdout);
+}
+
+/** What such a program does: it prints what `run` finds and, whatever that was, leaves nothing that runs on its disk. */
+export async function tellFrom(disk: SmallDisk, home: Home, run: () => Promise<object>): Promise<void> {
+  try {
+    console.log(JSON.stringify(await run()));
+  } catch (error) {
+    console.error(error, home.logTail());
+    process.exitCode = 1;
+  } finally {
+    disk.free();
+    await home.ok(["stop", "--halt-sessions", "--yes"]);
+    disk[Symbol.dispose]();
+  }
 }
 
 /** A spawn wants 200 MB; nothing of it is used until something is written. */
@@ -39,6 +54,11 @@ export class SmallDisk {
     if (this.freeBytes() > 0) throw new Error("the disk could not be filled");
   }
 
+  makeReadOnly(): void {
+    execFileSync("mount", ["-o", "remount,ro", this.#path]);
+  }
+
+  /** Roomy and writable. */
   free(): void {
     this.#resize(roomyBytes);
   }
@@ -54,6 +74,6 @@ export class SmallDisk {
   }
 
   #resize(bytes: number): void {
-    spawnSync("mount", ["-o", `remount,size=${bytes}`, this.#path], { stdio: "ignore" });
+    spawnSync("mount", ["-o", `remount,rw,size=${bytes}`, this.#path], { stdio: "ignore" });
   }
 }

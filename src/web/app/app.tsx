@@ -1,9 +1,10 @@
 /** The frame round every view: login, header, banners, routes, bottom bar. */
 import { useEffect } from "react";
-import { Link, Route, Switch, useLocation } from "wouter";
+import { Route, Switch, useLocation } from "wouter";
 import { VerbHost } from "../session/verbs.tsx";
 import { useLive } from "../state/live.ts";
 import { nameThePage } from "../state/notify.ts";
+import { BoardLink } from "../ui/board-link.tsx";
 import { later } from "../ui/later.tsx";
 import { Spinner } from "../ui/spinner.tsx";
 import { Toasts } from "../ui/toast.tsx";
@@ -70,11 +71,7 @@ function Frame() {
             <Route>
               <section className="mx-auto flex w-full max-w-2xl flex-col gap-4 p-4 sm:p-6">
                 <h1 className="text-base font-semibold">There is nothing at this address</h1>
-                <p>
-                  <Link href="/" className="inline-flex items-center text-accent underline pointer-coarse:min-h-10">
-                    Go to the board
-                  </Link>
-                </p>
+                <BoardLink />
               </section>
             </Route>
           </Switch>

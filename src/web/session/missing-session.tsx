@@ -1,9 +1,9 @@
 /** There is no such session: deleted while it was open, or never there. What is kept of its files can still be had. */
 import { useEffect, useState } from "react";
-import { Link } from "wouter";
 import type { TrashJson } from "../../protocol/wire.ts";
 import { call, sentenceOf } from "../state/api.ts";
 import { onEvents } from "../state/live.ts";
+import { BoardLink } from "../ui/board-link.tsx";
 import { Button } from "../ui/button.tsx";
 import { say } from "../ui/toast.tsx";
 import { TrashFacts } from "./trash-facts.tsx";
@@ -55,11 +55,7 @@ export function MissingSession({ id, deleted }: { id: string; deleted: boolean }
           </div>
         </div>
       ))}
-      <p>
-        <Link href="/" className="inline-flex items-center text-accent underline pointer-coarse:min-h-10">
-          Go to the board
-        </Link>
-      </p>
+      <BoardLink />
     </section>
   );
 }

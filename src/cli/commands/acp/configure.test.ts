@@ -1,0 +1,31 @@
+import { describe, expect, test } from "vitest";
+import { daemon } from "../commands.fixture.ts";
+import { chat } from "./acp.fixture.ts";
+
+describe("[ATT-6] acp configure", () => {
+  const modes = { currentModeId: "ask", availableModes: [{ id: "ask" }, { id: "code" }] };
+  const configOptions = [{ id: "effort", currentValue: "low", options: [{ value: "low" }, { value: "high" }] }];
+  const script = {
+    "GET /api/sessions/ma-1/transcript?tail=1": { answer: { modes, models: null, configOptions } },
+    "POST /api/sessions/ma-1/acp/configure": { answer: chat("ma-1") },
+  };
+
+  test("without an option it says what can be picked", async () => {
+    const { run } = await daemon(script);
+    const { out } = await run(["acp", "configure", "ma-1"]);
+    expect(out).toBe("mode: ask (of ask, code)\neffort: low (of low, high)");
+  });
+
+  test("picks one after the other, options as often as given", async () => {
+    const { run, asked } = await daemon(script);
+    const argv = ["acp", "configure", "ma-1", "--mode", "code", "--set", "effort=high", "--set=x=y=z"];
+    expect(await run(argv)).toMatchObject({ code: 0, out: "Done." });
+    const bodies = asked.filter(({ line }) => line.startsWith("POST")).map(({ body }) => body);
+    const picks = [
+      { id: "effort", value: "high" },
+      { id: "x", value: "y=z" },
+    ].map((option) => ({ option }));
+    expect(bodies).toEqual([{ mode: "code" }, ...picks]);
+    expect((await run(["acp", "configure", "ma-1", "--set", "effort"])).err).toContain("--set takes option=value");
+  });
+});

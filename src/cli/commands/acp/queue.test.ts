@@ -1,0 +1,51 @@
+import { describe, expect, test } from "vitest";
+import { daemon } from "../commands.fixture.ts";
+
+describe("[ATT-6] acp queue", () => {
+  const waits = (promptId: string, text: string, more = {}) => ({
+    promptId,
+    text,
+    state: "queued",
+    admittedAt: null,
+    attachments: [],
+    ...more,
+  });
+  const prompts = [
+    waits("aa-1", "first"),
+    waits("ab-2", "second", { attachments: [{ type: "file", name: "x.md", size: 0 }] }),
+  ];
+  const script = {
+    "GET /api/sessions/ma-1/prompts": { answer: { prompts } },
+    "POST /api/sessions/ma-1/prompts/ab-2": { answer: { prompts: prompts.slice(0, 1) } },
+  };
+
+  test("lists what waits, with its place", async () => {
+    const { run } = await daemon(script);
+    expect((await run(["acp", "queue", "ma-1"])).out).toBe("1. aa-1  first\n2. ab-2  second [x.md]");
+    expect(JSON.parse((await run(["acp", "queue", "ma-1", "--json"])).out)).toEqual(prompts);
+  });
+
+  test.each([
+    [["--edit", "ab", "new", "words"], { text: "new words" }],
+    [["--move", "ab-2", "1"], { position: 0 }],
+    [["--withdraw", "ab"], { withdraw: true }],
+  ])("%j changes one", async (argv, body) => {
+    const { run, asked } = await daemon(script);
+    expect(await run(["acp", "queue", "ma-1", ...argv])).toMatchObject({ code: 0, out: "1. aa-1  first" });
+    expect(asked.at(-1)).toMatchObject({ line: "POST /api/sessions/ma-1/prompts/ab-2", body });
+  });
+
+  test.each([
+    [["--withdraw", "a"], "More than one prompt that waits is a."],
+    [["--withdraw", "zz"], "No prompt that waits is zz."],
+    [["--move", "ab", "0"], "--move needs a place: 1 is the first."],
+    [["--edit", "ab"], "--edit needs the new text."],
+    [["words"], "The text is for --edit; send a prompt with holdfast send."],
+  ])("%j is refused and changes nothing", async (argv, message) => {
+    const { run, asked } = await daemon(script);
+    const ran = await run(["acp", "queue", "ma-1", ...argv]);
+    expect(ran.code).not.toBe(0);
+    expect(ran.err).toContain(message);
+    expect(asked.every(({ line }) => line.startsWith("GET"))).toBe(true);
+  });
+});

@@ -1,0 +1,50 @@
+import { describe, expect, test } from "vitest";
+import { daemon } from "./commands.fixture.ts";
+
+describe("unknown words", () => {
+  test("[CLI-3] an unknown command exits 2 and names the nearest", async () => {
+    const { run } = await daemon(null);
+    expect(await run(["inof"])).toEqual({
+      code: 2,
+      out: "",
+      err: "Unknown command: inof\nDid you mean holdfast info?",
+    });
+    expect(await run(["session", "kil", "x"])).toEqual({
+      code: 2,
+      out: "",
+      err: "Unknown command: session kil\nDid you mean holdfast session kill?",
+    });
+    expect(await run(["qqqqqq"])).toEqual({ code: 2, out: "", err: "Unknown command: qqqqqq\nSee holdfast --help." });
+  });
+
+  test.each([
+    [["help"], "Usage: holdfast [options]"],
+    [["help", "spawn"], "Usage: holdfast spawn"],
+    [["help", "session"], "Usage: holdfast session"],
+    [["help", "session", "ls"], "Usage: holdfast session ls"],
+    [["session", "help", "ls"], "Usage: holdfast session ls"],
+    [["session", "--help"], "Usage: holdfast session"],
+  ])("[CLI-1] %j is help, exit 0", async (argv, usage) => {
+    const { run } = await daemon(null);
+    const ran = await run(argv);
+    expect([ran.code, ran.err, ran.out.startsWith(usage)]).toEqual([0, "", true]);
+    expect((await run(["help", "spwan"])).code).toBe(2);
+    expect((await run(["session"])).code).toBe(2);
+  });
+
+  test("[CLI-2] an empty session name is wrong usage", async () => {
+    const { run } = await daemon({});
+    expect(await run(["session", "kill", ""])).toEqual({
+      code: 2,
+      out: "",
+      err: "The argument session is empty.\nSee holdfast session kill --help.",
+    });
+    expect(await run(["spawn", ""])).toEqual({
+      code: 2,
+      out: "",
+      err: "The argument project is empty.\nSee holdfast spawn --help.",
+    });
+    expect((await run(["spawn", "my-app", ""])).code).toBe(2);
+    expect((await run(["batch-spawn", "", ""])).code).toBe(2);
+  });
+});

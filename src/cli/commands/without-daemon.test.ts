@@ -1,0 +1,55 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { daemon } from "./commands.fixture.ts";
+
+describe("without a daemon", () => {
+  test("[CTL-1] --no-start refuses, exits 1 and says how to start", async () => {
+    const { run } = await daemon(null);
+    expect(await run(["session", "ls", "--no-start"])).toEqual({
+      code: 1,
+      out: "",
+      err: "Holdfast is not running.\nStart it with `holdfast start`, or leave out --no-start.",
+    });
+  });
+
+  test("[CTL-2] info and stop say so and exit 0", async () => {
+    const { run, home } = await daemon(null);
+    expect(await run(["stop"])).toEqual({ code: 0, out: "Holdfast is not running.", err: "" });
+    expect(await run(["stop", "--halt-sessions"])).toEqual({ code: 0, out: "Holdfast is not running.", err: "" });
+    const info = await run(["info", "--json"]);
+    expect(JSON.parse(info.out)).toEqual({
+      state: "stopped",
+      pid: null,
+      version: "0.0.0",
+      build: "source",
+      url: null,
+      socket: null,
+      home,
+      startedAt: null,
+      managedBy: null,
+    });
+  });
+
+  test("[CTL-2] a daemon file of a process that is gone is not believed", async () => {
+    const { run, home } = await daemon(null);
+    const stale = { pid: process.pid, startTime: "1", bootId: "other", socket: join(home, "s"), url: "http://x" };
+    writeFileSync(join(home, "daemon.json"), JSON.stringify(stale));
+    expect(JSON.parse((await run(["info", "--json"])).out)).toMatchObject({ state: "stopped", pid: null });
+    writeFileSync(join(home, "daemon.json"), '{"pid": 1');
+    expect(JSON.parse((await run(["info", "--json"])).out)).toMatchObject({ state: "stopped" });
+  });
+
+  test("logs says that there is none, and prints what there is", async () => {
+    const { run, home } = await daemon(null);
+    expect((await run(["logs"])).code).toBe(1);
+    mkdirSync(join(home, "logs"));
+    const lines = Array.from({ length: 5 }, (_, at) =>
+      JSON.stringify({ at: "2026-01-01T00:00:00.000Z", level: "info", message: `m${at}` }),
+    );
+    writeFileSync(join(home, "logs", "daemon.log"), `${lines.join("\n")}\n{"half`);
+    expect((await run(["logs", "-n", "2", "--json"])).out).toBe(lines.slice(-2).join("\n"));
+    expect((await run(["logs", "-n", "0"])).out).toBe("");
+    expect((await run(["logs", "-n", "x"])).code).toBe(2);
+  });
+});

@@ -77,3 +77,8 @@ export function readJson(
     return { is: "damaged", why: (error as Error).message };
   }
 }
+
+/** Whether the disk, or the person's share of it, is full. */
+export function hasNoRoom(error: unknown): boolean {
+  return error instanceof Error && "code" in error && (error.code === "ENOSPC" || error.code === "EDQUOT");
+}

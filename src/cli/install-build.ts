@@ -22,11 +22,12 @@ export function installBuild(paths: Paths, dist: string): string {
   }
   // A command that the daemon's own build runs (an agent that calls `holdfast`) is where it should be already.
   if (dirname(dist) === paths.builds) return join(dist, daemonBundle);
-  const target = join(paths.builds, `${build.replace(/[^A-Za-z0-9.+-]/g, "_")}-${fingerprint(dist)}`);
-  if (!isWhole(target, dist)) {
+  const files = filesOf(dist);
+  const target = join(paths.builds, `${build.replace(/[^A-Za-z0-9.+-]/g, "_")}-${fingerprint(files)}`);
+  if (!isWhole(target, files)) {
     // What a power cut left of an earlier copy; renamed first, so that nobody starts from half of it.
     if (existsSync(target)) putAside(target);
-    copyBuild(dist, target);
+    copyBuild(dist, target, files);
     // Compiled code of the build before; entry.ts fills it again.
     rmSync(join(paths.home, "cache"), { recursive: true, force: true });
   }
@@ -34,7 +35,7 @@ export function installBuild(paths: Paths, dist: string): string {
   return join(target, daemonBundle);
 }
 
-function copyBuild(dist: string, target: string): void {
+function copyBuild(dist: string, target: string, files: readonly BuildFile[]): void {
   const temporary = join(dirname(target), `.${basename(target)}.${process.pid}.tmp`);
   mkdirSync(temporary, { recursive: true, mode: 0o700 });
   try {
@@ -48,7 +49,7 @@ function copyBuild(dist: string, target: string): void {
   } catch (error) {
     rmSync(temporary, { recursive: true, force: true });
     // Two starters at once: the other one's copy is as good as ours.
-    if (!isWhole(target, dist)) throw error;
+    if (!isWhole(target, files)) throw error;
   }
 }
 
@@ -61,20 +62,24 @@ function findNative(dist: string): string | null {
 }
 
 /** Changes with every rebuild, also of the same commit: names, sizes and times of all files. */
-export function fingerprint(directory: string): string {
+function fingerprint(files: readonly BuildFile[]): string {
   const hash = process.getBuiltinModule("node:crypto").createHash("sha256");
-  const lines = filesOf(directory).map(({ name, size, mtimeMs }) => `${name} ${size} ${Math.floor(mtimeMs)}`);
+  const lines = files.map(({ name, size, mtimeMs }) => `${name} ${size} ${Math.floor(mtimeMs)}`);
   return hash.update(lines.sort().join("\n")).digest("hex").slice(0, 10);
 }
 
 /** A copy is not flushed file by file: after a power cut some of them can be empty or missing. */
-function isWhole(target: string, dist: string): boolean {
-  return filesOf(dist).every(
-    ({ name, size }) => statSync(join(target, name), { throwIfNoEntry: false })?.size === size,
-  );
+function isWhole(target: string, files: readonly BuildFile[]): boolean {
+  return files.every(({ name, size }) => statSync(join(target, name), { throwIfNoEntry: false })?.size === size);
 }
 
-function filesOf(directory: string): { name: string; size: number; mtimeMs: number }[] {
+interface BuildFile {
+  name: string;
+  size: number;
+  mtimeMs: number;
+}
+
+function filesOf(directory: string): BuildFile[] {
   const entries = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   return entries.map((entry) => {
     const path = join(entry.parentPath, entry.name);

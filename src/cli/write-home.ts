@@ -1,6 +1,7 @@
 /** Writing to the home, where the system's refusal is told as what it means to the person. */
 import { accessSync, constants, existsSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
+import { hasNoRoom } from "../base/durable-file.ts";
 import type { Paths } from "../base/paths.ts";
 import { HoldfastError } from "../protocol/error.ts";
 
@@ -14,7 +15,7 @@ export function writeHome<T>(paths: Paths, write: () => T): T {
   try {
     return write();
   } catch (error) {
-    if (!isFull(error) || !existsSync(paths.reserve)) throw explained(paths.home, error);
+    if (!hasNoRoom(error) || !existsSync(paths.reserve)) throw explained(paths.home, error);
     rmSync(paths.reserve, { force: true });
   }
   try {
@@ -27,7 +28,7 @@ export function writeHome<T>(paths: Paths, write: () => T): T {
 /** What the system refused in other words; anything else as it is. */
 function explained(home: string, error: unknown): unknown {
   if (!(error instanceof Error) || !("code" in error)) return error;
-  if (isFull(error)) {
+  if (hasNoRoom(error)) {
     return new HoldfastError("disk-full", `The disk that holds ${home} is full; nothing was started.`, {
       hint: "Free some space and try again.",
       cause: error,
@@ -72,9 +73,4 @@ function nearest(path: string): [string, boolean] {
       if (at === dirname(at)) return [at, true];
     }
   }
-}
-
-function isFull(error: unknown): boolean {
-  const { code } = error as NodeJS.ErrnoException;
-  return code === "ENOSPC" || code === "EDQUOT";
 }

@@ -36,6 +36,11 @@ export function isIssueOf(
   return known === null || asked === null || known === asked;
 }
 
+/** Only Linear has teams, and its settings name one. */
+export function teamOf(tracker: { type: string; repo: string } | null): string | null {
+  return tracker?.type === "linear" ? tracker.repo : null;
+}
+
 /** `12` of the team INT is INT-12. */
 export function inTeam(key: string | null, team: string | null): string | null {
   return key === null || team === null || !/^\d+$/.test(key) ? key : `${team.toUpperCase()}-${key}`;

@@ -25,15 +25,15 @@ export async function change(
     if (!answer.ok)
       throw new HoldfastError(answer.code, answer.message, answer.hint === null ? {} : { hint: answer.hint });
     if (answer.events.some((event) => event.type === "session.intent" && event.want.want === "running")) {
-      refuseSecondOrchestrator(parts, state);
+      refuseBeside(orchestratorInTheWay(parts.store.sessions(), state));
     }
     return answer.events;
   };
   return parts.store.change(session.id, judge, attachments);
 }
 
-function refuseSecondOrchestrator(parts: Parts, session: SessionState): void {
-  const other = orchestratorInTheWay(parts.store.sessions(), session);
+/** A project has one orchestrator. */
+export function refuseBeside(other: SessionState | null): void {
   if (other === null) return;
   const { message, hint } = alreadyOrchestrated(other);
   throw new HoldfastError("conflict", message, { hint });

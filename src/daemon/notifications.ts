@@ -9,13 +9,13 @@ import type { StoredEvent } from "../protocol/event.ts";
 import type { ProjectId, SessionId } from "../protocol/ids.ts";
 import type { SessionState } from "../protocol/session.ts";
 import type { Parts } from "./parts.ts";
+import { eventPage } from "./read-events.ts";
 
 /** A person who gets more than this turns them all off. */
 const mostAnHour = 20;
 const hourMs = 3_600_000;
 /** Each channel has a deadline of its own; this one speaks when a channel itself hangs. */
 const channelDeadlineMs = 25_000;
-const page = 5_000;
 
 export class Notifications {
   readonly #parts: Pick<Parts, "store" | "settings" | "clock" | "log">;
@@ -107,7 +107,7 @@ export class Notifications {
   #find(session: SessionState, ids: ReadonlySet<string>): Map<string, Note> {
     const found = new Map<string, Note>();
     for (let after = 0; found.size < ids.size;) {
-      const events = this.#parts.store.events(session.id, after, page);
+      const events = this.#parts.store.someEvents(session.id, { after, types: ["notification"], ...eventPage });
       for (const event of events) if (event.type === "notification" && ids.has(event.id)) found.set(event.id, event);
       const last = events.at(-1);
       if (last === undefined) break;

@@ -4,10 +4,9 @@ import type { Store } from "../ports/store.ts";
 import type { StoredEvent } from "../protocol/event.ts";
 import { toldTypes } from "../core/primer-turns.ts";
 import type { PromptId, SessionId } from "../protocol/ids.ts";
+import { eventPage, lastEvent } from "./read-events.ts";
 
-/** Read back in pages of so much: a flood makes events of a megabyte. */
-const page = { limit: 5_000, chars: 4 * 1024 * 1024 };
-/** And no further than this: of a turn that is longer its prompt and its end are told. */
+/** Read back no further than this: of a turn that is longer its prompt and its end are told. */
 const mostEvents = 100_000;
 const mostChars = 16 * 1024 * 1024;
 
@@ -22,7 +21,7 @@ function newest(store: Store, id: SessionId, before: number): { events: StoredEv
   let chars = 0;
   for (;;) {
     const end = events[0]?.seq ?? before;
-    const older = store.someEvents(id, { before: end, types: toldTypes, newest: true, ...page });
+    const older = store.someEvents(id, { before: end, types: toldTypes, newest: true, ...eventPage });
     events = [...older, ...events];
     chars += older.reduce((sum, event) => sum + ("text" in event ? event.text.length : 0), 0);
     if (older.length === 0) return { events, more: false };
@@ -30,19 +29,14 @@ function newest(store: Store, id: SessionId, before: number): { events: StoredEv
     if (!tooLong && !isEnoughForPrimer(events)) continue;
     const first = events.findIndex(({ type }) => type === "turn.started");
     if (first >= 0) return { events: events.slice(first), more: events[first]!.seq > firstTurn(store, id) };
-    const started = store.someEvents(id, {
-      before: events[0]!.seq,
-      types: ["turn.started"],
-      newest: true,
-      ...page,
-      limit: 1,
-    });
-    return { events: [...started, ...events], more: (started[0]?.seq ?? 0) > firstTurn(store, id) };
+    const started = lastEvent(store, id, { before: events[0]!.seq, types: ["turn.started"] });
+    if (started === undefined) return { events, more: false };
+    return { events: [started, ...events], more: started.seq > firstTurn(store, id) };
   }
 }
 
 function firstTurn(store: Store, id: SessionId): number {
-  return store.someEvents(id, { types: ["turn.started"], ...page, limit: 1 })[0]?.seq ?? 0;
+  return store.someEvents(id, { types: ["turn.started"], ...eventPage, limit: 1 })[0]?.seq ?? 0;
 }
 
 /** A prompt may have waited so long that its admission is in no page; one that is damaged is left out. */

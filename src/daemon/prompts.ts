@@ -11,13 +11,13 @@ import type { Loop } from "./loop.ts";
 import type { Parts } from "./parts.ts";
 import { change } from "./change.ts";
 import { findSession } from "./verbs.ts";
+import { eventPage, lastEvent } from "./read-events.ts";
 
 /** Long enough for an agent that first has to be brought back; then the receipt says `queued`, with the reason. */
 const defaultWaitMs = 30_000;
 /** Whoever waits for a turn waits for as long as it takes, or goes away. */
 const turnWaitMs = 7 * 24 * 3_600_000;
-/** A flood makes events of a megabyte: no more than this is in memory at once, and a longer answer is told by its end. */
-const page = { limit: 5_000, chars: 4 * 1024 * 1024 };
+/** A longer answer is told by its end. */
 const longestText = 8 * 1024 * 1024;
 
 export async function admitPrompt(parts: Parts, loop: Loop, ask: Ask): Promise<Answers["prompt"]> {
@@ -86,7 +86,7 @@ async function turnOf(
   const types = ["turn.started", "agent.text", "turn.ended"] as const;
   let text: TextEnd | null = null;
   for (let after = store.prompt(id, promptId)?.seq ?? 0; ;) {
-    const events = store.someEvents(id, { after, types, ...page });
+    const events = store.someEvents(id, { after, types, ...eventPage });
     for (const event of events) {
       if (event.type === "turn.started" && event.promptId === promptId) text = new TextEnd();
       else if (event.type === "agent.text") text?.add(event.text);
@@ -135,7 +135,7 @@ function fateOf({ store }: Parts, { id }: SessionState, promptId: PromptId): Fat
   const isFate = (event: StoredEvent): event is Fate => (fates as readonly string[]).includes(event.type);
   const after = store.prompt(id, promptId)?.seq ?? 0;
   return store
-    .someEvents(id, { after, types: fates, ...page, limit: Number.MAX_SAFE_INTEGER })
+    .someEvents(id, { after, types: fates, ...eventPage, limit: Number.MAX_SAFE_INTEGER })
     .filter(isFate)
     .findLast((event) => event.promptId === promptId);
 }
@@ -171,13 +171,7 @@ function why(parts: Parts, loop: Loop, before: SessionState): string {
   if (want !== "running") return `the session was ${want} meanwhile`;
   if (state.run.run === "launching" || state.run.run === "none") return "the session is starting";
   if (state.run.run === "failed") return `the agent did not start: ${state.run.reason}`;
-  const [requeued] = parts.store.someEvents(before.id, {
-    after: before.seq,
-    types: ["prompt.requeued"],
-    newest: true,
-    ...page,
-    limit: 1,
-  });
+  const requeued = lastEvent(parts.store, before.id, { after: before.seq, types: ["prompt.requeued"] });
   if (requeued?.type === "prompt.requeued") return requeued.reason;
   const seen = loop.observation(state)?.seen;
   if (seen?.is === "unknown") return `the session could not be observed: ${seen.why}`;

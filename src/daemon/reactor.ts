@@ -95,8 +95,7 @@ export class Reactor {
     settings: ProjectSettings,
     threads: ReadonlyMap<string, Observed<ReviewThread[]>>,
   ): ReactionStep[] {
-    // Settings that an earlier version kept have no reactions.
-    const reactions = (settings as Partial<ProjectSettings>).reactions ?? {};
+    const reactions = reactionsOf(settings);
     const statusOf = (one: SessionState) => currentStatus(this.#parts, this.#loop.observation(one), one).status;
     const whenDone = settingOf("all-done", reactions);
     const finished =
@@ -124,8 +123,8 @@ export class Reactor {
   #leadersOf(ids: readonly SessionId[]): SessionId[] {
     const projects = new Set(ids.flatMap((id) => this.#parts.store.session(id)?.project ?? []));
     return [...projects].flatMap((project) => {
-      const reactions = (this.#parts.settings.last(project) as Partial<ProjectSettings> | null)?.reactions ?? {};
-      if (settingOf("all-done", reactions)?.action !== "send-to-agent") return [];
+      const settings = this.#parts.settings.last(project);
+      if (settingOf("all-done", reactionsOf(settings))?.action !== "send-to-agent") return [];
       return orchestratorOf(this.#parts.store.sessions(), project)?.id ?? [];
     });
   }
@@ -273,4 +272,9 @@ function firedEvent(
     attempt,
     ...(promptId === undefined ? {} : { promptId }),
   };
+}
+
+/** Settings that an earlier version kept have no reactions. */
+function reactionsOf(settings: Partial<ProjectSettings> | null): ProjectSettings["reactions"] {
+  return settings?.reactions ?? {};
 }

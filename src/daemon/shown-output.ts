@@ -38,8 +38,8 @@ export class ShownOutput {
 
   async #show(): Promise<void> {
     this.#timer = undefined;
+    this.#shown += this.#waiting.length;
     const events = this.rest();
-    for (const event of events) this.#shown += event.type === "workspace.output" ? event.text.length : 0;
     try {
       await this.#parts.store.change(this.#session, () => events);
     } catch (error) {

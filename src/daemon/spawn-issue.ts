@@ -1,5 +1,5 @@
 /** The issue that a session is started for, read from its tracker where there is one. */
-import { inTeam, isPullRequestReference, issueKey } from "../core/issue-reference.ts";
+import { inTeam, isPullRequestReference, issueKey, teamOf } from "../core/issue-reference.ts";
 import { issuePrompt, issueTitle } from "../core/issue-prompt.ts";
 import { oneLine } from "../core/outside-text.ts";
 import type { ProjectSettings } from "../ports/projects.ts";
@@ -51,7 +51,7 @@ export async function readIssue(
     });
   }
   const text = `${why} The session was started with the prompt alone.`;
-  const team = tracker.type === "linear" ? tracker.repo : null;
+  const team = teamOf(tracker);
   return { ...plain, key: inTeam(issueKey(issue), team), events: [{ type: "notice", level: "warn", text }] };
 }
 

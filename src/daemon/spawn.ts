@@ -11,8 +11,8 @@ import { asPromptId, asSessionId, type SessionId } from "../protocol/ids.ts";
 import type { Kind, SessionState } from "../protocol/session.ts";
 import type { SessionJson } from "../protocol/wire.ts";
 import type { Verb } from "../core/lifecycle.ts";
-import { isIssueOf } from "../core/issue-reference.ts";
-import { alreadyOrchestrated, orchestratorInstructions, orchestratorOf, wantsToRun } from "../core/orchestrator.ts";
+import { isIssueOf, teamOf } from "../core/issue-reference.ts";
+import { orchestratorInstructions, orchestratorOf, wantsToRun } from "../core/orchestrator.ts";
 import { branchFor, slug } from "../core/names.ts";
 import type { Loop } from "./loop.ts";
 import type { SpawnIssue } from "./spawn-issue.ts";
@@ -20,7 +20,7 @@ import type { PendingSpawns } from "./pending-spawns.ts";
 import type { TrackingDoor } from "./tracking-door.ts";
 import type { Parts } from "./parts.ts";
 import { planWith, workspacePath } from "./plan.ts";
-import { change } from "./change.ts";
+import { change, refuseBeside } from "./change.ts";
 import { settled } from "./settled.ts";
 import { sessionJson } from "./view.ts";
 
@@ -168,11 +168,7 @@ function refuseSecondOrchestrator(
   project: string,
   begun: readonly { role: SessionState["role"] }[],
 ): void {
-  const other = orchestratorOf(parts.store.sessions(), project);
-  if (other !== null) {
-    const { message, hint } = alreadyOrchestrated(other);
-    throw new HoldfastError("conflict", message, { hint });
-  }
+  refuseBeside(orchestratorOf(parts.store.sessions(), project));
   if (!begun.some((spawn) => spawn.role === "orchestrator")) return;
   throw new HoldfastError("conflict", `An orchestrator of ${project} is being started.`, {
     hint: "See it with holdfast session ls --all.",
@@ -216,7 +212,7 @@ export function sessionOfIssue(
       hint: "For example: holdfast spawn my-app 123 --resume",
     });
   }
-  const team = settings.tracker?.type === "linear" ? settings.tracker.repo : null;
+  const team = teamOf(settings.tracker);
   const candidates = parts.store
     .sessions()
     .filter((session) => session.project === settings.id && isIssueOf(session, issue, team));

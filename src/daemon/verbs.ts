@@ -14,6 +14,7 @@ import type { Loop } from "./loop.ts";
 import type { Parts } from "./parts.ts";
 import { settled } from "./settled.ts";
 import { sessionJson } from "./view.ts";
+import { eventPage, lastEvent } from "./read-events.ts";
 
 /** After this the answer says what remains; the daemon goes on ending it. */
 const endDeadlineMs = 10_000;
@@ -96,9 +97,7 @@ function isDown(parts: Parts, before: SessionState, verb: PlainVerb): boolean {
 
 /** Says where uncommitted or unpushed work went, and how to get it back. */
 function keptWork(parts: Parts, before: SessionState, verb: PlainVerb): string[] {
-  const trashed = parts.store
-    .events(before.id, before.seq, 1_000)
-    .findLast((event) => event.type === "workspace.trashed");
+  const trashed = lastEvent(parts.store, before.id, { after: before.seq, types: ["workspace.trashed"] });
   if (trashed?.type !== "workspace.trashed") return [];
   const { uncommitted, unpushed, commits = [], note } = trashed;
   if (uncommitted + unpushed === 0 && note === undefined) return [];
@@ -117,7 +116,7 @@ function keptWork(parts: Parts, before: SessionState, verb: PlainVerb): string[]
 
 export function noticesSince(parts: Parts, before: SessionState): string[] {
   return parts.store
-    .events(before.id, before.seq, 1_000)
+    .someEvents(before.id, { after: before.seq, types: ["notice", "context.reset"], ...eventPage })
     .flatMap((event) =>
       event.type === "notice"
         ? [event.text]

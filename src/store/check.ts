@@ -2,14 +2,12 @@
  * The database looked at while no daemon runs, for `doctor`. Run by a program of its own, because the command line never
  * opens the database; it holds the daemon's lock meanwhile, and writes nothing.
  */
-import { existsSync } from "node:fs";
-import { pathToFileURL } from "node:url";
 import { acquireLock } from "../base/lock.ts";
 import type { Paths } from "../base/paths.ts";
 import { HoldfastError, messageOf } from "../protocol/error.ts";
 import type { FindingJson } from "../protocol/wire.ts";
 import { storageError, type Place } from "./failure.ts";
-import { inspectDatabase } from "./inspect.ts";
+import { inspectDatabase, untouched } from "./inspect.ts";
 import { migrations } from "./migrations/index.ts";
 import { Sqlite } from "./sqlite.ts";
 import { verifyDatabase } from "./verify.ts";
@@ -36,10 +34,7 @@ function look(place: Place): FindingJson {
   try {
     const version = inspectDatabase(place, migrations.length);
     if (version === 0) return whole;
-    const url = pathToFileURL(path);
-    // As in inspect.ts: no files are to be made beside it.
-    if (!existsSync(`${path}-wal`)) url.searchParams.set("immutable", "1");
-    sqlite = new Sqlite(url, undefined, true);
+    sqlite = new Sqlite(untouched(path), undefined, true);
     // An older schema is brought up to date by the next start; until then only SQLite itself can judge it.
     const problems = verifyDatabase(sqlite, version === migrations.length);
     if (problems.length === 0) return whole;

@@ -1,4 +1,5 @@
 /** What SQLite's failures mean to a person. */
+import { hasNoRoom } from "../base/durable-file.ts";
 import { accessSync, constants, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { HoldfastError, messageOf } from "../protocol/error.ts";
@@ -25,7 +26,7 @@ const ioSync = 1034;
 const ioShmSize = 4874;
 
 export function isDiskFull(error: unknown): boolean {
-  if (error instanceof Error && "code" in error && (error.code === "ENOSPC" || error.code === "EDQUOT")) return true;
+  if (hasNoRoom(error)) return true;
   const code = resultCode(error);
   return code !== null && ((code & 0xff) === full || code === ioWrite || code === ioSync || code === ioShmSize);
 }

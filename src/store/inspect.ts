@@ -34,13 +34,17 @@ export function inspectDatabase(place: Place, newestVersion: number): number {
   return found.version;
 }
 
+/** For one who only reads: without a log the file is complete, and `immutable` keeps SQLite from making files beside it. */
+export function untouched(path: string): URL {
+  const url = pathToFileURL(path);
+  if (!existsSync(`${path}-wal`)) url.searchParams.set("immutable", "1");
+  return url;
+}
+
 function look(place: Place): { application: number; version: number; tables: number } {
-  // Without a log the file is complete, and `immutable` keeps SQLite from making -wal and -shm files beside it.
-  const url = pathToFileURL(place.path);
-  if (!existsSync(`${place.path}-wal`)) url.searchParams.set("immutable", "1");
   let db: DatabaseSync | undefined;
   try {
-    db = new DatabaseSync(url, { readOnly: true });
+    db = new DatabaseSync(untouched(place.path), { readOnly: true });
     const number = (sql: string): number => Number(Object.values(db?.prepare(sql).get() ?? {})[0]);
     return {
       application: number("PRAGMA application_id"),

@@ -4,6 +4,7 @@ import { endTree } from "../base/process-tree.ts";
 import { withPersonalUmask } from "../base/umask.ts";
 import { HoldfastError } from "../protocol/error.ts";
 import { splitArgv } from "./argv.ts";
+import { processesInside, type Inside } from "./busy.ts";
 import { cleanEnvironment } from "./environment.ts";
 
 /** A first `npm ci` of a large project on a slow line; longer is taken for hung. */
@@ -42,8 +43,15 @@ export async function runCommands(lines: readonly string[], where: Where): Promi
 }
 
 /** Ends whatever commands of this worktree still run, and what they started. */
-export async function endCommands(path: string): Promise<void> {
+async function endCommands(path: string): Promise<void> {
   await endTree({ roots: [], marker: { name: marker, values: [path] } }, { politeMs, forceMs });
+}
+
+/** Who works in the worktree, once commands of ours that were left there are ended. */
+export async function othersInside(path: string): Promise<Inside[]> {
+  if (processesInside(path).length === 0) return [];
+  await endCommands(path);
+  return processesInside(path);
 }
 
 interface Ran {

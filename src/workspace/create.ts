@@ -9,7 +9,7 @@ import { HoldfastError } from "../protocol/error.ts";
 import type { WorkspacePlan, WorkspaceReady } from "../ports/workspace.ts";
 import { creationMessage, findStart, type Start } from "./base.ts";
 import { describeInside, processesInside } from "./busy.ts";
-import { endCommands, runCommands } from "./commands.ts";
+import { othersInside, runCommands } from "./commands.ts";
 import type { Context } from "./context.ts";
 import { beginFilters, type Filters } from "./filters.ts";
 import { checkoutDeadlineMs, git } from "./git.ts";
@@ -214,11 +214,9 @@ async function link(
 
 /** A git that outlived the daemon may still be at it, and finishes; a postCreate command is begun anew. */
 async function untilNobodyInside(path: string): Promise<void> {
-  if (processesInside(path).length > 0) await endCommands(path);
+  let inside = await othersInside(path);
   const deadline = performance.now() + insideDeadlineMs;
-  for (;;) {
-    const inside = processesInside(path);
-    if (inside.length === 0) return;
+  for (; inside.length > 0; inside = processesInside(path)) {
     if (performance.now() > deadline) throw taken(path, `${describeInside(inside)} still works in it`);
     await new Promise((resume) => setTimeout(resume, insidePollMs));
   }

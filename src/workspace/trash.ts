@@ -8,8 +8,8 @@ import { dirname, join } from "node:path";
 import { HoldfastError, messageOf } from "../protocol/error.ts";
 import type { SessionId } from "../protocol/ids.ts";
 import type { TrashEntry } from "../ports/workspace.ts";
-import { describeInside, processesInside, type Inside } from "./busy.ts";
-import { endCommands } from "./commands.ts";
+import { describeInside, type Inside } from "./busy.ts";
+import { othersInside } from "./commands.ts";
 import type { Context } from "./context.ts";
 import { git } from "./git.ts";
 import { gitDirOf, readHead, readLine } from "./head.ts";
@@ -50,13 +50,8 @@ export async function moveToTrash(context: Context, request: TrashRequest): Prom
     await settle(context, known);
     return publicEntry(known);
   }
-  let inside = processesInside(request.path);
-  if (inside.length > 0) {
-    // A command that was making it for a daemon that died; whoever else works in it is named and left alone.
-    await endCommands(request.path);
-    inside = processesInside(request.path);
-  }
-  checkMovable(context, request, inside);
+  // A command that was making it for a daemon that died goes; whoever else works in it is named and left alone.
+  checkMovable(context, request, await othersInside(request.path));
   const unfinished = known !== null && !hasTree(context.trash, known.id) ? known : null;
   const { record, plain } = await describe(context, request, unfinished);
   writeRecord(context.trash, record);

@@ -31,21 +31,11 @@ function atTerminal(home: ProjectHome, args: string[]): AtTerminal {
   };
 }
 
-/** Its postCreate waits for the file `go` in the worktree. */
-async function gatedHome(): Promise<ProjectHome> {
-  const home = await ProjectHome.make();
-  const wait = "sh -c 'until test -e go; do sleep 0.1; done'";
-  const config = `projects:\n  my-app:\n    path: .\n    prefix: ma\n    postCreate: [echo first words, "${wait}"]\n`;
-  writeFileSync(join(home.repo, "holdfast.yaml"), config);
-  await home.ok(["project", "add", home.repo]);
-  return home;
-}
-
 const worktree = (home: ProjectHome, id: string): string => join(home.home, "worktrees", "my-app", id);
 const args = ["spawn", "my-app", "--agent", "demo", "--kind", "terminal"];
 
 test("[CLI-24] a long spawn tells its steps on a terminal; stdout is as always, without a terminal nothing is told; so does a restore", async () => {
-  await using home = await gatedHome();
+  await using home = await ProjectHome.gated();
   // Begun first: once the other one tells something, this one has waited for as long.
   const piped = home.cli([...args, "--json"]);
   await until("the first worktree", () => existsSync(worktree(home, "ma-1")));
@@ -72,7 +62,7 @@ test("[CLI-24] a long spawn tells its steps on a terminal; stdout is as always, 
 });
 
 test("[CLI-25] Ctrl-C says that the spawn goes on and how to look or end it; and so it does", async () => {
-  await using home = await gatedHome();
+  await using home = await ProjectHome.gated();
   const spawning = atTerminal(home, args);
   await until("the wait", () => spawning.screen().includes("\n  first words\n"));
   spawning.type("\u0003");

@@ -95,11 +95,7 @@ test("[SPAWN-3] a worktree that cannot be made leaves nothing behind", async () 
 });
 
 test("[WORKTREE-5] what postCreate prints is an event while it still runs", async () => {
-  await using home = await ProjectHome.make();
-  const wait = "sh -c 'until test -e go; do sleep 0.1; done'";
-  const config = `projects:\n  my-app:\n    path: .\n    prefix: ma\n    postCreate: [echo first words, "${wait}"]\n`;
-  writeFileSync(join(home.repo, "holdfast.yaml"), config);
-  await home.ok(["project", "add", home.repo]);
+  await using home = await ProjectHome.gated();
   const spawning = home.spawn();
   await until("the first words", async () => {
     const events = await home.events("ma-1");

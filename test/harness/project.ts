@@ -1,4 +1,6 @@
 /** A home with a running daemon and a registered repository, for tests about sessions. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { EventJson, SessionJson } from "../../src/protocol/wire.ts";
 import { Home } from "./home.ts";
 import { until } from "./until.ts";
@@ -10,6 +12,16 @@ export class ProjectHome extends Home {
     const home = new ProjectHome(env);
     await home.ok(["start", "--port", "0"]);
     home.repo = await home.repository("my-app");
+    await home.ok(["project", "add", home.repo]);
+    return home;
+  }
+
+  /** Its postCreate says `first words` and waits for the file `go` in the worktree. */
+  static async gated(): Promise<ProjectHome> {
+    const home = await ProjectHome.make();
+    const wait = "sh -c 'until test -e go; do sleep 0.1; done'";
+    const config = `projects:\n  my-app:\n    path: .\n    prefix: ma\n    postCreate: [echo first words, "${wait}"]\n`;
+    writeFileSync(join(home.repo, "holdfast.yaml"), config);
     await home.ok(["project", "add", home.repo]);
     return home;
   }

@@ -12,16 +12,8 @@ export function ConnectionBanner() {
   const broken = useLive((state) => state.line.is !== "open");
   const known = useLive((state) => state.loaded || state.sessions.size > 0);
   const online = useSyncExternalStore(subscribeOnline, () => navigator.onLine);
-  const [late, setLate] = useState(false);
-  useEffect(() => {
-    const timer = setTimeout(() => setLate(broken), broken ? quietMs : 0);
-    return () => clearTimeout(timer);
-  }, [broken]);
-  const [long, setLong] = useState(false);
-  useEffect(() => {
-    const timer = setTimeout(() => setLong(broken), broken ? longMs : 0);
-    return () => clearTimeout(timer);
-  }, [broken]);
+  const late = useLasting(broken, quietMs);
+  const long = useLasting(broken, longMs);
   return (
     <div role="status">
       {broken && late && (
@@ -53,4 +45,14 @@ function subscribeOnline(listener: () => void): () => void {
     removeEventListener("online", listener);
     removeEventListener("offline", listener);
   };
+}
+
+/** Whether it has been so for this long. */
+function useLasting(is: boolean, ms: number): boolean {
+  const [lasting, setLasting] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setLasting(is), is ? ms : 0);
+    return () => clearTimeout(timer);
+  }, [is, ms]);
+  return lasting;
 }

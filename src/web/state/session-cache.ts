@@ -3,23 +3,13 @@
  * what is new. It is a cache and no more: over quota it is left out, after seven days it is thrown away, and a deleted
  * session leaves nothing.
  */
+import { keepEntry, recallEntry } from "./kept-entry.ts";
 import { noRoom } from "./storage.ts";
 
 const prefix = "holdfast:acp-state:v1:";
-const keptMs = 7 * 24 * 3_600_000;
-
-interface Entry {
-  savedAt: number;
-  value: unknown;
-}
 
 export function recallSession(id: string): unknown {
-  const text = localStorage.getItem(prefix + id);
-  if (text === null) return null;
-  const entry = parse(text);
-  if (entry !== null && Date.now() - entry.savedAt < keptMs) return entry.value;
-  localStorage.removeItem(prefix + id);
-  return null;
+  return recallEntry(prefix + id);
 }
 
 /** Whether this browser showed the session as a chat. */
@@ -29,15 +19,10 @@ export function hasState(id: string): boolean {
 
 /** False where the browser has no room: the caller then replays from the daemon. */
 export function rememberSession(id: string, value: unknown): boolean {
-  try {
-    localStorage.setItem(prefix + id, JSON.stringify({ savedAt: Date.now(), value } satisfies Entry));
-    return true;
-  } catch {
-    // What does not fit must not stand there old either. A draft is no cache: it stays.
-    localStorage.removeItem(prefix + id);
-    noRoom();
-    return false;
-  }
+  const isKept = keepEntry(prefix + id, value);
+  // A draft is no cache: it stays.
+  if (!isKept) noRoom();
+  return isKept;
 }
 
 export function forgetSession(id: string): void {
@@ -82,14 +67,5 @@ export function sweepSessions(existing: ReadonlySet<string>): void {
     const id = key.slice(kind.length);
     if (!existing.has(id)) forgetSession(id);
     else if (kind === prefix) recallSession(id);
-  }
-}
-
-function parse(text: string): Entry | null {
-  try {
-    const entry = JSON.parse(text) as Partial<Entry> | null;
-    return typeof entry?.savedAt === "number" ? (entry as Entry) : null;
-  } catch {
-    return null;
   }
 }

@@ -88,7 +88,8 @@ function* combinations(): Generator<SessionFacts> {
               for (const disk of [there, absent, unknown])
                 for (const sight of sights)
                   for (const lookAgainAt of [null, now + 5_000])
-                    yield factsOf({ ...folded, workspace }, { workspace: disk, ...sight, lookAgainAt });
+                    for (const beingMade of workspace.at === "planned" ? [false, true] : [false])
+                      yield factsOf({ ...folded, workspace }, { workspace: disk, ...sight, lookAgainAt, beingMade });
           }
 }
 
@@ -109,7 +110,8 @@ const harmless: ReadonlySet<Action["do"]> = new Set<Action["do"]>([
 ]);
 
 /** Says what is wrong with a decision, or null. */
-function fault({ session, runtime, workspace, absence, lookAgainAt }: SessionFacts, actions: Action[]): string | null {
+function fault(facts: SessionFacts, actions: Action[]): string | null {
+  const { session, runtime, workspace, absence, lookAgainAt } = facts;
   const dos = actions.map((action) => action.do);
   const { want } = session.intent;
   if (want !== "running" && want !== "snoozed" && dos.some((name) => forward.has(name))) return `${want} goes forward`;
@@ -123,6 +125,8 @@ function fault({ session, runtime, workspace, absence, lookAgainAt }: SessionFac
   if (dos.includes("remove-workspace") && (runtime.is !== "absent" || (want !== "killed" && want !== "deleted"))) {
     return "removes a worktree that is wanted or in use";
   }
+  if (dos.includes("remove-workspace") && facts.beingMade === true) return "removes a worktree that is being made";
+  if (dos.includes("end-making") && want === "running") return "ends what makes a worktree that is wanted";
   if (dos.includes("record-end") && !isLive(session.run)) return "ends what is not on record";
   const unproven = runtime.is === "absent" && absence === null && lookAgainAt !== null;
   if (unproven && dos.some((name) => name === "record-end" || name === "remove-workspace" || name === "launch")) {
@@ -171,7 +175,9 @@ function performed(facts: SessionFacts, action: Action): SessionFacts {
   switch (action.do) {
     case "create-workspace":
     case "restore-workspace":
-      return { ...facts, session: { ...session, workspace: { at: "ready" } }, workspace: there };
+      return { ...facts, session: { ...session, workspace: { at: "ready" } }, workspace: there, beingMade: false };
+    case "end-making":
+      return { ...facts, beingMade: false };
     case "remove-workspace":
       return { ...facts, session: write({ type: "workspace.gone", reason: "r" }), workspace: absent };
     case "launch":

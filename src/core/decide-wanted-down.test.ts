@@ -5,6 +5,7 @@ import {
   chat,
   check,
   deleted,
+  endMaking,
   killed,
   lookAgain,
   now,
@@ -76,6 +77,12 @@ describe("[CORE-1] wanted gone: stopped, recorded, settled, cleared away, never 
       {},
       [settle("p-1")],
     ],
+    [
+      "[KILL-6] killed while its worktree is made: that ends first",
+      [created, killed],
+      { beingMade: true },
+      [endMaking],
+    ],
     ["killed and ended: the worktree goes", [...upNow, ended("stopped"), killed], {}, [{ do: "remove-workspace" }]],
     [
       "[KILL-2] killed and everything already gone: its record is still finished",
@@ -123,6 +130,7 @@ describe("[CORE-2] stopped, snoozed, archived: brought down, the worktree untouc
     ["stopped and absent: the end is recorded", [...upNow, stopped], {}, [recordEnd("stopped")]],
     ["stopped and down: nothing", [...upNow, ended("stopped"), stopped], {}, []],
     ["stopped before anything was launched: nothing", [created, stopped], {}, []],
+    ["[KILL-6] stopped while its worktree is made: that ends", [created, stopped], { beingMade: true }, [endMaking]],
     ["stopped and unknown: wait", [...upNow, stopped], { runtime: unknown }, [retry]],
     ["snoozed and alive: stop", [...upNow, snooze(now + 9_000)], { runtime: alive() }, [stop("wanted-down")]],
     [

@@ -13,7 +13,8 @@ export const resumeFailureLimit = 3;
  * 1. `snoozed` past its time: wake.
  * 2. Wanted down (`stopped`, `snoozed`, `archived`, `killed`, `deleted`): what could not be observed is waited for; what
  *    is there is stopped, dead or alive; once absent, its end is recorded, an open turn and an interrupted prompt are
- *    settled. `killed` and `deleted` then clear the worktree away. No path leads from here to a launch.
+ *    settled, and commands that still make its worktree are ended. `killed` and `deleted` then clear the worktree away.
+ *    No path leads from here to a launch.
  * 3. Wanted `running` and due for a launch, but without a worktree: it is made, or brought back from the trash.
  * 4. Runtime unknown: wait.
  * 5. Another launch than the expected one is there: stop it, so that there is one agent at most.
@@ -55,7 +56,8 @@ function bringDown(facts: SessionFacts, now: number, why: StopReason): Action[] 
   if (runtime.is === "unknown") return [waitForSight(runtime.why, now)];
   // A dead agent's pane or keeper is stopped too: nothing is left behind.
   if (runtime.is === "known") return [{ do: "stop", why, force: false }];
-  return unlessLookingAgain(facts, now, conclude(facts, "stopped"));
+  const ending = unlessLookingAgain(facts, now, conclude(facts, "stopped"));
+  return ending.length === 0 && facts.beingMade === true ? [{ do: "end-making" }] : ending;
 }
 
 function clearAway(facts: SessionFacts, now: number): Action[] {

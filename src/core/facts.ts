@@ -36,6 +36,8 @@ export interface SessionFacts {
    * Only worth asking when the directory is missing.
    */
   workspaceInTrash?: boolean;
+  /** Whether commands that make the worktree still run. Only worth asking when it is wanted no more. */
+  beingMade?: boolean;
   /** A person asked for the chat agent to be started anew, without a change of intent. */
   restartAsked?: boolean;
 }
@@ -56,6 +58,8 @@ export type StopReason =
 
 export type Action =
   | { do: "create-workspace" }
+  /** The worktree that is being made is wanted no more: ends the commands that make it. */
+  | { do: "end-making" }
   | { do: "restore-workspace" }
   | { do: "launch"; how: LaunchHow; attempt: number }
   /** The launch that is expected was found alive: record it, and for a chat agent read on. */

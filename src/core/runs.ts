@@ -78,9 +78,13 @@ function promptedSince({ queue }: SessionState, seq: number): boolean {
   return queue.some((prompt) => prompt.state === "queued" && prompt.admittedSeq > seq);
 }
 
-/** Wanted down, and down by its own record with nothing left to write: no look at it could lead to anything. */
+/**
+ * Wanted down, and down by its own record with nothing left to write: no look at it could lead to anything. What makes
+ * its worktree may have outlived the daemon that began it.
+ */
 export function isAtRest({ intent, run, turn, queue, workspace }: SessionState): boolean {
   if (isLive(run) || turn.turn === "open" || queue.some((prompt) => prompt.state === "sending")) return false;
+  if (workspace.at === "planned") return false;
   return intent.want === "stopped" || intent.want === "archived" || isCleared({ intent, run, workspace });
 }
 

@@ -31,6 +31,8 @@ export interface Sim {
   events: SessionEvent[];
   processes: Process[];
   disk: { path: "none" | "half" | "whole"; trash: boolean };
+  /** A command that makes the worktree runs; it outlives the daemon. */
+  making: boolean;
   /** Whether there ever was a whole worktree: from then on it must be somewhere. */
   worked: boolean;
   typed: Map<PromptId, number>;
@@ -57,6 +59,7 @@ export class World {
       events: [created],
       processes: [],
       disk: { path: "none", trash: false },
+      making: false,
       worked: false,
       typed: new Map(),
       bootOf: new Map(),
@@ -101,6 +104,7 @@ export class World {
       canResume: sim.canResume,
       lookAgainAt,
       workspaceInTrash: sim.disk.trash,
+      beingMade: sim.making,
     };
     if (sim.sight === "runtime-unknown")
       return { ...common, runtime: { is: "unknown", why: "runtime" }, absence: null };
@@ -134,14 +138,23 @@ export class World {
   *#perform(sim: Sim, action: Exclude<Action, { do: "wait" }>): Generator<void> {
     switch (action.do) {
       case "create-workspace":
-        if (sim.disk.path === "none") sim.disk.path = "half";
+        // What an earlier daemon left at it is ended before it is begun anew.
+        sim.making = false;
         yield;
+        if (sim.disk.path === "none") sim.disk.path = "half";
+        sim.making = true;
+        yield;
+        if (sim.state.intent.want !== "running") return;
+        sim.making = false;
         sim.disk.path = "whole";
         sim.worked = true;
         yield;
         this.commit(sim, ({ workspacePath: path, branch, base }) => [
           { type: "workspace.ready", path, branch, base, branchCreated: true },
         ]);
+        return;
+      case "end-making":
+        sim.making = false;
         return;
       case "restore-workspace":
         yield* this.#restoreWorkspace(sim);
@@ -278,6 +291,7 @@ export class World {
   *#removeWorkspace(sim: Sim): Generator<void> {
     if (sim.processes.some(({ alive }) => alive)) throw new Error("worktree removed under a living agent");
     if (sim.sight !== "clear") throw new Error(`worktree removed while ${sim.sight}`);
+    if (sim.making) throw new Error("worktree removed while it is being made");
     if (sim.state.workspace.at === "planned") {
       // Nothing was at work in it yet, so there is nothing to keep.
       sim.disk.path = "none";

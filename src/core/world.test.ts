@@ -102,6 +102,7 @@ function take(world: World, step: Step): void {
       world.tmuxServer = false;
       for (const each of world.sims) {
         if (step.does === "reboot" || each.state.kind === "terminal") each.processes = [];
+        if (step.does === "reboot") each.making = false;
       }
       return;
     case "sight":
@@ -194,6 +195,7 @@ function faultAtRest(sim: Sim): string | null {
   const { state } = sim;
   const { want } = state.intent;
   const living = sim.processes.filter(({ alive }) => alive);
+  if (sim.making) return `${state.id}: ${want}, and its worktree is still being made`;
   if (want !== "running" && sim.processes.length > 0) return `${state.id}: ${want}, and something is left`;
   if (
     (want === "killed" || want === "deleted") &&

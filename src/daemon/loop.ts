@@ -15,6 +15,7 @@ import { runtimeFacts, workspaceFacts } from "./facts.ts";
 import { observe } from "./observe.ts";
 import type { Parts } from "./parts.ts";
 import type { Perform } from "./perform.ts";
+import { Places } from "./places.ts";
 
 /** How often everything is looked at although nothing was heard. Hints make the usual case immediate. */
 const passEveryMs = 5_000;
@@ -33,8 +34,7 @@ export class Loop {
   readonly #again = new Set<SessionId>();
   readonly #timers = new Map<SessionId, NodeJS.Timeout>();
   readonly #watchers = new Set<(id: SessionId) => void>();
-  /** Sessions whose worktree is in the trash although the record does not say so yet. */
-  readonly #movedToTrash = new Set<SessionId>();
+  readonly #places: Places;
   /** Sessions that are down with nothing left to do, by the sequence they had then: passed over until that changes. */
   readonly #resting = new Map<SessionId, number>();
   /** Chat sessions whose agent a person wants anew, by the launch that is to go. */
@@ -48,6 +48,7 @@ export class Loop {
   constructor(parts: Parts, perform: Perform) {
     this.#parts = parts;
     this.#perform = perform;
+    this.#places = new Places(parts.workspaces);
     for (const runtime of Object.values(parts.runtimes)) runtime.onHint((id) => this.wake(id));
   }
 
@@ -172,7 +173,7 @@ export class Loop {
         this.#seen.set(session.id, seen ?? gone);
       }
     }
-    await this.#lookIntoTrash(sessions);
+    await this.#places.look(sessions);
     const verdict = massDeath(
       sessions.filter(({ run }) => run.run === "up" || run.run === "launching").map((session) => this.#facts(session)),
       this.#parts.clock.now(),
@@ -215,7 +216,7 @@ export class Loop {
       if (session === null) return this.#forget(id);
       if (look) {
         this.#seen.set(id, (await observe(this.#parts, this.#mayBeUp(session) ? [session] : [])).get(id) ?? gone);
-        await this.#lookIntoTrash([session]);
+        await this.#places.look([session]);
       }
       await this.#noteActivity(session);
       session = this.#parts.store.session(id) ?? session;
@@ -282,21 +283,10 @@ export class Loop {
       restoreLost: this.#parts.restore && (this.#parts.settings.last(session.project)?.restoreOnBoot ?? true),
       canResume,
       lookAgainAt: this.#lookAgainAt,
-      workspaceInTrash: this.#movedToTrash.has(session.id),
+      workspaceInTrash: this.#places.isInTrash(session.id),
+      beingMade: this.#places.isBeingMade(session.id),
       restartAsked: session.run.run === "up" && this.#restarts.get(session.id) === session.run.launch,
     };
-  }
-
-  /** A crash between the move of a worktree and its record leaves it where only the trash's own list tells. */
-  async #lookIntoTrash(sessions: readonly SessionState[]): Promise<void> {
-    const { workspaces } = this.#parts;
-    const missing = sessions.filter(
-      ({ workspace, workspacePath }) => workspace.at === "ready" && workspaces.exists(workspacePath) === false,
-    );
-    for (const { id } of sessions) this.#movedToTrash.delete(id);
-    if (missing.length === 0) return;
-    const trashed = new Set((await workspaces.listTrash()).map((entry) => entry.session));
-    for (const { id } of missing) if (trashed.has(id)) this.#movedToTrash.add(id);
   }
 
   /** What the agent does becomes an event when it changes, so that followers hear of it. */
@@ -335,7 +325,7 @@ export class Loop {
   #forget(id: SessionId): void {
     this.#seen.delete(id);
     this.#trouble.delete(id);
-    this.#movedToTrash.delete(id);
+    this.#places.forget(id);
     this.#resting.delete(id);
     this.#restarts.delete(id);
     this.#tell(id);

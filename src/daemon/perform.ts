@@ -31,6 +31,9 @@ export function createPerform(parts: Parts): Perform {
     switch (action.do) {
       case "create-workspace":
         return createWorkspace(parts, session);
+      case "end-making":
+        await parts.workspaces.endMaking(session.workspacePath);
+        return "done";
       case "restore-workspace":
         return restoreWorkspace(parts, session);
       case "remove-workspace":

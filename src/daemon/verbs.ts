@@ -38,10 +38,10 @@ export async function perform(parts: Parts, loop: Loop, name: PlainVerb, ask: As
     const json = wait ? await settled(parts, loop, state, ask.signal) : sessionJson(parts, loop, state);
     return { session: json, remaining: [], done: wait, notes: noticesSince(parts, session) };
   }
-  if (wait) await loop.waitFor(session.id, () => isDown(parts, session, name), endDeadlineMs, ask.signal);
+  if (wait) await loop.waitFor(session.id, () => isDown(parts, loop, session, name), endDeadlineMs, ask.signal);
   const latest = parts.store.session(session.id) ?? state;
   const json = sessionJson(parts, loop, latest);
-  const down = isDown(parts, session, name);
+  const down = isDown(parts, loop, session, name);
   if (!down) return { session: json, done: false, ...whatRemains(loop, latest, json) };
   return {
     session: json,
@@ -80,19 +80,21 @@ function whatRemains(
       ...(workspace.at === "ready" && (run.run === "ended" || run.run === "failed" || run.run === "none")
         ? [`Its worktree is still at ${session.workspacePath}`]
         : []),
+      ...(workspace.at === "planned" ? [`Its worktree is still being made at ${session.workspacePath}`] : []),
       ...(trouble === null ? [] : [trouble.message]),
       "The daemon goes on.",
     ],
   };
 }
 
-function isDown(parts: Parts, before: SessionState, verb: PlainVerb): boolean {
-  const state = parts.store.session(before.id);
+function isDown(parts: Parts, loop: Loop, { id }: SessionState, verb: PlainVerb): boolean {
+  const state = parts.store.session(id);
   if (state === null) return true;
-  if (state.run.run === "up" || state.run.run === "launching") return false;
-  return verb !== "kill" && verb !== "delete"
-    ? true
-    : state.workspace.at !== "ready" && state.workspace.at !== "planned";
+  if (isLive(state.run)) return false;
+  const { at } = state.workspace;
+  if (verb === "kill" || verb === "delete") return at !== "ready" && at !== "planned";
+  // What makes the worktree is ended as well.
+  return at !== "planned" || !loop.isBusy(id);
 }
 
 /** Says where uncommitted or unpushed work went, and how to get it back. */

@@ -81,6 +81,10 @@ export interface Workspaces {
    * that runs and throws; what was made so far stays as after a crash.
    */
   create(plan: WorkspacePlan, output: (text: string) => void, signal?: AbortSignal): Promise<WorkspaceReady>;
+  /** Whether commands of a `create` still run at this path, of this daemon or of one before it. */
+  isBeingMade(path: string): Promise<boolean>;
+  /** Ends them, with all that they started; throws what could not be ended. */
+  endMaking(path: string): Promise<void>;
   /** Undoes a `create` that failed: only what is provably empty of work is removed, anything else is trashed. */
   undo(plan: WorkspacePlan): Promise<void>;
   inspect(path: string): Promise<WorkspaceWork>;

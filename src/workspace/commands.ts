@@ -1,6 +1,6 @@
 /** Runs postCreate commands one after the other in the worktree, with what they print shown as it comes. */
 import { spawn } from "node:child_process";
-import { endTree } from "../base/process-tree.ts";
+import { endTree, findTree, type TreeMember, type TreeTarget } from "../base/process-tree.ts";
 import { withPersonalUmask } from "../base/umask.ts";
 import { HoldfastError } from "../protocol/error.ts";
 import { splitArgv } from "./argv.ts";
@@ -42,9 +42,23 @@ export async function runCommands(lines: readonly string[], where: Where): Promi
   }
 }
 
-/** Ends whatever commands of this worktree still run, and what they started. */
-async function endCommands(path: string): Promise<void> {
-  await endTree({ roots: [], marker: { name: marker, values: [path] } }, { politeMs, forceMs });
+/** Everything that commands of this worktree started, themselves included. */
+const startedFor = (path: string): TreeTarget => ({ roots: [], marker: { name: marker, values: [path] } });
+
+export async function areCommandsLeft(path: string): Promise<boolean> {
+  return (await findTree(startedFor(path))).length > 0;
+}
+
+/** Ends them, and returns what is left all the same. */
+async function endCommands(path: string): Promise<TreeMember[]> {
+  return await endTree(startedFor(path), { politeMs, forceMs });
+}
+
+export async function endAllCommands(path: string): Promise<void> {
+  const left = await endCommands(path);
+  if (left.length === 0) return;
+  const named = left.map(({ identity, what }) => `${what} (pid ${identity.pid})`).join(", ");
+  throw new HoldfastError("conflict", `A command that makes ${path} could not be ended: ${named}.`);
 }
 
 /** Who works in the worktree, once commands of ours that were left there are ended. */

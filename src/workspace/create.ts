@@ -56,7 +56,7 @@ export async function createWorkspace(
   } catch (error) {
     if (foreseen === null) throw error;
     // The branch has come since; nothing is made yet, and without foresight this looks again.
-    return await createWorkspace(context, plan, output);
+    return await createWorkspace(context, plan, output, signal);
   }
   await passed("workspace.create.branched");
   const filters = await reading;

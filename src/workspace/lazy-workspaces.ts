@@ -19,6 +19,8 @@ export function openLazyWorkspaces(options: WorkspacesOptions): Workspaces {
     freeBranch: async (...given) => await (await open()).freeBranch(...given),
     preflight: async (...given) => await (await open()).preflight(...given),
     create: async (...given) => await (await open()).create(...given),
+    isBeingMade: async (...given) => await (await open()).isBeingMade(...given),
+    endMaking: async (...given) => await (await open()).endMaking(...given),
     undo: async (...given) => await (await open()).undo(...given),
     inspect: async (...given) => await (await open()).inspect(...given),
     landing: async (...given) => await (await open()).landing(...given),

@@ -50,7 +50,7 @@ export async function moveToTrash(context: Context, request: TrashRequest): Prom
     await settle(context, known);
     return publicEntry(known);
   }
-  // A command that was making it for a daemon that died goes; whoever else works in it is named and left alone.
+  // What the commands that made it left there goes; whoever else works in it is named and left alone.
   checkMovable(context, request, await othersInside(request.path));
   const unfinished = known !== null && !hasTree(context.trash, known.id) ? known : null;
   const { record, plain } = await describe(context, request, unfinished);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Logger } from "../ports/commands.ts";
 import type { Workspaces } from "../ports/workspace.ts";
 import { HoldfastError, messageOf } from "../protocol/error.ts";
+import { areCommandsLeft, endAllCommands } from "./commands.ts";
 import { trashDays, type Context } from "./context.ts";
 import { createWorkspace } from "./create.ts";
 import { emptyTrash } from "./empty.ts";
@@ -58,6 +59,8 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
           throw error;
         }
       }),
+    isBeingMade: areCommandsLeft,
+    endMaking: async (path) => await serial.run(path, async () => await endAllCommands(path)),
     undo: async (plan) => await serial.run(plan.path, async () => await undoWorkspace(context, plan)),
     inspect: async (path) => (await inspectWorktree(path)).work,
     landing: async (question) => await (await import("./landing.ts")).readLanding(question),

@@ -205,9 +205,9 @@ test("[VERB-4] halting the sessions includes one that is still being made", asyn
 
 test("[KILL-6] a command that makes a worktree ends with its session, with what it started, and after a crash as well", async () => {
   await using home = await ProjectHome.make();
-  // Says who it is, leaves a child in a process session of its own, and never ends.
+  // Says who it is, leaves a child in a process session of its own, never ends, and takes its time when it is asked to.
   const script = join(home.directory, "make.sh");
-  writeFileSync(script, 'setsid sleep 600 &\necho "$$ $!" > "$1/pids"\nwait\n');
+  writeFileSync(script, 'trap "sleep 0.5; exit" TERM\nsetsid sleep 600 &\necho "$$ $!" > "$1/pids"\nwait\n');
   const config = { path: ".", prefix: "ma", postCreate: [`sh ${script} .`] };
   writeFileSync(join(home.repo, "holdfast.yaml"), JSON.stringify({ projects: { "my-app": config } }));
   await home.ok(["project", "add", home.repo]);
@@ -241,4 +241,19 @@ test("[KILL-6] a command that makes a worktree ends with its session, with what 
   expect(await home.ok(["session", "kill", "ma-3"])).toBe("Session ma-3 killed.\n");
   expect(left(third)).toEqual([]);
   expect(await home.git(home.repo, ["worktree", "list"])).not.toMatch(/worktrees\/my-app\/ma-[13]/);
+
+  // Stopped, and the daemon died before it had ended anything.
+  void home.cli(args);
+  const fourth = await making("ma-4");
+  await home.crash();
+  home.arm("perform.create-workspace", "pause");
+  void home.cli(["session", "stop", "ma-4"]);
+  await home.reached("perform.create-workspace");
+  await until("the intent", async () => (await home.show("ma-4")).intent.want === "stopped");
+  await home.crash();
+  expect(left(fourth)).toHaveLength(2);
+  home.disarm("perform.create-workspace");
+  await home.ok(["start"]);
+  await until("what an earlier daemon began to end", () => left(fourth).length === 0);
+  expect(await home.show("ma-4")).toMatchObject({ status: "stopped" });
 });

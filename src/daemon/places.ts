@@ -1,0 +1,55 @@
+/** What a look at the places of sessions' worktrees tells beyond whether they are there; asked only of those it matters for. */
+import type { Workspaces } from "../ports/workspace.ts";
+import type { SessionId } from "../protocol/ids.ts";
+import type { SessionState } from "../protocol/session.ts";
+
+export class Places {
+  readonly #workspaces: Workspaces;
+  readonly #movedToTrash = new Set<SessionId>();
+  readonly #beingMade = new Set<SessionId>();
+
+  constructor(workspaces: Workspaces) {
+    this.#workspaces = workspaces;
+  }
+
+  /** Whether the worktree is in the trash although the record does not say so yet. */
+  isInTrash(id: SessionId): boolean {
+    return this.#movedToTrash.has(id);
+  }
+
+  /** Whether the worktree, which is wanted no more, is still being made. */
+  isBeingMade(id: SessionId): boolean {
+    return this.#beingMade.has(id);
+  }
+
+  async look(sessions: readonly SessionState[]): Promise<void> {
+    for (const { id } of sessions) this.forget(id);
+    await Promise.all([this.#lookIntoTrash(sessions), this.#lookForMakers(sessions)]);
+  }
+
+  forget(id: SessionId): void {
+    this.#movedToTrash.delete(id);
+    this.#beingMade.delete(id);
+  }
+
+  /** A crash between the move of a worktree and its record leaves it where only the trash's own list tells. */
+  async #lookIntoTrash(sessions: readonly SessionState[]): Promise<void> {
+    const missing = sessions.filter(
+      ({ workspace, workspacePath }) => workspace.at === "ready" && this.#workspaces.exists(workspacePath) === false,
+    );
+    if (missing.length === 0) return;
+    const trashed = new Set((await this.#workspaces.listTrash()).map((entry) => entry.session));
+    for (const { id } of missing) if (trashed.has(id)) this.#movedToTrash.add(id);
+  }
+
+  /** Commands that make a worktree outlive the daemon that began them, and may still be at it when they are asked to end. */
+  async #lookForMakers(sessions: readonly SessionState[]): Promise<void> {
+    const unwanted = sessions.filter(
+      ({ workspace, intent }) => workspace.at === "planned" && intent.want !== "running",
+    );
+    const look = async ({ id, workspacePath }: SessionState): Promise<void> => {
+      if (await this.#workspaces.isBeingMade(workspacePath)) this.#beingMade.add(id);
+    };
+    await Promise.all(unwanted.map(look));
+  }
+}

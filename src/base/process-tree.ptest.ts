@@ -84,6 +84,6 @@ test("[PROC-13] helpers that hold nothing and ignore every polite word are not w
     return found.length === 2 && found.some(({ what }) => what === "sleep 600") ? found : null;
   });
   const helpers = all.filter(({ identity }) => identity.pid !== root.pid).map(({ identity }) => identity.pid);
-  expect(await endTree(target, { politeMs: longMs, forceMs: 0, helpers })).toEqual([]);
+  expect(await endTree(target, { politeMs: longMs, forceMs: 20_000, helpers })).toEqual([]);
   expect(await findTree(target)).toEqual([]);
 });

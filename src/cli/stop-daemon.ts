@@ -20,7 +20,7 @@ export async function endDaemon(identity: Identity, { asked, say, waitMs = polit
   if (await isGone(identity, waitMs)) return "terminated";
   say(`The daemon (pid ${identity.pid}) did not end within ${waitMs / 1000} s of SIGTERM; ending it by force.`);
   signalIdentity(identity, "SIGKILL");
-  await isGone(identity, waitMs);
+  await isGone(identity, politeMs);
   return "killed";
 }
 

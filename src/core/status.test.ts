@@ -29,6 +29,8 @@ const upNow = [...base, started, up];
 const chat = (...more: SessionEvent[]): SessionEvent[] => [{ ...created, kind: "chat" }, ready, started, up, ...more];
 const crash = (code: number): SessionEvent => ended("crash", { code, signal: null });
 const turn: SessionEvent = { type: "turn.started", promptId: null };
+const turnEnded: SessionEvent = { type: "turn.ended", stopReason: "end_turn", promptId: null };
+const asked: SessionEvent = { type: "permission.asked", requestId: "r", title: "t", options: [] };
 
 type Row = [
   title: string,
@@ -53,7 +55,10 @@ const rows: Row[] = [
   ["terminal at work", upNow, alive({ activity: "working" }), "working", null],
   ["chat turn in flight", chat(turn), alive({ activity: null }), "working", null],
   ["terminal asks", upNow, alive({ activity: "needs_input" }), "needs_input", null],
-  ["chat asks in its turn", chat(turn), alive({ activity: "needs_input" }), "needs_input", null],
+  ["chat asks in its turn", chat(turn, asked), alive({ activity: "needs_input" }), "needs_input", null],
+  ["chat asks, last seen at work", chat(turn, asked), alive({ activity: "working" }), "needs_input", null],
+  ["chat was answered, last seen asking", chat(turn), alive({ activity: "needs_input" }), "working", null],
+  ["chat after a turn, last seen in it", chat(turn, turnEnded), alive({ activity: "working" }), "idle", null],
   ["terminal idle", upNow, alive({ activity: "idle" }), "idle", null],
   ["chat without a turn", chat(), alive({ activity: null }), "idle", null],
   [
@@ -65,7 +70,7 @@ const rows: Row[] = [
   ],
   [
     "chat after a turn that went well",
-    chat(turn, { type: "turn.ended", stopReason: "end_turn", promptId: null }),
+    chat(turn, turnEnded),
     alive({ activity: null }),
     "idle",
     null,

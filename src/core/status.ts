@@ -103,15 +103,17 @@ export function describeExit(exit: ExitStatus | null): string {
 
 function ofLiving(session: SessionState, seen: RuntimeFacts, now: number, options: StatusOptions): StatusAnswer {
   const { turn } = session;
-  if (seen.activity === "needs_input" || session.permissions.length > 0) return { status: "needs_input", reason: null };
+  // What a chat agent does is on record; what was seen of it may be older than that.
+  const activity = session.kind === "chat" ? null : seen.activity;
+  if (activity === "needs_input" || session.permissions.length > 0) return { status: "needs_input", reason: null };
   const inTurn = session.kind === "chat" && turn.turn === "open";
-  if (inTurn || seen.activity === "working") {
+  if (inTurn || activity === "working") {
     const reason = inTurn && turn.answerMayBeLost ? "the answer may be lost; the turn can be ended by force" : null;
     const stuck = isStuck("working", session.lastActivityAt, now, options.stuckAfterMs);
     return { status: stuck ? "stuck" : "working", reason };
   }
   // A chat agent without a turn and a plain shell have nothing to tell; any other silence is not taken for idleness.
-  if (seen.activity === null && session.kind === "terminal" && session.role !== "shell") {
+  if (activity === null && session.kind === "terminal" && session.role !== "shell") {
     return { status: "unknown", reason: "alive, but nothing says what the agent is doing" };
   }
   const { status, reason } = pullRequestStatus(session, now, options.trackerHeardAt ?? null);

@@ -48,7 +48,7 @@ export async function admitPrompt(parts: Parts, loop: Loop, ask: Ask): Promise<A
     const waiting = state?.queue.some((prompt) => prompt.promptId === promptId) ?? false;
     // Taken down meanwhile: it may be days until the prompt is sent, or never.
     const down = state?.intent.want !== "running" || state.run.run === "failed";
-    return !waiting || down || (!waitForTurn && isAsking(loop, session));
+    return !waiting || down || (!waitForTurn && isAsking(loop, state));
   };
   await loop.waitFor(session.id, over, waitMs, ask.signal);
   const state = parts.store.session(session.id);
@@ -123,6 +123,7 @@ class TextEnd {
 }
 
 function isAsking(loop: Loop, session: SessionState): boolean {
+  if (session.kind === "chat") return session.permissions.length > 0;
   const seen = loop.observation(session)?.seen;
   return seen?.is === "known" && seen.value.activity?.activity === "needs_input";
 }

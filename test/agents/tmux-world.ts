@@ -41,6 +41,8 @@ export class TmuxWorld implements RuntimeWorld, AsyncDisposable {
       agents,
       bootId: bootId(),
       env: { ...this.#environment(), HOLDFAST_HOME: this.directory },
+      // A launch is over when the agent waits for something or has ended, however long a busy machine takes to let it.
+      settle: { freshMs: 30_000 },
       ...over,
     });
     this.#opened.push(runtime);

@@ -18,6 +18,7 @@ test("[TRK-6, PR-3, PR-7, REACT-7] GitLab: from an issue over every status of it
   const { id, workspacePath: path, branch } = session;
   expect(session).toMatchObject({ id: `ma-${issue}`, branch: `${issue}-ui-update`, issueFacts: { state: "open" } });
   await home.says(id, "I read it");
+  await home.ended(id);
   const sha = await home.commit(path, "work.txt");
   expect(await home.git(home.remote, ["rev-parse", branch!])).toBe(sha);
 

@@ -160,8 +160,10 @@ test("[REACT-6] a crash before or behind the commit of a reaction sends its mess
   const { id, branch, sha } = await home.worked();
   const number = github.openPullRequest({ branch, sha });
   github.setConflict(number, true);
-  for (const point of ["reaction.planned", "reaction.recorded"]) {
-    home.arm(point, "kill");
+  const points = ["reaction.planned", "reaction.recorded"];
+  // Both from the start: a daemon that comes back asks its trackers by itself.
+  for (const point of points) home.arm(point, "kill");
+  for (const point of points) {
     await home.refresh().catch(() => undefined);
     await home.reached(point);
     home.disarm(point);

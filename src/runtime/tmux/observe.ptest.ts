@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { appendFileSync, readFileSync, rmSync } from "node:fs";
+import { appendFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { program, TmuxWorld } from "../../../test/agents/tmux-world.ts";
@@ -222,8 +222,10 @@ test("[TMUX-18] every one of many deaths gets its exit status, also those that t
   const runtime = world.open();
   const ups = [];
   for (let count = 0; count < 12; count += 1) {
-    ups.push(await world.up(runtime, world.sessionOf({ start: ["/bin/sh", "-c", "sleep 0.2; exit 5"] })));
+    const start = ["/bin/sh", "-c", "until test -e go; do sleep 0.2; done; exit 5"];
+    ups.push(await world.up(runtime, world.sessionOf({ start })));
   }
+  writeFileSync(join(world.workspace, "go"), "");
   const sessions = ups.map(({ session }) => session);
   const codes = await until("all exits", async () => {
     const observed = [...(await runtime.observe(sessions)).values()];

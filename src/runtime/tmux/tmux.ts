@@ -38,8 +38,10 @@ export interface TmuxOptions {
 
 /** A server under load answers within milliseconds; one that is stopped or swapped out does not answer at all. */
 const defaultDeadlineMs = 5000;
-/** A server without sessions ends within milliseconds. */
-const serverEndMs = 500;
+/** A server without sessions ends within milliseconds; a busy machine takes its time. */
+const serverEndMs = 5000;
+/** One that says nothing for so long is stopped, not about to end. */
+const tidyAnswerMs = 2000;
 const tidyPollMs = 5;
 /** Far above 500 sessions' lines or a 1 MB capture. */
 const maxOutputBytes = 64 * 1024 * 1024;
@@ -95,7 +97,8 @@ export class Tmux {
   async #tidyNow(): Promise<void> {
     const until = performance.now() + serverEndMs;
     for (;;) {
-      const reply = await this.run({ commands: [["list-sessions", "-F", "#{session_id}"]], deadlineMs: serverEndMs });
+      const askedAt = performance.now();
+      const reply = await this.run({ commands: [["list-sessions", "-F", "#{session_id}"]], deadlineMs: tidyAnswerMs });
       if (reply.is === "no-server") {
         const socket = join("/tmp", `tmux-${process.getuid?.() ?? 0}`, this.#socketName);
         // The second is what tmux clients hold while one of them starts a server.
@@ -103,7 +106,7 @@ export class Tmux {
         return;
       }
       // No sessions, or "server exited": it is about to end.
-      const stays = reply.is === "ok" && reply.stdout !== "";
+      const stays = reply.is === "ok" ? reply.stdout !== "" : performance.now() - askedAt >= tidyAnswerMs;
       if (stays || performance.now() >= until) return;
       await delay(tidyPollMs);
     }

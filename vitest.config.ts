@@ -19,8 +19,9 @@ export default defineConfig({
           include: ["test/e2e/**/*.test.ts", "test/browser/*.test.ts", "test/fuzz/**/*.test.ts", "src/**/*.ptest.ts"],
           pool: "forks",
           globalSetup: ["test/harness/census.ts"],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          // Each wait has a deadline of its own; this one must not speak first on a busy machine.
+          testTimeout: 240_000,
+          hookTimeout: 240_000,
         },
       },
     ],

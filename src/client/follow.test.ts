@@ -6,6 +6,8 @@ import { follow, type FollowOptions, type Following, type FollowState } from "./
 
 let server: WebSocketServer;
 let port: number;
+/** False: whoever comes is turned away. The port stays ours, or somebody else might get it meanwhile. */
+let open: boolean;
 let connections: { socket: WebSocket; url: string; protocols: string; pings: number }[];
 let frames: Frame[];
 let states: FollowState[];
@@ -17,15 +19,13 @@ beforeEach(async () => {
   connections = [];
   frames = [];
   states = [];
-  await listen(0);
-});
-afterEach(async () => {
-  for (const each of following.splice(0)) each.close();
-  await stop();
-});
-
-async function listen(at: number): Promise<void> {
-  server = new WebSocketServer({ host: "127.0.0.1", port: at, handleProtocols: () => "holdfast.v1" });
+  open = true;
+  server = new WebSocketServer({
+    host: "127.0.0.1",
+    port: 0,
+    handleProtocols: () => "holdfast.v1",
+    verifyClient: () => open,
+  });
   server.on("connection", (socket, request) => {
     const protocols = request.headers["sec-websocket-protocol"] ?? "";
     const connection = { socket, url: request.url ?? "", protocols, pings: 0 };
@@ -34,12 +34,12 @@ async function listen(at: number): Promise<void> {
   });
   await new Promise((done) => server.once("listening", done));
   port = (server.address() as AddressInfo).port;
-}
-
-async function stop(): Promise<void> {
+});
+afterEach(async () => {
+  for (const each of following.splice(0)) each.close();
   for (const { socket } of connections) socket.terminate();
   await new Promise((done) => server.close(done));
-}
+});
 
 function start(options: Partial<FollowOptions> = {}): Following {
   const made = follow({
@@ -101,12 +101,12 @@ test("[CLIENT-4] whoever is cut off behind hello asks for the snapshot again", a
 });
 
 test("[CLIENT-4] attempts come slower and slower, and fast again after a frame", async () => {
-  await stop();
+  open = false;
   start();
   await expect.poll(() => states.filter((each) => each.state === "waiting").length, often).toBeGreaterThanOrEqual(5);
   const delays = states.flatMap((each) => (each.state === "waiting" ? [each.delayMs] : []));
   expect(delays.slice(0, 5)).toEqual([4, 8, 16, 30, 30]);
-  await listen(port);
+  open = true;
   const socket = await connection(1);
   say(socket, hello(0));
   await expect.poll(() => frames.length, often).toBe(1);
@@ -116,10 +116,10 @@ test("[CLIENT-4] attempts come slower and slower, and fast again after a frame",
 });
 
 test("[CLIENT-4] wake tries at once", async () => {
-  await stop();
+  open = false;
   const made = start({ timing: { firstDelayMs: 60_000, longestDelayMs: 60_000 } });
   await expect.poll(() => states.at(-1)?.state, often).toBe("waiting");
-  await listen(port);
+  open = true;
   made.wake();
   await connection(1);
 });
@@ -133,7 +133,7 @@ test("[CLIENT-5] a line that died in silence is noticed and replaced", async () 
 });
 
 test("[CLIENT-5] a quiet line that answers is kept", async () => {
-  start({ timing: { firstDelayMs: 4, pingMs: 5, pongMs: 1000 } });
+  start({ timing: { firstDelayMs: 4, pingMs: 5, pongMs: 30_000 } });
   const first = await connection(1);
   first.on("message", () => say(first, hello(1)));
   say(first, hello(1));

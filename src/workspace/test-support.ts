@@ -174,7 +174,7 @@ export function dieAt(world: World, point: string, verb: ChildRequest["verb"], p
     input: JSON.stringify(request),
     env: { ...process.env, ...testEnvironment, HOLDFAST_TEST_POINTS: points },
     encoding: "utf8",
-    timeout: 30_000,
+    timeout: 60_000,
   });
   const reached = existsSync(join(points, `${point}.reached`));
   rmSync(points, { recursive: true });

@@ -95,7 +95,7 @@ export class Home implements AsyncDisposable {
       const timer = setTimeout(() => {
         child.kill("SIGKILL");
         reject(new Error(`${command} ${args.join(" ")} took too long\n${stdout}\n${stderr}\n${this.logTail()}`));
-      }, options.timeoutMs ?? 30_000);
+      }, options.timeoutMs ?? 60_000);
       child.on("error", reject);
       child.on("close", (code) => {
         clearTimeout(timer);

@@ -68,13 +68,7 @@ const rows: Row[] = [
     "idle",
     "its last turn failed",
   ],
-  [
-    "chat after a turn that went well",
-    chat(turn, turnEnded),
-    alive({ activity: null }),
-    "idle",
-    null,
-  ],
+  ["chat after a turn that went well", chat(turn, turnEnded), alive({ activity: null }), "idle", null],
   ["a plain shell", [{ ...created, role: "shell" }, ready, started, up], alive({ activity: null }), "idle", null],
   [
     "terminal of which nothing is known",

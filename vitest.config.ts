@@ -19,8 +19,9 @@ export default defineConfig({
           include: ["test/e2e/**/*.test.ts", "test/browser/*.test.ts", "test/fuzz/**/*.test.ts", "src/**/*.ptest.ts"],
           pool: "forks",
           globalSetup: ["test/harness/census.ts"],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          // Longer than what they wait for: a test that starts forty commands takes a minute on two busy cores.
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
         },
       },
     ],

@@ -57,7 +57,7 @@ export class Home implements AsyncDisposable {
     };
     writeFileSync(
       join(this.userHome, ".gitconfig"),
-      '[user]\n\tname = Test\n\temail = test@localhost\n[init]\n\tdefaultBranch = main\n[protocol "file"]\n\tallow = always\n',
+      '[user]\n\tname = Test\n\temail = test@localhost\n[init]\n\tdefaultBranch = main\n[protocol "file"]\n\tallow = always\n[maintenance]\n\tauto = false\n',
     );
     this.paths = resolvePaths(this.env);
   }
@@ -95,7 +95,7 @@ export class Home implements AsyncDisposable {
       const timer = setTimeout(() => {
         child.kill("SIGKILL");
         reject(new Error(`${command} ${args.join(" ")} took too long\n${stdout}\n${stderr}\n${this.logTail()}`));
-      }, options.timeoutMs ?? 30_000);
+      }, options.timeoutMs ?? 60_000);
       child.on("error", reject);
       child.on("close", (code) => {
         clearTimeout(timer);

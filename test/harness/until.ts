@@ -1,7 +1,7 @@
 /** Waits for a condition with a deadline, never for a time. */
 type Found<T> = Exclude<T, null | undefined | false>;
 
-export async function until<T>(what: string, look: () => T | Promise<T>, deadlineMs = 15_000): Promise<Found<T>> {
+export async function until<T>(what: string, look: () => T | Promise<T>, deadlineMs = 30_000): Promise<Found<T>> {
   const end = Date.now() + deadlineMs;
   let last: unknown;
   for (;;) {

@@ -14,9 +14,11 @@ const leaveMs = 1_000;
 export async function tellProgress(
   context: Context,
   wait: Wait,
-  { among, over }: { among: boolean; over: AbortSignal },
+  { among, since, over }: { among: boolean; since: number; over: AbortSignal },
 ): Promise<void> {
   const own = withoutStart(context);
+  // What was asked for may not be on record yet: then the last beginning is that of an older life.
+  const begins = (event: EventJson): boolean => isBeginning(event) && Date.parse(event.at) >= since;
   let saidBefore = false;
   let shown: { id: string; progress: Progress; seq: number } | null = null;
   const say = (lines: readonly string[]): void => {
@@ -33,7 +35,8 @@ export async function tellProgress(
     if (shown === null) {
       const { agent, seq } = await own.call("session", { params: { id } });
       const read = await readBack(own, id, seq, (some) => some.some(isBeginning));
-      events = read.slice(Math.max(0, read.findLastIndex(isBeginning)));
+      const beginning = read.findLastIndex(begins);
+      events = beginning < 0 ? [] : read.slice(beginning);
       shown = { id, seq, progress: new Progress({ id, agent, among }) };
     } else await readOn(own, id, shown.seq, (event) => events.push(event));
     const { progress } = shown;

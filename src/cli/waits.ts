@@ -34,7 +34,8 @@ export class Waits {
     if (this.#open.size === 0) process.once("SIGINT", this.#leave);
     this.#open.add(wait);
     const over = new AbortController();
-    const timer = setTimeout(() => void this.#tell(wait, over.signal), silentMs);
+    const since = Date.now();
+    const timer = setTimeout(() => void this.#tell(wait, since, over.signal), silentMs);
     try {
       return await answer;
     } finally {
@@ -47,10 +48,10 @@ export class Waits {
     }
   }
 
-  async #tell(wait: Wait, over: AbortSignal): Promise<void> {
+  async #tell(wait: Wait, since: number, over: AbortSignal): Promise<void> {
     if (!this.#context.isTerminal(2)) return;
     const { tellProgress } = await import("./tell-progress.ts");
-    await tellProgress(this.#context, wait, { among: this.#total > 1, over });
+    await tellProgress(this.#context, wait, { among: this.#total > 1, since, over });
   }
 
   readonly #leave = (): void => {

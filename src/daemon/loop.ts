@@ -167,10 +167,9 @@ export class Loop {
       sessions.filter((session) => this.#mayBeUp(session)),
     );
     for (const session of sessions) {
-      const seen = found.get(session.id);
-      // One that was down when the look began may have been launched since: only its own look tells.
-      if (seen !== undefined || this.#parts.store.session(session.id)?.seq === session.seq) {
-        this.#seen.set(session.id, seen ?? gone);
+      // One that was launched or has ended since the look began: only its own look tells.
+      if (this.#parts.store.session(session.id)?.run === session.run) {
+        this.#seen.set(session.id, found.get(session.id) ?? gone);
       }
     }
     await this.#places.look(sessions);

@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import {
   chmodSync,
   existsSync,
@@ -10,7 +11,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { createServer } from "node:net";
+import { createServer, type Server } from "node:net";
 import { basename, dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { defaultPort } from "../../src/base/launch-options.ts";
@@ -252,15 +253,19 @@ test("[DAEMON-12] a port that was asked for and is taken is an error with the ne
 
 test("[DAEMON-12] the default port gives way to a free one when another program has it", async () => {
   await using home = new Home();
-  const other = createServer();
-  // Where it is taken already, that serves as well.
-  other.on("error", () => undefined).listen(defaultPort, "127.0.0.1");
+  const take = async (): Promise<Server> => {
+    const server = createServer().listen(defaultPort, "127.0.0.1");
+    await once(server, "listening");
+    return server;
+  };
+  // A daemon of another test has it for a moment. Whoever keeps it for longer serves as well.
+  const other = await until("the default port", take, 15_000).catch(() => null);
   try {
     await home.ok(["start"]);
     expect(home.daemon().url).not.toContain(`:${defaultPort}`);
     expect((await info(home)).state).toBe("running");
   } finally {
-    other.close();
+    other?.close();
   }
 });
 

@@ -45,8 +45,7 @@ test("[LIVE-2] after the tmux server died the session comes back into its conver
   const before = await home.agent(id);
   const conversation = (await home.show(id)).agentSessionId;
   await home.ok(["stop"]);
-  await home.run("tmux", ["-L", home.paths.tmuxSocket, "kill-server"]);
-  await until("the agent to be gone", () => !isRunning(before.pid));
+  await loseServer(home, before.pid);
 
   await home.ok(["start", "--no-restore"]);
   await home.status(id, "failed");
@@ -79,8 +78,9 @@ test("[LIVE-2] another boot id means that everything of before is gone, and it c
   await using home = await ProjectHome.make();
   const { id } = await home.spawn("--prompt", "say: before the reboot");
   await home.status(id, "idle");
+  const before = await home.agent(id);
   await home.ok(["stop"]);
-  await home.run("tmux", ["-L", home.paths.tmuxSocket, "kill-server"]);
+  await loseServer(home, before.pid);
   home.env["HOLDFAST_TEST_BOOT_ID"] = "another-boot";
   await home.ok(["start"]);
   await home.status(id, "idle");
@@ -185,7 +185,7 @@ test("[LIVE-7] a tmux server of somebody else is left as it is", async () => {
     home.run("tmux", ["-L", socket, "-f", "/dev/null", ...args]);
   await tmux("new-session", "-d", "-s", "worker-my-app-ma-1", "sleep", "1000");
   const list = async (): Promise<string> =>
-    (await tmux("list-panes", "-a", "-F", "#{session_name} #{pane_pid} #{session_created}")).stdout;
+    (await tmux("list-panes", "-a", "-F", "#{session_name} #{session_created} #{pid} #{pane_pid}")).stdout;
   const before = await list();
   try {
     const { id } = await home.spawn();
@@ -195,6 +195,8 @@ test("[LIVE-7] a tmux server of somebody else is left as it is", async () => {
     expect(await list()).toBe(before);
   } finally {
     await tmux("kill-server");
+    const pids = before.trim().split(" ").slice(-2).map(Number);
+    await until("it to be gone", () => !pids.some(isRunning));
     rmSync(`/tmp/tmux-${process.getuid!()}/${socket}`, { force: true });
   }
 });
@@ -222,15 +224,22 @@ test("[LIVE-9] a broken holdfast.yaml keeps no session from coming back", async 
   await home.ok(["project", "add", home.repo]);
   const { id } = await home.spawn("--prompt", "say: hello");
   await home.status(id, "idle");
+  const before = await home.agent(id);
   writeFileSync(file, "projects:\n  my-app:\n    pth: .\n");
   await home.ok(["stop"]);
-  await home.run("tmux", ["-L", home.paths.tmuxSocket, "kill-server"]);
+  await loseServer(home, before.pid);
   await home.ok(["start"]);
   await home.status(id, "idle");
   const { pid } = await home.agent(id);
   expect(readFileSync(`/proc/${pid}/environ`, "latin1").split("\0")).toContain("MARK=kept");
   expect((await home.events(id)).filter((event) => event["how"] === "crash")).toEqual([]);
 });
+
+/** Ends with its agent: what still ran without a server would be found by itself and taken for crashed. */
+async function loseServer(home: ProjectHome, agent: number): Promise<void> {
+  await home.run("tmux", ["-L", home.paths.tmuxSocket, "kill-server"]);
+  await until("the agent to be gone", () => !isRunning(agent));
+}
 
 function screen(home: ProjectHome, id: string): Promise<string> {
   return home

@@ -213,11 +213,14 @@ test("[KILL-6] a command that makes a worktree ends with its session, with what 
   await home.ok(["project", "add", home.repo]);
   const making = async (id: string): Promise<number[]> => {
     const file = join(home.home, "worktrees", "my-app", id, "pids");
-    const text = await until("the command", () => (existsSync(file) ? readFileSync(file, "utf8") : null));
-    return text.trim().split(" ").map(Number);
+    // There as soon as the shell opens it, written a moment later.
+    const written = /^(\d+) (\d+)\n$/;
+    const [, ...pids] = await until("the command", () => written.exec(readFileSync(file, "utf8")));
+    return pids.map(Number);
   };
   const args = ["spawn", "my-app", "--agent", "demo", "--kind", "terminal"];
   const left = (pids: number[]): number[] => pids.filter(isRunning);
+  const cutShort: Promise<unknown>[] = [];
 
   const killed = home.cli(args);
   const first = await making("ma-1");
@@ -229,12 +232,12 @@ test("[KILL-6] a command that makes a worktree ends with its session, with what 
     stderr: "ma-1 was killed before its agent ran.\nSee holdfast session show ma-1.\n",
   });
 
-  void home.cli(args);
+  cutShort.push(home.cli(args));
   const second = await making("ma-2");
   expect(await home.ok(["session", "stop", "ma-2"])).toContain("ma-2");
   expect(left(second)).toEqual([]);
 
-  void home.cli(args);
+  cutShort.push(home.cli(args));
   const third = await making("ma-3");
   await home.crash();
   expect(left(third)).toHaveLength(2);
@@ -243,11 +246,11 @@ test("[KILL-6] a command that makes a worktree ends with its session, with what 
   expect(await home.git(home.repo, ["worktree", "list"])).not.toMatch(/worktrees\/my-app\/ma-[13]/);
 
   // Stopped, and the daemon died before it had ended anything.
-  void home.cli(args);
+  cutShort.push(home.cli(args));
   const fourth = await making("ma-4");
   await home.crash();
   home.arm("perform.create-workspace", "pause");
-  void home.cli(["session", "stop", "ma-4"]);
+  cutShort.push(home.cli(["session", "stop", "ma-4"]));
   await home.reached("perform.create-workspace");
   await until("the intent", async () => (await home.show("ma-4")).intent.want === "stopped");
   await home.crash();
@@ -256,4 +259,5 @@ test("[KILL-6] a command that makes a worktree ends with its session, with what 
   await home.ok(["start"]);
   await until("what an earlier daemon began to end", () => left(fourth).length === 0);
   expect(await home.show("ma-4")).toMatchObject({ status: "stopped" });
+  await Promise.all(cutShort);
 });

@@ -57,7 +57,7 @@ export class Home implements AsyncDisposable {
     };
     writeFileSync(
       join(this.userHome, ".gitconfig"),
-      '[user]\n\tname = Test\n\temail = test@localhost\n[init]\n\tdefaultBranch = main\n[protocol "file"]\n\tallow = always\n',
+      '[user]\n\tname = Test\n\temail = test@localhost\n[init]\n\tdefaultBranch = main\n[protocol "file"]\n\tallow = always\n[maintenance]\n\tauto = false\n',
     );
     this.paths = resolvePaths(this.env);
   }

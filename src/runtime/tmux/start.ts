@@ -14,7 +14,10 @@ import { captureScreens, lastLines } from "./screen.ts";
 
 /** How long a start is watched before it counts as started. */
 export interface Settle {
-  /** A command that cannot run at all fails within this; later deaths are crashes and have their own budget. */
+  /**
+   * A command that cannot run at all fails within this; later deaths are crashes and have their own budget. Counted in
+   * time of the processor: on a busy machine it may wait longer than this before its first step.
+   */
   freshMs: number;
   /** An agent says only after its start-up that a conversation does not exist. Cut short by its first sign of life. */
   resumeMs: number;
@@ -33,6 +36,8 @@ export interface Started {
 }
 
 const pollMs = 1;
+/** One that gets no time of the processor for so long is not waited for. */
+const idleStartMs = 2000;
 /** tmux learns of a death at once; this bounds the wait for its word. */
 const deadPaneMs = 2000;
 /** What a failed start left behind gets no time to say goodbye. */
@@ -46,20 +51,30 @@ export async function watchStart(
   made: Started,
 ): Promise<LaunchResult | null> {
   const resuming = request.how === "resume" && agent.resume !== null && agent.conversationGone.length > 0;
-  let becameAt: number | null = null;
+  let became: { at: number; ranMs: number } | null = null;
   let asleep = 0;
   for (;;) {
     const stat = readStat(made.pid);
     if (stat === null || stat.state === "Z" || stat.state === "X") return failure(context, request, agent, made.pane);
     const now = performance.now();
-    if (becameAt === null && isAgent(context, request, made.pid)) becameAt = now;
-    if (becameAt !== null) {
-      if (resuming) return watchResume(context, request, agent, made, becameAt + context.settle.resumeMs);
+    if (became === null && isAgent(context, request, made.pid)) became = { at: now, ranMs: readRanMs(made.pid) };
+    if (became !== null) {
+      if (resuming) return watchResume(context, request, agent, made, became.at + context.settle.resumeMs);
       // Twice asleep: it waits for something, so it has got past its start.
       asleep = stat.state === "S" ? asleep + 1 : 0;
-      if (asleep >= 2 || now - becameAt >= context.settle.freshMs) return null;
+      if (asleep >= 2 || readRanMs(made.pid) - became.ranMs >= context.settle.freshMs) return null;
+      if (now - became.at >= idleStartMs) return null;
     }
     await delay(pollMs);
+  }
+}
+
+/** How long the kernel has let a process run; where it does not tell, the time that passes stands for it. */
+function readRanMs(pid: number): number {
+  try {
+    return Number(readFileSync(`/proc/${pid}/schedstat`, "latin1").split(" ", 1)[0]) / 1e6;
+  } catch {
+    return performance.now();
   }
 }
 

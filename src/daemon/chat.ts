@@ -11,7 +11,7 @@ import type { Parts } from "./parts.ts";
 import { primerOf } from "./primer-events.ts";
 import { promptToSend } from "./prompt-text.ts";
 import { settled } from "./settled.ts";
-import { findSession, perform } from "./verbs.ts";
+import { findSession, perform, whatRemains } from "./verbs.ts";
 import { iso, sessionJson } from "./view.ts";
 
 /** Real agents end a cancelled turn within half a second; one that does not is told of, and may be ended by force. */
@@ -207,9 +207,17 @@ export async function restartAgent(parts: Parts, loop: Loop, ask: Ask): Promise<
     });
   }
   const { launch } = session.run;
+  const latest = (): SessionState => parts.store.session(session.id) ?? session;
+  const isReplaced = (): boolean => {
+    const { run } = latest();
+    return run.run !== "up" || run.launch !== launch;
+  };
   loop.restart(session.id, launch);
-  await loop.waitFor(session.id, () => parts.store.session(session.id)?.run.run !== "up", cancelWaitMs, ask.signal);
-  const json = await settled(parts, loop, parts.store.session(session.id) ?? session, ask.signal);
+  if (!(await loop.waitFor(session.id, isReplaced, cancelWaitMs, ask.signal))) {
+    const json = sessionJson(parts, loop, latest());
+    return { session: json, done: false, ...whatRemains(loop, latest(), json) };
+  }
+  const json = await settled(parts, loop, latest(), ask.signal);
   return { session: json, remaining: [], done: true, notes: [] };
 }
 

@@ -63,7 +63,7 @@ export function findSession(parts: Parts, ask: Ask): SessionState {
 }
 
 /** What keeps a session from being down, in words: the daemon goes on, and the person should know at what. */
-function whatRemains(
+export function whatRemains(
   loop: Loop,
   session: SessionState,
   json: VerbAnswer["session"],

@@ -12,5 +12,7 @@ beginCounting();
 beginNotifying((session) => navigate(`/s/${session}`));
 warmViews();
 void begin();
-// Only where browsers allow it: on this machine, or over https.
-if ("serviceWorker" in navigator) addEventListener("load", () => void navigator.serviceWorker.register("/sw.js"));
+// Only where browsers allow it: on this machine, or over https. Where the daemon goes away meanwhile, the next page asks.
+if ("serviceWorker" in navigator) {
+  addEventListener("load", () => void navigator.serviceWorker.register("/sw.js").catch(() => undefined));
+}

@@ -127,6 +127,8 @@ test("[WEB-4, WEB-6, WEB-7, WEB-12] filter, search, order, keyboard and command 
   await cursorAt(page, ids[0]!);
   await page.keyboard.press("Enter");
   await page.waitForURL(`**/s/${ids[0]}`);
+  // The two keys belong together for a moment only, and a page that is busy opening takes longer.
+  await page.getByRole("textbox", { name: "Prompt" }).waitFor();
   await page.keyboard.press("g");
   await page.keyboard.press("b");
   await card(page, ids[0]!).waitFor();

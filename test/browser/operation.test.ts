@@ -10,7 +10,8 @@ const noLine = "No connection to the daemon";
 
 test("[WEB-13] the daemon is killed and started again under an open page: a banner, then gone, and nothing is lost", async () => {
   await using home = await ChatHome.open();
-  const id = await home.chat("slow: 400 x 25ms\nsay: the end");
+  const id = await home.chat("say: begun\ngate: a\nslow: 40 x 25ms\nsay: the end");
+  await home.says(id, "begun");
   const port = new URL(home.daemon().url).port;
   await using tab = await openDashboard(home, { expected: lineDown });
   const { page } = tab;
@@ -18,6 +19,7 @@ test("[WEB-13] the daemon is killed and started again under an open page: a bann
   await card.waitFor();
   await page.getByLabel("Search sessions").fill(id);
   await home.crash();
+  home.openGate("a");
   await page.getByText(noLine).waitFor();
   await card.waitFor();
   await expectAccessible(page);

@@ -88,11 +88,15 @@ test.each([
     await dialog.getByText(says).first().waitFor();
     await dialog.getByRole("button", { name: new RegExp(`^${button}`) }).click();
     // What is worth reading (where work is kept) stays until it is read.
-    await until("the dialog to be done", async () => {
-      if ((await dialog.count()) === 0) return true;
-      if ((await dialog.locator("form").count()) === 0) await page.keyboard.press("Escape");
-      return false;
-    });
+    await until(
+      "the dialog to be done",
+      async () => {
+        if ((await dialog.count()) === 0) return true;
+        if ((await dialog.locator("form").count()) === 0) await page.keyboard.press("Escape");
+        return false;
+      },
+      stepMs,
+    );
   };
   await verb("Stop", /Ends the processes politely/);
   await wants("stopped");

@@ -10,8 +10,10 @@ useBrowser();
 
 /** Opens the menu, chooses the verb, and gives the dialog that says what it does. */
 async function choose(page: Page, id: string, verb: string) {
-  // A message may cover the corner on a phone.
-  for (const close of await page.getByRole("button", { name: "Dismiss" }).all()) await close.click().catch(() => {});
+  // A message may cover the corner on a phone. All at once: each goes by itself too, while another is pressed.
+  await page
+    .getByRole("button", { name: "Dismiss" })
+    .evaluateAll((all: HTMLElement[]) => all.forEach((x) => x.click()));
   await page.getByRole("button", { name: `What to do with ${id}` }).click();
   await page.getByRole("menuitem", { name: verb, exact: true }).click();
   return page.getByRole("dialog", { name: `${verb} ${id}` });
@@ -143,7 +145,7 @@ test("[WEB-72] the events tell why it ended, what runs, and everything that was 
   await using tab = await openDashboard(home, { path: `/s/${id}/events` });
   const { page } = tab;
   const processes = page.getByRole("region", { name: "Processes" });
-  await processes.getByRole("cell", { name: String(await home.pidOf(id, "agent")) }).waitFor();
+  await processes.getByRole("cell", { name: String(await home.pidOf(id, "agent")), exact: true }).waitFor();
   // Enough for more than one page of the log.
   for (let index = 0; index < 210; index++) {
     await home.call("rename", id, { body: { title: `Title ${index}` } });

@@ -3,6 +3,7 @@ import {
   memo,
   useId,
   useImperativeHandle,
+  useLayoutEffect,
   useMemo,
   useRef,
   useState,
@@ -52,6 +53,8 @@ export const Composer = memo(function Composer(props: ComposerProps) {
   const picker = useRef<HTMLInputElement>(null);
   /** How far back in the history; -1 in what was typed. */
   const back = useRef(-1);
+  /** Where the caret belongs once this text is drawn. */
+  const placed = useRef<{ text: string; at: number } | null>(null);
   const listId = useId();
   useImperativeHandle(ref, () => ({ focus: () => area.current?.focus() }));
 
@@ -63,10 +66,16 @@ export const Composer = memo(function Composer(props: ComposerProps) {
   const active = Math.min(chosen, completions.length - 1);
 
   const put = (next: string, at = next.length): void => {
+    placed.current = { text: next, at };
     setDraft(session, next);
     setCaret(at);
-    requestAnimationFrame(() => area.current?.setSelectionRange(at, at));
   };
+  // With the text, not a moment after it: what is typed in between would be torn apart.
+  useLayoutEffect(() => {
+    const { text: put, at } = placed.current ?? { text: null, at: 0 };
+    placed.current = null;
+    if (put === text) area.current?.setSelectionRange(at, at);
+  });
   const accept = (completion: Completion): void => {
     const before = text.slice(0, completion.from) + completion.insert;
     put(before + text.slice(caret).trimStart(), before.length);

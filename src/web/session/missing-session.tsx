@@ -11,8 +11,11 @@ import { TrashFacts } from "./trash-facts.tsx";
 export function MissingSession({ id, deleted }: { id: string; deleted: boolean }) {
   const [kept, setKept] = useState<TrashJson[]>([]);
   useEffect(() => {
-    const abort = new AbortController();
+    let abort = new AbortController();
     const load = (): void => {
+      // An older answer may come later than a newer one.
+      abort.abort();
+      abort = new AbortController();
       call("trash", { signal: abort.signal }).then(
         (all) => setKept(all.filter((entry) => entry.session === id)),
         // The page's sentence stands without it.

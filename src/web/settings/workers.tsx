@@ -41,8 +41,8 @@ function Worker({ worker, onRestarted }: { worker: WorkerJson; onRestarted: () =
   const restart = async (): Promise<void> => {
     setBusy(true);
     try {
-      await call("acpRestart", { params: { id: worker.session }, body: {} });
-      say(`${worker.session} has a fresh agent process.`);
+      const { done } = await call("acpRestart", { params: { id: worker.session }, body: {} });
+      say(done ? `${worker.session} has a fresh agent process.` : `${worker.session}: its agent is still being ended.`);
       onRestarted();
     } catch (error) {
       say(`${worker.session}: ${sentenceOf(error)}`, "fault");

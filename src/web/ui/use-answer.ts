@@ -1,5 +1,5 @@
 /** Asks the daemon once when shown, and again when told to. */
-import { useCallback, useEffect, useState } from "react";
+import { useCallback, useEffect, useRef, useState } from "react";
 import type { CallableRoute, CallOptions } from "../../client/client.ts";
 import type { Answers } from "../../protocol/wire.ts";
 import { call, sentenceOf } from "../state/api.ts";
@@ -12,12 +12,16 @@ export function useAnswer<R extends CallableRoute>(
   options?: CallOptions<R>,
 ): [Asked<Answers[R]>, () => void] {
   const [asked, setAsked] = useState<Asked<Answers[R]>>({ is: "asking" });
+  const asks = useRef(0);
   const ask = useCallback(
     (signal?: AbortSignal): void => {
+      const own = ++asks.current;
+      // Answers overtake each other: the last one asked for counts, not the last one that came.
+      const tell = (next: Asked<Answers[R]>): void => void (own === asks.current && setAsked(next));
       call(route, { ...options, ...(signal === undefined ? {} : { signal }) }).then(
-        (value) => setAsked({ is: "known", value }),
+        (value) => tell({ is: "known", value }),
         (error: unknown) => {
-          if (signal?.aborted !== true) setAsked({ is: "failed", why: sentenceOf(error) });
+          if (signal?.aborted !== true) tell({ is: "failed", why: sentenceOf(error) });
         },
       );
     },

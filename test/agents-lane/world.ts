@@ -18,7 +18,7 @@ import { cacheDirectory } from "./packages.ts";
 import { prepareRealAgent } from "./prepare.ts";
 import type { Prepared, RealAgent } from "./prepare.ts";
 
-/** A cold start of the slowest takes up to 15 s on two busy cores. */
+/** A cold start of the slowest takes 15 s on two busy cores, and nearly a minute where ten others want them too. */
 export const patienceMs = 120_000;
 
 export class LaneWorld implements AsyncDisposable {

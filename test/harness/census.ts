@@ -18,7 +18,8 @@ export default function setup(): () => Promise<void> {
     ...readdirSync(homesDirectory).filter((name) => name.startsWith(homePrefix(run))),
   ];
   return async () => {
-    await until("nothing to be left over", () => leftOver().length === 0, endingMs).catch(() => undefined);
+    const browsers = (): boolean => leftOver().some((what) => what.includes("chromium"));
+    await until("closed browsers to be gone", () => !browsers(), endingMs).catch(() => undefined);
     const left = leftOver();
     console.log(`Census: ${left.length} processes and homes left over.`);
     if (left.length > 0) throw new Error(`the tests left something behind:\n${left.join("\n")}`);

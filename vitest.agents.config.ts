@@ -8,7 +8,8 @@ export default defineConfig({
     pool: "forks",
     fileParallelism: false,
     globalSetup: ["test/harness/census.ts"],
-    testTimeout: 300_000,
-    hookTimeout: 60_000,
+    testTimeout: 600_000,
+    // Four agents are ended one after the other.
+    hookTimeout: 300_000,
   },
 });

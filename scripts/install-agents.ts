@@ -5,24 +5,34 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { agentPackages, binDirectory, cacheDirectory } from "../test/agents-lane/packages.ts";
 
+/** Where the adapters' programs for one platform are; they have no option that would show that one is missing. */
+const adapterPrograms = ["@anthropic-ai/claude-agent-sdk", "@zed-industries/codex-acp"];
 /** Written last, so that an install that was cut off is done again. */
 const stampName = "installed.json";
-/** Downloads of over a gigabyte may be cut off once. */
-const attempts = 2;
+/** Downloads of over a gigabyte may be cut off, or stall. */
+const attempts = 3;
+const attemptMs = 1_200_000;
 
 export function installAgents(): void {
   const cache = cacheDirectory();
   const wanted = JSON.stringify(Object.fromEntries(agentPackages.map(({ name, version }) => [name, version])));
   const stamp = join(cache, stampName);
-  if (!existsSync(stamp) || readFileSync(stamp, "utf8") !== wanted) {
-    console.log("Installing the real agents (about 1.7 GB, once) …");
-    rmSync(stamp, { force: true });
-    npmInstall(cache, wanted);
-    checkVersions(cache);
-    writeFileSync(stamp, wanted);
-    return;
+  if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return checkVersions(cache);
+  console.log("Installing the real agents (about 1.7 GB, once) …");
+  rmSync(stamp, { force: true });
+  for (let attempt = 1; ; attempt++) {
+    try {
+      npmInstall(cache, wanted);
+      checkVersions(cache);
+      break;
+    } catch (error) {
+      if (attempt === attempts) throw error;
+      console.log(`${error instanceof Error ? error.message : String(error)}\nonce more …`);
+      // What npm thinks is there may be half of it: a program for one platform is optional, and left out in silence.
+      rmSync(join(cache, "node_modules"), { recursive: true, force: true });
+    }
   }
-  checkVersions(cache);
+  writeFileSync(stamp, wanted);
 }
 
 function npmInstall(cache: string, dependencies: string): void {
@@ -30,19 +40,26 @@ function npmInstall(cache: string, dependencies: string): void {
   writeFileSync(join(cache, "package.json"), `{"private":true,"dependencies":${dependencies}}\n`);
   const quiet = ["--no-audit", "--no-fund", "--no-progress", "--loglevel=error"];
   const unrecorded = ["--no-save", "--no-package-lock", "--omit-lockfile-registry-resolved"];
-  const args = ["install", "--prefix", cache, ...quiet, ...unrecorded];
-  let said = "";
-  for (let attempt = 1; attempt <= attempts; attempt++) {
-    // Not inside the project: its .npmrc and package.json are not the cache's.
-    const ran = spawnSync("npm", args, { cwd: cache, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
-    if (ran.status === 0) return;
-    said = `${ran.stdout}\n${ran.stderr}\n${ran.error?.message ?? ""}`;
-  }
+  const patient = ["--fetch-retries=5", "--fetch-timeout=120000"];
+  const args = ["install", "--prefix", cache, ...quiet, ...unrecorded, ...patient];
+  // Not inside the project: its .npmrc and package.json are not the cache's.
+  const ran = spawnSync("npm", args, {
+    cwd: cache,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "pipe"],
+    timeout: attemptMs,
+  });
+  if (ran.status === 0) return;
+  const said = `${ran.stdout}\n${ran.stderr}\n${ran.error?.message ?? ""}`;
   throw new Error(`npm could not install the agents:\n${withoutHosts(said.trim())}`);
 }
 
 /** Each command must run and be of the version that was asked for: half an install shows here and not as a red test. */
 function checkVersions(cache: string): void {
+  for (const name of adapterPrograms.map((one) => `${one}-${process.platform}-${process.arch}`)) {
+    const places = [name, `${name}-musl`].map((one) => join(cache, "node_modules", one));
+    if (!places.some((place) => existsSync(place))) throw new Error(`${name} was not installed`);
+  }
   const home = mkdtempSync(join(tmpdir(), "agents-version-"));
   const env = { HOME: home, PATH: `${binDirectory(cache)}:${process.env["PATH"] ?? ""}`, LANG: "C.UTF-8" };
   try {

@@ -1,6 +1,11 @@
 /** Installs Debian packages that tests need, where that is possible; elsewhere says what to install and stops. */
 import { spawnSync } from "node:child_process";
 
+/** Somebody else may hold apt's lock, or a mirror may stall. */
+const attempts = 3;
+const attemptMs = 600_000;
+const patient = ["-o", "DPkg::Lock::Timeout=300", "-o", "Acquire::Retries=3"];
+
 export function ensureTools(commands: string[]): void {
   const missing = commands.filter((command) => spawnSync("sh", ["-c", 'command -v "$0"', command]).status !== 0);
   if (missing.length === 0) return;
@@ -12,15 +17,16 @@ export function ensureTools(commands: string[]): void {
     process.exit(1);
   }
   console.log(`Installing ${missing.join(", ")} …`);
-  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-  for (const args of [
-    ["update", "-qq"],
-    ["install", "-y", "-qq", "--no-install-recommends", ...missing],
-  ]) {
-    const ran = spawnSync("apt-get", args, { env, encoding: "utf8" });
-    if (ran.status !== 0) {
-      console.error(`apt-get ${args.join(" ")} failed:\n${ran.stdout}\n${ran.stderr}`);
-      process.exit(1);
-    }
+  for (let attempt = 1; attempt <= attempts; attempt++) {
+    if (apt("update", "-qq") && apt("install", "-y", "-qq", "--no-install-recommends", ...missing)) return;
   }
+  process.exit(1);
+}
+
+function apt(...args: string[]): boolean {
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+  const ran = spawnSync("apt-get", [...patient, ...args], { env, encoding: "utf8", timeout: attemptMs });
+  if (ran.status === 0) return true;
+  console.error(`apt-get ${args.join(" ")} failed:\n${ran.stdout}\n${ran.stderr}\n${ran.error?.message ?? ""}`);
+  return false;
 }

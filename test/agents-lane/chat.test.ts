@@ -150,7 +150,10 @@ describe.each(order.toReversed())("%s loses what stands around it", (name) => {
   test("[ACP-R8] after the death of keeper and feeder it is back in its conversation, and the prompt is answered", async () => {
     const lane = await open(name);
     const session = await lane.show();
-    for (const what of ["keeper", "feeder"] as const) process.kill(lane.pid(session, what), "SIGKILL");
+    const pids = [lane.pid(session, "keeper"), lane.pid(session, "feeder")];
+    for (const pid of pids) process.kill(pid, "SIGKILL");
+    // One that is only about to die still takes the prompt, and with it into the grave.
+    await until("both to be gone", () => !pids.some(isRunning));
     expect(await lane.turn("history?")).toMatchObject({ text: expect.stringContaining(history(name)) });
     expect(lane.pid(await lane.show())).not.toBe(lane.pid(session));
     expect((await lane.show()).agentSessionId).toBe(session.agentSessionId);

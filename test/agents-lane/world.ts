@@ -18,8 +18,8 @@ import { cacheDirectory } from "./packages.ts";
 import { prepareRealAgent } from "./prepare.ts";
 import type { Prepared, RealAgent } from "./prepare.ts";
 
-/** A cold start of the slowest takes up to 15 s on two busy cores. */
-const patienceMs = 60_000;
+/** A cold start of the slowest takes 15 s on two busy cores, and nearly a minute where ten others want them too. */
+export const patienceMs = 120_000;
 
 export class LaneWorld implements AsyncDisposable {
   readonly agent: RealAgent;
@@ -50,6 +50,8 @@ export class LaneWorld implements AsyncDisposable {
       bootId: bootId(),
       // OpenCode needs longer than a daemon waits to say that it does not know a conversation.
       settle: { resumeMs: patienceMs },
+      // On a busy machine the screen moves long before the hook speaks.
+      sendTimes: { arriveMs: patienceMs, hookMs: patienceMs, reactMs: patienceMs },
       env: { HOLDFAST_HOME: directory, HOLDFAST_TEST_RUN: process.env["HOLDFAST_TEST_RUN"] ?? "alone" },
     });
     this.session = sampleSession({
@@ -136,9 +138,26 @@ export class LaneWorld implements AsyncDisposable {
   async press(...keys: string[]): Promise<void> {
     for (const key of keys) {
       const before = await this.screen();
-      this.#tmux("send-keys", "-t", `=worker-lane-${this.session.id}:`, key);
-      await until(`${this.agent} to react to ${key}`, async () => (await this.screen()) !== before);
+      this.#key(key);
+      await until(`${this.agent} to react to ${key}`, async () => (await this.screen()) !== before, patienceMs);
     }
+  }
+
+  /** Presses it until the agent is idle: one that draws does not hear every key. */
+  async interrupt(key: string): Promise<void> {
+    await until(
+      "the interrupt to be heard",
+      async () => {
+        if ((await this.seen()).activity?.activity === "idle") return true;
+        this.#key(key);
+        return false;
+      },
+      patienceMs,
+    );
+  }
+
+  #key(key: string): void {
+    this.#tmux("send-keys", "-t", `=worker-lane-${this.session.id}:`, key);
   }
 
   #tmux(...args: string[]): void {

@@ -3,17 +3,24 @@ import { randomUUID } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { homePrefix, homesDirectory } from "./home.ts";
 import { markedProcesses } from "./marked.ts";
+import { until } from "./until.ts";
 
-export default function setup(): () => void {
+/** Children of a browser that was closed end a moment after it. Vitest gives up after 10 s. */
+const endingMs = 5_000;
+
+export default function setup(): () => Promise<void> {
   const run = randomUUID();
   process.env["HOLDFAST_TEST_RUN"] = run;
-  return () => {
-    const left = [
-      ...markedProcesses(`HOLDFAST_TEST_RUN=${run}`)
-        .filter(({ what }) => !/vitest|esbuild|rolldown/.test(what))
-        .map(({ pid, what }) => `process ${pid}: ${what}`),
-      ...readdirSync(homesDirectory).filter((name) => name.startsWith(homePrefix(run))),
-    ];
+  const leftOver = (): string[] => [
+    ...markedProcesses(`HOLDFAST_TEST_RUN=${run}`)
+      .filter(({ what }) => !/vitest|esbuild|rolldown/.test(what))
+      .map(({ pid, what }) => `process ${pid}: ${what}`),
+    ...readdirSync(homesDirectory).filter((name) => name.startsWith(homePrefix(run))),
+  ];
+  return async () => {
+    const browsers = (): boolean => leftOver().some((what) => what.includes("chromium"));
+    await until("closed browsers to be gone", () => !browsers(), endingMs).catch(() => undefined);
+    const left = leftOver();
     console.log(`Census: ${left.length} processes and homes left over.`);
     if (left.length > 0) throw new Error(`the tests left something behind:\n${left.join("\n")}`);
   };

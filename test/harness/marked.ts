@@ -23,11 +23,9 @@ export function markedProcesses(marker: string): Marked[] {
     if (!Number.isInteger(pid) || pid === process.pid) continue;
     try {
       if (!readFileSync(`/proc/${pid}/environ`, "latin1").split("\0").includes(marker)) continue;
-      if (!isRunning(pid)) continue;
-      found.push({
-        pid,
-        what: readFileSync(`/proc/${pid}/cmdline`, "latin1").replaceAll("\0", " ").trim().slice(0, 160),
-      });
+      const what = readFileSync(`/proc/${pid}/cmdline`, "latin1").replaceAll("\0", " ").trim().slice(0, 160);
+      // One that is just ending has no words any more, and is no zombie yet.
+      if (what !== "" && isRunning(pid)) found.push({ pid, what });
     } catch {
       // It ended meanwhile, or is not ours to read.
     }

@@ -15,7 +15,8 @@ export interface Client {
   name: string;
   /** How this client's shell tool is called for `ls -l`. */
   shellCall: { name: string; input: unknown };
-  send(url: string, turns: Turn[], signal?: AbortSignal): Promise<Reply>;
+  /** With `leave` it goes as soon as the reply has begun, and rejects. */
+  send(url: string, turns: Turn[], leave?: boolean): Promise<Reply>;
 }
 
 interface Api {
@@ -162,12 +163,14 @@ function client(api: Api): Client {
   return {
     name: api.name,
     shellCall: api.shellCall,
-    async send(url, turns, signal) {
+    async send(url, turns, leave = false) {
+      const leaving = new AbortController();
       const response = await fetch(url + api.path, {
         method: "POST",
         body: JSON.stringify(api.body(turns)),
-        signal: signal ?? null,
+        signal: leaving.signal,
       });
+      if (leave) leaving.abort();
       const reply: Reply = { status: response.status, text: "", toolCalls: [] };
       const raw = await response.text();
       if (response.ok) {

@@ -14,8 +14,10 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-const send = (client: Client, turns: Turn[], signal?: AbortSignal): Promise<Reply> =>
-  client.send(server.url, turns, signal);
+/** The server writes a request down a moment after its reply is over. */
+const soonLogged = { timeout: 15_000 };
+
+const send = (client: Client, turns: Turn[], leave?: boolean): Promise<Reply> => client.send(server.url, turns, leave);
 
 describe.each([anthropicClient, responsesClient, chatClient, geminiClient])("$name", (client) => {
   test("says what it is told", async () => {
@@ -57,8 +59,10 @@ describe.each([anthropicClient, responsesClient, chatClient, geminiClient])("$na
   });
 
   test("hangs until the client goes", async () => {
-    await expect(send(client, [{ user: "hang" }], AbortSignal.timeout(50))).rejects.toThrow(/abort/);
-    await expect.poll(() => server.log.at(-1)?.outcome).toBe("client gone");
+    const script = `say: ${client.name} stays\nhang`;
+    await expect(send(client, [{ user: script }], true)).rejects.toThrow(/abort/);
+    const outcome = () => server.log.findLast(({ turns }) => turns?.[0] === script)?.outcome;
+    await expect.poll(outcome, soonLogged).toBe("client gone");
   });
 
   test("drops the connection", async () => {
@@ -104,7 +108,7 @@ test("answers a request without tools at once, whatever the prompt", async () =>
 
 test("logs what it was asked", async () => {
   await send(chatClient, [{ user: "say: logged" }]);
-  await expect.poll(() => server.log.at(-1)?.turns).toEqual(["say: logged"]);
+  await expect.poll(() => server.log.at(-1)?.turns, soonLogged).toEqual(["say: logged"]);
   expect(server.log.at(-1)).toMatchObject({
     dialect: "openai-chat",
     outcome: "answered",

@@ -29,6 +29,7 @@ const upNow = [...base, started, up];
 const chat = (...more: SessionEvent[]): SessionEvent[] => [{ ...created, kind: "chat" }, ready, started, up, ...more];
 const crash = (code: number): SessionEvent => ended("crash", { code, signal: null });
 const turn: SessionEvent = { type: "turn.started", promptId: null };
+const asked: SessionEvent = { type: "permission.asked", requestId: "r-1", title: "may I?", options: [] };
 
 type Row = [
   title: string,
@@ -50,10 +51,11 @@ const rows: Row[] = [
     "attempt 2",
   ],
   ["created, and nothing can be seen", [created], unknown, "starting", null],
+  ["being launched, and nothing can be seen yet", [...base, started], unknown, "starting", "tmux did not answer"],
   ["terminal at work", upNow, alive({ activity: "working" }), "working", null],
   ["chat turn in flight", chat(turn), alive({ activity: null }), "working", null],
   ["terminal asks", upNow, alive({ activity: "needs_input" }), "needs_input", null],
-  ["chat asks in its turn", chat(turn), alive({ activity: "needs_input" }), "needs_input", null],
+  ["chat asks in its turn", chat(turn, asked), alive({ activity: "working" }), "needs_input", null],
   ["terminal idle", upNow, alive({ activity: "idle" }), "idle", null],
   ["chat without a turn", chat(), alive({ activity: null }), "idle", null],
   [
@@ -67,6 +69,13 @@ const rows: Row[] = [
     "chat after a turn that went well",
     chat(turn, { type: "turn.ended", stopReason: "end_turn", promptId: null }),
     alive({ activity: null }),
+    "idle",
+    null,
+  ],
+  [
+    "chat after a turn, last seen in it",
+    chat(turn, { type: "turn.ended", stopReason: "end_turn", promptId: null }),
+    alive({ activity: "working" }),
     "idle",
     null,
   ],

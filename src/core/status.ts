@@ -38,10 +38,11 @@ export function statusOf(
   if (rest !== null && !alive) return atRest(session, rest);
   if (!alive && isMissing(session, options)) return { status: "failed", reason: whyMissing(session) };
   if (session.run.run === "none") return { status: "starting", reason: null };
-  if (runtime.is === "unknown") return { status: "unknown", reason: runtime.why };
+  const unseen = runtime.is === "unknown" ? runtime.why : null;
   if (session.run.run === "launching") {
-    return { status: "starting", reason: session.run.attempt > 1 ? `attempt ${session.run.attempt}` : null };
+    return { status: "starting", reason: session.run.attempt > 1 ? `attempt ${session.run.attempt}` : unseen };
   }
+  if (runtime.is === "unknown") return { status: "unknown", reason: runtime.why };
   if (session.run.run !== "up") return { status: "starting", reason: startingAgain(session) };
   if (runtime.is === "absent") return { status: "unknown", reason: "it looks gone; not concluded yet" };
   if (!isExpected(session, runtime.value)) return { status: "starting", reason: "an earlier launch is being ended" };
@@ -103,15 +104,17 @@ export function describeExit(exit: ExitStatus | null): string {
 
 function ofLiving(session: SessionState, seen: RuntimeFacts, now: number, options: StatusOptions): StatusAnswer {
   const { turn } = session;
-  if (seen.activity === "needs_input" || session.permissions.length > 0) return { status: "needs_input", reason: null };
+  // What a chat agent does is on record; what was seen of it is older than its last word.
+  const activity = session.kind === "chat" ? null : seen.activity;
+  if (activity === "needs_input" || session.permissions.length > 0) return { status: "needs_input", reason: null };
   const inTurn = session.kind === "chat" && turn.turn === "open";
-  if (inTurn || seen.activity === "working") {
+  if (inTurn || activity === "working") {
     const reason = inTurn && turn.answerMayBeLost ? "the answer may be lost; the turn can be ended by force" : null;
     const stuck = isStuck("working", session.lastActivityAt, now, options.stuckAfterMs);
     return { status: stuck ? "stuck" : "working", reason };
   }
   // A chat agent without a turn and a plain shell have nothing to tell; any other silence is not taken for idleness.
-  if (seen.activity === null && session.kind === "terminal" && session.role !== "shell") {
+  if (activity === null && session.kind === "terminal" && session.role !== "shell") {
     return { status: "unknown", reason: "alive, but nothing says what the agent is doing" };
   }
   const { status, reason } = pullRequestStatus(session, now, options.trackerHeardAt ?? null);

@@ -52,6 +52,7 @@ const rows: Row[] = [
     "attempt 2",
   ],
   ["created, and nothing can be seen", [created], unknown, "starting", null],
+  ["being launched, and nothing can be seen yet", [...base, started], unknown, "starting", "tmux did not answer"],
   ["terminal at work", upNow, alive({ activity: "working" }), "working", null],
   ["chat turn in flight", chat(turn), alive({ activity: null }), "working", null],
   ["terminal asks", upNow, alive({ activity: "needs_input" }), "needs_input", null],

@@ -38,10 +38,11 @@ export function statusOf(
   if (rest !== null && !alive) return atRest(session, rest);
   if (!alive && isMissing(session, options)) return { status: "failed", reason: whyMissing(session) };
   if (session.run.run === "none") return { status: "starting", reason: null };
-  if (runtime.is === "unknown") return { status: "unknown", reason: runtime.why };
+  const unseen = runtime.is === "unknown" ? runtime.why : null;
   if (session.run.run === "launching") {
-    return { status: "starting", reason: session.run.attempt > 1 ? `attempt ${session.run.attempt}` : null };
+    return { status: "starting", reason: session.run.attempt > 1 ? `attempt ${session.run.attempt}` : unseen };
   }
+  if (runtime.is === "unknown") return { status: "unknown", reason: runtime.why };
   if (session.run.run !== "up") return { status: "starting", reason: startingAgain(session) };
   if (runtime.is === "absent") return { status: "unknown", reason: "it looks gone; not concluded yet" };
   if (!isExpected(session, runtime.value)) return { status: "starting", reason: "an earlier launch is being ended" };

@@ -183,13 +183,15 @@ function liveCount(parts: Parts): number {
   return parts.store.sessions().filter(({ run }) => isLive(run)).length;
 }
 
-/** Everything that runs, and everything that would be started: also a session that is still being made. */
+/** Everything that runs or is being ended, and everything that would be started: also a session that is still being made. */
 async function haltAll(parts: Parts, loop: Loop, ask: Ask): Promise<Answers["daemonStop"]> {
   const wanted = parts.store
     .sessions()
     .filter(
       (session) =>
-        isLive(session.run) || (session.intent.want === "running" && restOf(session, parts.restore) === null),
+        isLive(session.run) ||
+        loop.isBusy(session.id) ||
+        (session.intent.want === "running" && restOf(session, parts.restore) === null),
     );
   const isDown = (id: SessionId): boolean => {
     const run = parts.store.session(id)?.run;

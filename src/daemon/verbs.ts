@@ -90,7 +90,8 @@ export function whatRemains(
 function isDown(parts: Parts, loop: Loop, { id }: SessionState, verb: PlainVerb): boolean {
   const state = parts.store.session(id);
   if (state === null) return true;
-  if (isLive(state.run)) return false;
+  // An end that is on record is not yet the end of what the agent left behind.
+  if (isLive(state.run) || runtimeFacts(loop.observation(state)).is !== "absent") return false;
   const { at } = state.workspace;
   if (verb === "kill" || verb === "delete") return at !== "ready" && at !== "planned";
   // What makes the worktree is ended as well.

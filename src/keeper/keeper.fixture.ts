@@ -35,6 +35,7 @@ export class KeeperWorld implements AsyncDisposable {
   readonly directory: string;
   readonly record: string;
   readonly process: ChildProcess;
+  #pids: Three | null = null;
 
   constructor(options: KeeperOptions) {
     this.home = mkdtempSync(join(homesDirectory, homePrefix(process.env["HOLDFAST_TEST_RUN"] ?? "keeper")));
@@ -81,9 +82,7 @@ export class KeeperWorld implements AsyncDisposable {
   }
 
   async pids(): Promise<Three> {
-    const text = await until("pids", () => existsSync(this.path("pids")) && /^.*\n$/.exec(this.read("pids"))?.[0]);
-    const [keeper, feeder, watcher] = text.trim().split(" ").map(Number);
-    return { keeper: keeper!, feeder: feeder!, watcher: watcher! };
+    return (this.#pids ??= await readThree(this.path("pids")));
   }
 
   async agent(): Promise<number> {
@@ -92,8 +91,8 @@ export class KeeperWorld implements AsyncDisposable {
     );
   }
 
-  async exit(): Promise<number> {
-    await until("exit", () => existsSync(this.path("exit")));
+  async exit(deadlineMs?: number): Promise<number> {
+    await until("exit", () => existsSync(this.path("exit")), deadlineMs);
     const text = this.read("exit");
     if (!/^[ \d]{3}\n$/.test(text)) throw new Error(`exit holds ${JSON.stringify(text)}`);
     return Number(text);
@@ -110,7 +109,8 @@ export class KeeperWorld implements AsyncDisposable {
       closeSync(bell);
       return "rung";
     } catch (error) {
-      if (error instanceof Error && "code" in error && error.code === "ENXIO") return "deaf";
+      // EPIPE: it went between the two.
+      if (error instanceof Error && "code" in error && /^(ENXIO|EPIPE)$/.test(String(error.code))) return "deaf";
       throw error;
     }
   }
@@ -153,6 +153,12 @@ export class KeeperWorld implements AsyncDisposable {
     }
   }
 
+  /** Makes the watcher look so many times, now. For a watcher that never looks by itself, so that nothing depends on when. */
+  async look(times = 1): Promise<void> {
+    const { watcher } = await this.pids();
+    for (; times > 0; times -= 1) await lookNow(watcher);
+  }
+
   /** Feeder and watcher do what they will do from now on; before, a signal may find them half made. */
   async settled(): Promise<void> {
     const { feeder, watcher } = await this.pids();
@@ -178,6 +184,24 @@ export class KeeperWorld implements AsyncDisposable {
   get #marker(): string {
     return `HOLDFAST_LAUNCH=${this.launch}`;
   }
+}
+
+/** "keeper feeder watcher\n", once it is whole. */
+export async function readThree(file: string): Promise<Three> {
+  const text = await until("pids", () => /^.*\n$/.exec(readFileSync(file, "utf8"))?.[0]);
+  const [keeper, feeder, watcher] = text.trim().split(" ").map(Number);
+  return { keeper: keeper!, feeder: feeder!, watcher: watcher! };
+}
+
+/** Ends the watcher's pause; over when it pauses again, or has gone for good. */
+export async function lookNow(watcher: number): Promise<void> {
+  const nap = await until("the watcher to sleep", () => napOf(watcher));
+  process.kill(Number(nap), "SIGKILL");
+  await until("the next look", () => {
+    if (!isRunning(watcher)) return true;
+    const now = napOf(watcher);
+    return now !== undefined && now !== nap;
+  });
 }
 
 /** The `sleep` of the watcher's present tick. */

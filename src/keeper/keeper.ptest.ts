@@ -228,7 +228,7 @@ describe.each(shells)("$name", ({ shell, mostPrivate }) => {
     const line = `${"y".repeat(99)}\n`;
     const flood = ["sh", "-c", `yes ${"y".repeat(99)} | head -n 1000000`];
     await using world = new KeeperWorld({ shell, command: flood, tick: 0.05 });
-    expect(await world.exit()).toBe(0);
+    expect(await world.exit(50_000)).toBe(0);
     await world.gone();
     const out = readFileSync(world.path("out"));
     expect(out.length).toBe(100_000_000);

@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { isRunning } from "../../test/harness/marked.ts";
 import { until } from "../../test/harness/until.ts";
-import { echo, KeeperWorld, shells, stateOf } from "./keeper.fixture.ts";
+import { echo, KeeperWorld, lookNow, readThree, shells, stateOf } from "./keeper.fixture.ts";
 
 const tick = 0.03;
 /** What has a session of its own and is reparented: no group and no parent leads to it. */
@@ -49,44 +49,43 @@ describe.concurrent.each(shells)("$name", ({ shell }) => {
     await world.heard("ready\n");
     process.kill(await world.agent(), "SIGSTOP");
     rmSync(world.record);
-    await world.gone();
+    // Five seconds and more: each of its rounds reads all of /proc.
+    await world.gone(50_000);
     expect(await world.exit()).toBe(137);
   });
 
   test("[KEEP-11] a record that is away for one look ends nothing, also when that happens again", async () => {
-    await using world = new KeeperWorld({ shell, command: echo, tick: 1 });
+    await using world = new KeeperWorld({ shell, command: echo });
     await world.settled();
     for (let time = 0; time < 2; time += 1) {
       renameSync(world.record, `${world.record}.away`);
-      await world.looks(1);
+      await world.look();
       renameSync(`${world.record}.away`, world.record);
-      await world.looks(1);
+      await world.look();
     }
     expect(isRunning(await world.agent())).toBe(true);
   });
 
   test("[KEEP-11] a record that is empty, cut or unreadable ends nothing", async () => {
-    await using world = new KeeperWorld({ shell, command: echo, tick });
+    await using world = new KeeperWorld({ shell, command: echo });
     await world.settled();
     for (const text of ["", "\n", '{"version":1,"ses', "\0\0\0"]) {
       writeFileSync(world.record, text);
-      await world.looks(3);
+      await world.look(3);
     }
     rmSync(world.record);
     mkdirSync(world.record);
-    await world.looks(3);
+    await world.look(3);
     await world.say("still here\n");
     await world.heard("got still here\n");
     expect(world.ring("r")).toBe("rung");
-    rmSync(world.record, { recursive: true });
-    world.writeRecord();
   });
 
   test.runIf(process.getuid?.() !== 0)("[KEEP-11] a directory that cannot be searched says nothing", async () => {
-    await using world = new KeeperWorld({ shell, command: echo, tick });
-    await world.agent();
+    await using world = new KeeperWorld({ shell, command: echo });
+    await world.settled();
     chmodSync(join(world.record, ".."), 0);
-    await world.looks(4);
+    await world.look(4);
     chmodSync(join(world.record, ".."), 0o700);
     await world.say("still here\n");
     await world.heard("got still here\n");
@@ -113,13 +112,15 @@ describe.concurrent.each(shells)("$name", ({ shell }) => {
   );
 
   test("[KEEP-13] so many own ticks without another beat end the tree; each beat starts anew", async () => {
-    await using world = new KeeperWorld({ shell, command: echo, tick, ticks: 40 });
-    await world.agent();
-    for (let beat = 0; beat < 10; beat += 1) {
+    const ticks = 6;
+    await using world = new KeeperWorld({ shell, command: echo, ticks });
+    await world.settled();
+    for (let beat = 0; beat < 4; beat += 1) {
       writeFileSync(world.path("beat"), `${beat}\n`);
-      await world.looks(5);
+      await world.look(ticks - 1);
     }
     expect(isRunning(await world.agent())).toBe(true);
+    await world.look(2);
     await world.gone();
     expect(await world.exit()).toBe(143);
   });
@@ -170,10 +171,10 @@ test.runIf(canMount)(
     await using world = new KeeperWorld({
       shell: ["unshare", "-rm", "sh", "-c", mount, "sh"],
       command: ["sh", "-c", agent],
-      tick,
     });
     const inside = (name: string): string => `/proc/${world.process.pid}/root${world.path(name)}`;
-    const pid = Number(await until("agent.pid", () => readFileSync(inside("agent.pid"), "utf8")));
+    const pid = Number(await until("agent.pid", () => /^\d+\n$/.exec(readFileSync(inside("agent.pid"), "utf8"))?.[0]));
+    const { watcher } = await readThree(inside("pids"));
     const answers = (): number => readFileSync(inside("out"), "utf8").split("\n").length - 1;
     const ask = (line: string): void => {
       // The daemon finds this refused; here the test takes a page of the filler for it.
@@ -181,14 +182,17 @@ test.runIf(canMount)(
       writeFileSync(inside("in"), `${line}\n`, { flag: "a" });
       writeFileSync(inside("bell"), "r\n");
     };
-    await until("the reserve", () => statSync(inside("out")).blocks * 512 >= 262_144);
+    await lookNow(watcher);
+    expect(statSync(inside("out")).blocks * 512).toBeGreaterThanOrEqual(262_144);
     spawnSync("dd", ["if=/dev/zero", `of=${inside("filler")}`, "bs=4k"], { stdio: "ignore" });
     // From the reserve: whole, although nothing else can be written.
     ask("one");
     await until("the first answer", () => answers() === 1);
     expect(readFileSync(inside("out"), "utf8")).toMatch(/^x{100000} one\n$/);
+    await lookNow(watcher);
     await until("the agent to be held", () => stateOf(pid) === "T");
     rmSync(inside("filler"));
+    await lookNow(watcher);
     await until("the agent to go on", () => stateOf(pid) === "S");
     ask("two");
     await until("the second answer", () => answers() === 2);

@@ -2,10 +2,10 @@
  * A chat runtime of a test's own, with a real store, and agents from ../acp-agents. `restart` leaves everything as a
  * daemon that dies would and opens it anew. `await using` ends what is left.
  */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { randomUUID } from "node:crypto";
-import { bootId } from "../../src/base/pid.ts";
+import { bootId, readStat } from "../../src/base/pid.ts";
 import { createIngest } from "../../src/daemon/ingest.ts";
 import { keeperText } from "../../src/keeper/keeper.ts";
 import type { AgentDefinition, Agents, ChatAgent } from "../../src/ports/agents.ts";
@@ -16,6 +16,7 @@ import type { SessionEvent, StoredEvent } from "../../src/protocol/event.ts";
 import { asLaunchId, asProjectId, asPromptId, asSessionId, type SessionId } from "../../src/protocol/ids.ts";
 import type { LaunchHow, SessionState } from "../../src/protocol/session.ts";
 import { openAcpRuntime, type AcpRuntimeOptions } from "../../src/runtime/acp/runtime.ts";
+import { readPids } from "../../src/runtime/acp/worker-files.ts";
 import type { Behaviour, RuntimeWorld } from "../../src/runtime/contract.ts";
 import { openStore } from "../../src/store/open.ts";
 import { homePrefix, homesDirectory } from "../harness/home.ts";
@@ -180,8 +181,8 @@ export class AcpWorld implements RuntimeWorld, AsyncDisposable {
   }
 
   /** Waits for the end of the turn and gives its stop reason. */
-  async ended(id: SessionId, count = 1): Promise<string> {
-    return until(`turn ${count} of ${id} to end`, () => this.ends(id)[count - 1]);
+  async ended(id: SessionId, count = 1, deadlineMs?: number): Promise<string> {
+    return until(`turn ${count} of ${id} to end`, () => this.ends(id)[count - 1], deadlineMs);
   }
 
   async look(id: SessionId) {
@@ -203,13 +204,16 @@ export class AcpWorld implements RuntimeWorld, AsyncDisposable {
     return join(this.workers, id, run.launch);
   }
 
-  processes(session: Pick<SessionState, "id">): number[] {
-    const keepers = new Set(
-      markedProcesses(`HOLDFAST_HOME=${this.directory}`)
-        .filter(({ what }) => what.includes("keeper.sh") || /^(sleep|cat)\b/.test(what))
-        .map(({ pid }) => pid),
-    );
-    return this.everything(session).filter((pid) => !keepers.has(pid));
+  /** By who started them: what a feeder or watcher has just forked does not look like itself yet. */
+  processes({ id }: Pick<SessionState, "id">): number[] {
+    const session = join(this.workers, id);
+    const launches = existsSync(session) ? readdirSync(session).map((name) => readPids(join(session, name))) : [];
+    const keepers = launches.map(({ keeper }) => keeper);
+    const others = launches.flatMap(({ feeder, watcher }) => [feeder, watcher]);
+    return this.everything({ id }).filter((pid) => {
+      const parent = readStat(pid)?.parent ?? null;
+      return parent !== null && ![...keepers, ...others].includes(pid) && !others.includes(parent);
+    });
   }
 
   everything({ id }: Pick<SessionState, "id">): number[] {

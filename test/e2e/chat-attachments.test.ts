@@ -56,9 +56,8 @@ test("[ATT-1] [ATT-3] [ATT-4] images and files arrive as the agent takes them, a
   await home.crash();
   await home.ok(["start"]);
   home.openGate("a");
-  await until("the edited prompt's turn", async () =>
-    (await home.said(id)).endsWith(`image: image/png, ${png.length} bytes\nnew\n`),
-  );
+  const edited = (await home.ended(id, 4)).at(-1);
+  expect(edited).toMatchObject({ promptId: "p-3", text: `image: image/png, ${png.length} bytes\nnew\n` });
 
   // What a client reads is the same from the ready transcript and from the events.
   const page = await home.call("transcript", id);

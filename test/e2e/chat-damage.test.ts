@@ -2,7 +2,7 @@ import { appendFileSync, readdirSync, rmSync, truncateSync, writeFileSync } from
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ChatHome } from "../harness/chat.ts";
-import { isRunning } from "../harness/marked.ts";
+import { endMarked } from "../harness/marked.ts";
 import { until } from "../harness/until.ts";
 
 test("[CHAT-40] a damaged, another's or missing record keeps no chat from being adopted", async () => {
@@ -96,9 +96,7 @@ test("[CHAT-44] another boot id means that every agent of before is gone: what i
   await home.crash();
   home.openGate("a");
   await until("the agent to write on", () => home.output(id).includes("two"));
-  const pids = home.tree(id).map(({ pid }) => pid);
-  for (const pid of pids) process.kill(pid, "SIGKILL");
-  await until("all of it to be gone", () => !pids.some(isRunning));
+  await endMarked(home.tree(id));
   home.env["HOLDFAST_TEST_BOOT_ID"] = "another-boot";
   await home.ok(["start"]);
   expect(await home.ended(id)).toMatchObject([{ text: "one\ntwo\n", stopReason: "orphaned_at_restart" }]);

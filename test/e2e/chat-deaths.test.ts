@@ -75,7 +75,10 @@ test("[CHAT-9] a killed feeder makes an agent deaf: its turn ends by itself, the
   const id = await home.chat("say: one\ngate: a\nsay: two");
   await home.says(id, "one\n");
   const { pid } = await home.agent(id);
-  process.kill(await home.pidOf(id, "feeder"), "SIGKILL");
+  const feeder = await home.pidOf(id, "feeder");
+  process.kill(feeder, "SIGKILL");
+  // Until it is, it may still be given a line, and take that along.
+  await until("the feeder to be gone", () => !isRunning(feeder));
   const waiting = home.turn(id, "history?");
   home.openGate("a");
   expect((await waiting).text).toContain("turns=1 ");

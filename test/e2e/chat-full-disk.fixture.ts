@@ -6,9 +6,9 @@ import { ChatHome } from "../harness/chat.ts";
 import { SmallDisk, tellFrom } from "../harness/small-disk.ts";
 import { until } from "../harness/until.ts";
 
-/** More than is reserved, and so slow that a busy machine has half a second to hold it. */
-const floodMb = 2;
-const megabytesPerSecond = 0.4;
+/** More than is reserved, and so slow that a busy machine has two seconds to hold it: for the last quarter of the reserve. */
+const floodMb = 1.5;
+const megabytesPerSecond = 0.125;
 
 await using home = new ChatHome();
 const disk = new SmallDisk(home.home);

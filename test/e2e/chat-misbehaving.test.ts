@@ -150,12 +150,12 @@ test("[CHAT-26] a flood and a line beyond all bounds neither grow the daemon nor
   const flooding = await home.chat("go", "flooding");
   const huge = await home.chat("go", "huge");
   expect((await home.turn(other, "say: still here")).text).toBe("still here\n");
-  expect(await home.ended(huge)).toMatchObject([{ text: "after the huge line", stopReason: "end_turn" }]);
+  expect(await home.ended(huge, 1, 50_000)).toMatchObject([{ text: "after the huge line", stopReason: "end_turn" }]);
   expect(await home.ofType(huge, "output.damaged")).toMatchObject([{ what: "oversized" }]);
   await until("the flood to end", async () => (await home.show(flooding)).status === "idle", 50_000);
   const peak = Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${home.daemon().pid}/status`, "utf8"))?.[1]);
   expect(peak).toBeLessThan(300 * 1024);
-});
+}, 120_000);
 
 test("[CHAT-27] a conversation that the agent no longer has is reset in plain sight, and the primer tells what was before", async () => {
   await using home = await ChatHome.open();

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { ChatHome } from "../harness/chat.ts";
+import { isRunning } from "../harness/marked.ts";
 import { until } from "../harness/until.ts";
 
 /** Arms the point, does it, and starts a daemon again once the first one has died there. */
@@ -12,6 +13,8 @@ async function dieAt(home: ChatHome, point: string, work: () => Promise<unknown>
   );
   await home.reached(point);
   await failed;
+  // Its connections close before it is gone, and whoever starts one finds it still there.
+  await until("the daemon to be gone", () => !isRunning(pid));
   home.disarm(point);
   await home.ok(["start"]);
   expect(home.daemon().pid, `the daemon died at ${point}`).not.toBe(pid);

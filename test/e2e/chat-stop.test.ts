@@ -41,6 +41,26 @@ test("[CHAT-12] stop, acp kill, kill and delete end children in process sessions
   );
 });
 
+test("[CHAT-12] a stop of what has just ended by itself waits for what it left, of one session and of all", async () => {
+  await using home = await ChatHome.open({ setsids: { program: "setsids-children" } });
+  const ends = [
+    async (id: string) =>
+      expect(await home.call("stop", id, { body: {} })).toMatchObject({ done: true, remaining: [] }),
+    async (id: string) => {
+      await home.call("stop", id, { body: { wait: false } });
+      await home.ok(["stop", "--halt-sessions", "--yes"]);
+    },
+  ];
+  for (const end of ends) {
+    const id = await home.chat("go", "setsids");
+    await home.ended(id);
+    process.kill((await home.agent(id)).pid, "SIGKILL");
+    await until("its end to be on record", async () => (await home.ofType(id, "run.ended")).length === 1);
+    await end(id);
+    expect(home.tree(id)).toEqual([]);
+  }
+});
+
 test("[CHAT-13] a session that is deleted takes its conversation with it; another one in its place knows nothing of it", async () => {
   await using home = await ChatHome.open();
   const spawn = { project: "my-app", agent: "demo", kind: "chat" as const, issue: "7" };

@@ -2,6 +2,7 @@ import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from "node:
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ChatHome } from "../harness/chat.ts";
+import { isRunning } from "../harness/marked.ts";
 import { until } from "../harness/until.ts";
 
 const floodBytes = 10 * 1024 * 1024;
@@ -26,6 +27,7 @@ test("[CHAT-70] where no hole can be punched, a daemon that dies at any step of 
     const sent = home.send(id, "go").catch(() => null);
     await home.reached(point);
     await sent;
+    await until("the daemon to be gone", () => !isRunning(pid));
     home.disarm(point);
     await home.ok(["start"]);
     expect(home.daemon().pid, `the daemon died at ${point}`).not.toBe(pid);

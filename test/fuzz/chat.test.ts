@@ -8,8 +8,9 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { readPids } from "../../src/runtime/acp/worker-files.ts";
 import { ChatHome } from "../harness/chat.ts";
-import { markedProcesses } from "../harness/marked.ts";
+import { markedProcesses, type Marked } from "../harness/marked.ts";
 import { until } from "../harness/until.ts";
 
 const kills = Number(process.env["HOLDFAST_TEST_KILLS"] ?? 300);
@@ -42,7 +43,7 @@ test(
     await using home = await ChatHome.open();
     const ids = await Promise.all(Array.from({ length: agents }, () => home.chat()));
     const before = await Promise.all(ids.map((id) => home.agent(id)));
-    const processes = ids.map((id) => lasting(home, id));
+    const processes = ids.map((id) => keptBy(home, id));
     const sent: Sent[] = [];
     await home.crash();
 
@@ -64,7 +65,15 @@ test(
     for (const one of sent.filter(({ admitted }) => !admitted)) await send(home, one);
     for (const [at, id] of ids.entries()) {
       const expected = sent.filter((one) => one.id === id);
-      await until(`${id} to answer everything`, async () => (await home.show(id)).status === "idle", 60_000);
+      // Between two turns it is idle, too.
+      await until(
+        `${id} to answer everything`,
+        async () => {
+          const { status, queued } = await home.show(id);
+          return status === "idle" && queued === 0;
+        },
+        60_000,
+      );
       const turns = await home.turns(id);
       expect(turns).toEqual(
         expected.map(({ promptId, name }) => ({ promptId, text: answerTo(name), stopReason: "end_turn" })),
@@ -72,13 +81,10 @@ test(
       expect((await home.ofType(id, "output.damaged")).length).toBe(0);
       expect(await home.agent(id)).toEqual(before[at]);
       expect((await home.turn(id, "history?")).text).toContain(`turns=${expected.length} `);
-      expect(lasting(home, id)).toEqual(processes[at]);
+      await onlyThese(processes[at]!, () => home.tree(id));
     }
     const daemon = home.daemon().pid;
-    const others = markedProcesses(`HOLDFAST_HOME=${home.home}`).filter(
-      ({ pid, what }) => pid !== daemon && !isSleep(what),
-    );
-    expect(others.map(({ pid }) => pid).toSorted(ascending)).toEqual(processes.flat().toSorted(ascending));
+    await onlyThese([...processes.flat(), daemon], () => markedProcesses(`HOLDFAST_HOME=${home.home}`));
     console.log(`${killed} daemons killed, ${sent.length} turns of ${answerTo("x").length} characters each.`);
     expect(sent.length).toBeGreaterThan(agents);
   },
@@ -128,19 +134,19 @@ function answerTo(name: string): string {
   return `${name} begins ${words}\n${counted}${name} ends\n`;
 }
 
-/** Keeper, feeder, watcher and agent; the watcher's pause is another process each time. */
-function lasting(home: ChatHome, id: string): number[] {
-  return home
-    .tree(id)
-    .filter(({ what }) => !isSleep(what))
-    .map(({ pid }) => pid)
-    .toSorted(ascending);
+function keptBy(home: ChatHome, id: string): number[] {
+  const { keeper, feeder, watcher, agent } = readPids(home.launchDirectory(id));
+  return [keeper, feeder, watcher, agent].map(Number);
 }
 
-const ascending = (a: number, b: number): number => a - b;
-
-function isSleep(what: string): boolean {
-  return /^sleep \d+$/.test(what);
+/** But for the watcher's pause, another process each time; what passes a line on has gone in a moment. */
+async function onlyThese(lasting: number[], look: () => Marked[]): Promise<void> {
+  await until("nobody else to be there", () => {
+    const found = look().filter(({ what }) => !/^sleep \d+$/.test(what));
+    const pids = new Set(found.map(({ pid }) => pid));
+    if (pids.size === lasting.length && lasting.every((pid) => pids.has(pid))) return true;
+    throw new Error(`${lasting.join(" ")} but ${JSON.stringify(found)}`);
+  });
 }
 
 /** mulberry32: small, and the same everywhere. */

@@ -121,12 +121,13 @@ export class ChatHome extends ProjectHome {
   }
 
   /** Waits until so many turns have ended. */
-  ended(id: string, count = 1): Promise<Turn[]> {
-    return until(`${count} turns of ${id} to end`, async () => {
+  ended(id: string, count = 1, deadlineMs?: number): Promise<Turn[]> {
+    const look = async (): Promise<Turn[]> => {
       const turns = await this.turns(id);
       if (turns.filter(({ stopReason }) => stopReason !== null).length >= count) return turns;
       throw new Error(JSON.stringify(turns));
-    });
+    };
+    return until(`${count} turns of ${id} to end`, look, deadlineMs);
   }
 
   /** Everything that the agent said, over all turns. */

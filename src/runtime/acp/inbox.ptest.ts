@@ -11,7 +11,7 @@ test("[ACP-30, EVT-3] one line of 200 MB is told as damage, the next line is unh
   let highest = before;
   const watching = setInterval(() => (highest = Math.max(highest, process.memoryUsage().rss)), 5);
   await world.send(id, "go");
-  expect(await world.ended(id)).toBe("end_turn");
+  expect(await world.ended(id, 1, 50_000)).toBe("end_turn");
   clearInterval(watching);
   expect(world.text(id)).toBe("after the huge line");
   const damaged = world.events(id).filter((event) => event.type === "output.damaged");
@@ -55,6 +55,8 @@ test("[ACP-33] a line that is still being written is waited for, across daemons"
   await using world = new AcpWorld();
   const id = await world.up("demo");
   const out = join(world.files(id), "out");
+  // Else it may write its list of commands into the middle of our line.
+  await until("its commands", () => world.events(id).some((event) => event.type === "commands.changed"));
   const update = { sessionUpdate: "agent_message_chunk", content: { type: "text", text: "in two halves" } };
   const sessionId = world.state(id).agentSessionId;
   const line = JSON.stringify({ jsonrpc: "2.0", method: "session/update", params: { sessionId, update } });

@@ -5,7 +5,7 @@ import { AcpWorld } from "../../../test/agents/acp-world.ts";
 import { until } from "../../../test/harness/until.ts";
 import type { SessionId } from "../../protocol/ids.ts";
 
-const stopping = { force: false, deadlineMs: 4_000 };
+const stopping = { force: false, deadlineMs: 9_000 };
 
 test("[ACP-20] a resumed session has its context back, and nothing of the past is shown again", async () => {
   await using world = new AcpWorld();

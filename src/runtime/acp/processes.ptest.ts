@@ -13,7 +13,8 @@ async function pidOf(world: AcpWorld, id: SessionId, what: string): Promise<numb
   return found.identity.pid;
 }
 
-const stopping = { force: false, deadlineMs: 1_200 };
+/** As a daemon's: a quarter of it is for the answer to a cancel, half of it for all that ends by itself. */
+const stopping = { force: false, deadlineMs: 9_000 };
 
 test("[ACP-11] a killed keeper harms nothing: the agent goes on and is adopted by its own identity", async () => {
   await using world = new AcpWorld();

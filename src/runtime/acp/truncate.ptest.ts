@@ -20,7 +20,7 @@ for (const [how, fallocate] of [
     const pid = agentOf(world, id);
     for (const turn of [1, 2]) {
       await world.send(id, "go");
-      expect(await world.ended(id, turn)).toBe("end_turn");
+      expect(await world.ended(id, turn, 50_000)).toBe("end_turn");
       await until("the cut", () => statSync(out).size < 2 * mib);
       // Of 4096 letters a line, each of a little more than that.
       const lineBytes = update(world.state(id).agentSessionId!, "x".repeat(4096)).length;

@@ -81,7 +81,7 @@ test("[ACP-5] cancel answers open questions with cancelled, and the turn ends by
   const id = await world.up("asks-then-waits");
   await world.send(id, "please");
   await until("the question", () => world.state(id).permissions.length > 0);
-  const cancelled = await world.runtime.cancel(world.state(id), { by: "person", waitMs: 5_000 });
+  const cancelled = await world.runtime.cancel(world.state(id), { by: "person", waitMs: 15_000 });
   expect(cancelled).toEqual({ cancelled: "ended", stopReason: "cancelled" });
   expect(world.text(id)).toBe("answered: cancelled\n");
   expect(world.events(id).filter((event) => event.type === "permission.answered")).toMatchObject([
@@ -171,7 +171,7 @@ function launchOf(world: AcpWorld, id: Parameters<AcpWorld["state"]>[0]) {
 
 async function stopped(world: AcpWorld, id: Parameters<AcpWorld["state"]>[0]): Promise<void> {
   const launch = launchOf(world, id);
-  const { exit, lastLines, remaining } = await world.runtime.stop(world.state(id), { force: false, deadlineMs: 5_000 });
+  const { exit, lastLines, remaining } = await world.runtime.stop(world.state(id), { force: false, deadlineMs: 9_000 });
   expect(remaining).toEqual([]);
   await world.record(id, { type: "run.ended", launch, how: "stopped", exit, uptimeMs: 0, lastLines });
 }

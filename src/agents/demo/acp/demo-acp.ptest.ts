@@ -218,14 +218,6 @@ test("[DEMO-8] a failed turn is an error with its words, and the session stays u
   await expect(demo.prompt("no-such-session", "say: z")).rejects.toMatchObject({ code: -32002 });
 });
 
-test("[DEMO-8] what comes later comes after the turn has ended", async () => {
-  const demo = share();
-  const id = await demo.open(cwd);
-  await demo.prompt(id, "later: by the way\nsay: now");
-  expect(demo.text()).toBe("now\n");
-  await until("the words", () => demo.text() === "now\nby the way\n");
-});
-
 test.each([
   ["exit: 3", { code: 3, signal: null }],
   ["exit: 0", { code: 0, signal: null }],

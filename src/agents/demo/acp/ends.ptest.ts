@@ -1,4 +1,4 @@
-/** How the demo agent for chats ends, and that it needs nothing but lines. */
+/** How the demo agent for chats ends, what it says in which order, and that it needs nothing but lines. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -47,6 +47,21 @@ test("[DEMO-14] it ends when nobody reads it any more", async () => {
     child.stdout.destroy();
     ask(child, "p", "session/prompt", { sessionId, prompt: [{ type: "text", text: "slow: 1000 x 5ms" }] });
     expect(await closed).toEqual([0, null]);
+  } finally {
+    child.kill("SIGKILL");
+  }
+});
+
+test("[DEMO-8] what comes later comes after the turn has ended", async () => {
+  const { child, lines } = run();
+  try {
+    const sessionId = await open(child, lines);
+    ask(child, "p", "session/prompt", { sessionId, prompt: [{ type: "text", text: "later: by the way\nsay: now" }] });
+    const place = (words: string): number => lines().findIndex((line) => line.includes(words));
+    await until("the words", () => place('"by the way\\n"') > 0);
+    expect(place('"now\\n"')).toBeLessThan(place('"id":"p"'));
+    expect(place('"id":"p"')).toBeLessThan(place('"by the way\\n"'));
+    expect(place('"now\\n"')).toBeGreaterThan(0);
   } finally {
     child.kill("SIGKILL");
   }

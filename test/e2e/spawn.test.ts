@@ -2,6 +2,7 @@ import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { SessionJson } from "../../src/protocol/wire.ts";
+import { program } from "../agents/tmux-world.ts";
 import { Home } from "../harness/home.ts";
 import { ProjectHome } from "../harness/project.ts";
 import { until } from "../harness/until.ts";
@@ -70,12 +71,12 @@ test("[SPAWN-3] an agent that ends at once is a failed spawn, with its last line
   await using home = await ProjectHome.make();
   writeFileSync(
     join(home.repo, "holdfast.yaml"),
-    `agents:\n  hasty:\n    terminal:\n      command: ["sh", "-c", "echo no licence found; exit 7"]\n`,
+    `agents:\n  hasty:\n    terminal:\n      command: ${JSON.stringify(program("exits-at-once.sh"))}\n`,
   );
   await home.ok(["project", "add", home.repo]);
   const ran = await home.cli(["spawn", "my-app", "--agent", "hasty", "--kind", "terminal"]);
   expect(ran.code).toBe(1);
-  expect(ran.stderr).toContain("no licence found");
+  expect(ran.stderr).toContain("cannot start: no key is set");
   const [session] = await home.json<SessionJson[]>(["session", "ls"]);
   expect(session).toMatchObject({ status: "failed" });
 });

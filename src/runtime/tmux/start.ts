@@ -136,7 +136,7 @@ export async function failure(
   const conversationGone = request.how === "resume" && isGone(agent, lines.join("\n"));
   const reason = conversationGone
     ? "the agent does not know the conversation any more"
-    : reasonOf(pane?.exit ?? null, lines, request.session.workspacePath);
+    : reasonOf(pane?.exit ?? null, lines, { workspace: request.session.workspacePath, command: agent.start[0] });
   return { launched: false, reason, exit: pane?.exit ?? null, lastLines: lines, conversationGone };
 }
 
@@ -162,10 +162,15 @@ async function deadPane(context: StartContext, paneTarget: string, waitMs: numbe
 const notFound = 127;
 const notExecutable = 126;
 
-function reasonOf(exit: LaunchFailure["exit"], lines: readonly string[], workspace: string): string {
+function reasonOf(
+  exit: LaunchFailure["exit"],
+  lines: readonly string[],
+  { workspace, command = "" }: { workspace: string; command: string | undefined },
+): string {
   const last = lines.findLast((line) => line.trim() !== "");
   const said = last === undefined ? "" : `: ${last.trim()}`;
-  if (exit?.code === notFound) return `the agent's command was not found${said}`;
+  // tmux may drop what sh said of it.
+  if (exit?.code === notFound) return `the agent's command was not found${said === "" ? `: ${command}` : said}`;
   if (exit?.code === notExecutable) return `the agent could not be started in ${workspace}${said}`;
   if (exit?.signal !== null && exit !== null)
     return `the agent was ended by ${exit.signal} as soon as it started${said}`;

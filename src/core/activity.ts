@@ -1,5 +1,10 @@
-/** What an agent in a terminal is doing, from the hints there are. `null` rather than a guess. */
-import type { Activity } from "../protocol/session.ts";
+/** What an agent is doing: one in a terminal by the hints there are, `null` rather than a guess; a chat's by its record. */
+import type { Activity, SessionState } from "../protocol/session.ts";
+
+export function chatActivity({ permissions, turn }: Pick<SessionState, "permissions" | "turn">): Activity {
+  if (permissions.length > 0) return "needs_input";
+  return turn.turn === "open" ? "working" : "idle";
+}
 
 export interface Hint {
   activity: Activity;

@@ -1,6 +1,6 @@
 /** A session's status: computed from the record and what was observed whenever somebody asks, never stored. */
 import type { ExitStatus, SessionState, Status } from "../protocol/session.ts";
-import { isStuck } from "./activity.ts";
+import { chatActivity, isStuck } from "./activity.ts";
 import type { Observed, RuntimeFacts } from "./facts.ts";
 import { pullRequestStatus } from "./pull-request-status.ts";
 import { crashBudget, crashWindowMs, isLive, restOf, type Rest } from "./runs.ts";
@@ -105,16 +105,16 @@ export function describeExit(exit: ExitStatus | null): string {
 function ofLiving(session: SessionState, seen: RuntimeFacts, now: number, options: StatusOptions): StatusAnswer {
   const { turn } = session;
   // What a chat agent does is on record; what was seen of it may be older than that.
-  const activity = session.kind === "chat" ? null : seen.activity;
+  const activity = session.kind === "chat" ? chatActivity(session) : seen.activity;
   if (activity === "needs_input" || session.permissions.length > 0) return { status: "needs_input", reason: null };
-  const inTurn = session.kind === "chat" && turn.turn === "open";
-  if (inTurn || activity === "working") {
-    const reason = inTurn && turn.answerMayBeLost ? "the answer may be lost; the turn can be ended by force" : null;
+  if (activity === "working") {
+    const reason =
+      turn.turn === "open" && turn.answerMayBeLost ? "the answer may be lost; the turn can be ended by force" : null;
     const stuck = isStuck("working", session.lastActivityAt, now, options.stuckAfterMs);
     return { status: stuck ? "stuck" : "working", reason };
   }
-  // A chat agent without a turn and a plain shell have nothing to tell; any other silence is not taken for idleness.
-  if (activity === null && session.kind === "terminal" && session.role !== "shell") {
+  // A plain shell has nothing to tell; any other silence is not taken for idleness.
+  if (activity === null && session.role !== "shell") {
     return { status: "unknown", reason: "alive, but nothing says what the agent is doing" };
   }
   const { status, reason } = pullRequestStatus(session, now, options.trackerHeardAt ?? null);

@@ -1,4 +1,5 @@
 /** What a person does with a chat session beyond the verbs: answer, cancel, end a turn, pick, edit what waits. */
+import { chatActivity } from "../core/activity.ts";
 import type { Ask } from "../ports/commands.ts";
 import type { AnswerRequest, ConfigureRequest, PromptEditRequest } from "../protocol/command.ts";
 import { HoldfastError } from "../protocol/error.ts";
@@ -117,14 +118,14 @@ export function workers(parts: Parts, loop: Loop): WorkerJson[] {
   return parts.store.sessions().flatMap((session) => {
     const seen = loop.observation(session)?.seen;
     if (session.kind !== "chat" || seen?.is !== "known" || !seen.value.agent.alive) return [];
-    const { agent, processes, build, stale = false, activity } = seen.value;
+    const { agent, processes, build, stale = false } = seen.value;
     const started = processes.find(({ what }) => what === "agent")?.startedAt ?? 0;
     return [
       {
         pid: agent.identity.pid,
         session: session.id,
         agent: session.agent,
-        state: activity?.activity ?? "unknown",
+        state: chatActivity(session),
         build: build ?? "",
         stale,
         detached: !processes.some(({ what }) => what === "keeper"),

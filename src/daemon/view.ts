@@ -1,4 +1,5 @@
 /** A session as clients see it: the stored state, what was last observed, and the status computed from both. */
+import { chatActivity } from "../core/activity.ts";
 import { sortChecks } from "../core/pull-request-status.ts";
 import { statusOf } from "../core/status.ts";
 import type { Observation } from "../ports/runtime.ts";
@@ -68,7 +69,7 @@ export function sessionJson(parts: Parts, loop: Loop, session: SessionState): Se
     trash: session.workspace.at === "trashed" ? session.workspace.trash : null,
     workspace: session.workspace.at,
     attach: attachText(parts, session),
-    activity: seen?.activity?.activity ?? null,
+    activity: seen?.activity && session.kind === "chat" ? chatActivity(session) : (seen?.activity?.activity ?? null),
     permissions: session.permissions,
     queued: session.queue.length,
     lastLine: lastLine(parts, session, seen?.said),

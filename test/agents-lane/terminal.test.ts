@@ -1,27 +1,20 @@
 /** Each real agent in a terminal session: what its data file says must be what it does. */
-import { existsSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openAgents, readAgentFacts } from "../../src/agents/registry.ts";
 import { until } from "../harness/until.ts";
 import { digest } from "../model-server/script.ts";
-import { cacheDirectory } from "./packages.ts";
 import { realAgents } from "./prepare.ts";
-import { LaneWorld, patienceMs } from "./world.ts";
+import { hasHooks, LaneWorld, patienceMs } from "./world.ts";
 
 const agents = openAgents([], readAgentFacts(["demo"]));
-/** Gemini reads our settings only where nobody else can write to any folder above them, so not below /tmp. */
-function isOursAlone(folder: string): boolean {
-  const shared = (statSync(folder, { throwIfNoEntry: false })?.mode ?? 0) & 0o022;
-  return shared === 0 && (folder === dirname(folder) || isOursAlone(dirname(folder)));
-}
-
 const stopping = { force: false, deadlineMs: 10_000 };
 
 describe.each(realAgents)("%s", (name) => {
   const terminal = agents.get(name)!.terminal!;
-  /** Gemini without root has no hooks: its title speaks. Claude's own file is believed before its hooks. */
-  const hooks = terminal.env["HOLDFAST_HOOKS"] !== undefined && (name !== "gemini" || isOursAlone(cacheDirectory()));
+  /** Without hooks an agent's title speaks. Claude's own file is believed before its hooks. */
+  const hooks = hasHooks(name);
   const source = terminal.readStatus !== undefined ? "status" : hooks ? "hook" : "title";
 
   test("[AGENT-R1] works, asks, is idle by its own word, and is resumed into its conversation", async () => {

@@ -1,8 +1,8 @@
 /** One real agent in our tmux runtime, on a model server of its own. `await using` ends all of it. */
 import { spawnSync } from "node:child_process";
 import { randomBytes, randomUUID } from "node:crypto";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { openAgents, readAgentFacts } from "../../src/agents/registry.ts";
 import { bootId } from "../../src/base/pid.ts";
 import type { LaunchResult, Runtime, RuntimeSeen, SendResult } from "../../src/ports/runtime.ts";
@@ -20,6 +20,20 @@ import type { Prepared, RealAgent } from "./prepare.ts";
 
 /** A cold start of the slowest takes 15 s on two busy cores, and nearly a minute where ten others want them too. */
 export const patienceMs = 120_000;
+
+const agents = openAgents([], readAgentFacts([process.execPath, "demo-agent.cjs"]));
+
+/** Whether the agent's own hooks speak here. Without root Gemini has none. */
+export function hasHooks(name: RealAgent): boolean {
+  const { env } = agents.get(name)!.terminal!;
+  return env["HOLDFAST_HOOKS"] !== undefined && (name !== "gemini" || isOursAlone(cacheDirectory()));
+}
+
+/** Gemini reads our settings only where nobody else can write to any folder above them, so not below /tmp. */
+function isOursAlone(folder: string): boolean {
+  const shared = (statSync(folder, { throwIfNoEntry: false })?.mode ?? 0) & 0o022;
+  return shared === 0 && (folder === dirname(folder) || isOursAlone(dirname(folder)));
+}
 
 export class LaneWorld implements AsyncDisposable {
   readonly agent: RealAgent;
@@ -46,12 +60,16 @@ export class LaneWorld implements AsyncDisposable {
       socketName: this.#socketName,
       configDirectory: join(directory, "tmux"),
       launchesDirectory: join(directory, "launches"),
-      agents: openAgents([], readAgentFacts([process.execPath, "demo-agent.cjs"])),
+      agents,
       bootId: bootId(),
       // OpenCode needs longer than a daemon waits to say that it does not know a conversation.
       settle: { resumeMs: patienceMs },
-      // On a busy machine the screen moves long before the hook speaks.
-      sendTimes: { arriveMs: patienceMs, hookMs: patienceMs, reactMs: patienceMs },
+      sendTimes: {
+        arriveMs: patienceMs,
+        reactMs: patienceMs,
+        // On a busy machine the screen moves long before a hook speaks.
+        ...(hasHooks(agent) ? { hookMs: patienceMs } : {}),
+      },
       env: { HOLDFAST_HOME: directory, HOLDFAST_TEST_RUN: process.env["HOLDFAST_TEST_RUN"] ?? "alone" },
     });
     this.session = sampleSession({

@@ -8,20 +8,14 @@ export function useColumns({ project, query, sort }: Wanted): Columns {
   const [columns, setColumns] = useState<Columns>(() => keepSame(noColumns, read(wanted)));
   useEffect(() => {
     let frame = 0;
-    let timer: ReturnType<typeof setTimeout> | undefined;
     const show = (): void => {
       frame = 0;
       setColumns((before) => keepSame(before, read(wanted)));
     };
     const update = (): void => {
-      if (!isMenuOpen()) return show();
       // A card that moves takes its menu along, away from under the hand.
-      frame = requestAnimationFrame(rest);
-    };
-    const rest = (): void => {
-      if (isMenuOpen()) frame = requestAnimationFrame(rest);
-      // What is closed gives the focus back in a timer of its own, to a card that must still be there.
-      else timer = setTimeout(update, 0);
+      if (isMenuOpen()) frame = requestAnimationFrame(update);
+      else show();
     };
     update();
     const schedule = (): void => {
@@ -38,7 +32,6 @@ export function useColumns({ project, query, sort }: Wanted): Columns {
     return () => {
       for (const stop of stops) stop();
       cancelAnimationFrame(frame);
-      clearTimeout(timer);
     };
   }, [wanted]);
   return columns;

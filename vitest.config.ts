@@ -6,7 +6,13 @@ export default defineConfig({
       {
         test: {
           name: "unit",
-          include: ["src/**/*.test.ts", "test/architecture.test.ts", "test/model-server/*.test.ts"],
+          include: [
+            "src/**/*.test.ts",
+            "test/architecture.test.ts",
+            "test/model-server/*.test.ts",
+            "test/torture/*.test.ts",
+          ],
+          sequence: { groupOrder: 0 },
           pool: "threads",
           isolate: false,
           // Properties are tried on many inputs; a machine that is busy must not make them fail.
@@ -17,7 +23,11 @@ export default defineConfig({
         test: {
           name: "process",
           include: ["test/e2e/**/*.test.ts", "test/browser/*.test.ts", "test/fuzz/**/*.test.ts", "src/**/*.ptest.ts"],
+          // Behind the unit tests: vitest wants an order of projects with different numbers of workers.
+          sequence: { groupOrder: 1 },
           pool: "forks",
+          // These mostly wait for processes: one worker would leave half of a small machine idle.
+          maxWorkers: 2,
           globalSetup: ["test/harness/census.ts"],
           // Each wait has a deadline of its own; this one must not speak first on a busy machine.
           testTimeout: 240_000,

@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import type { SessionEvent } from "../src/protocol/event.ts";
+import type { FactEvent } from "../src/protocol/event.ts";
 import { asProjectId, asSessionId, type SessionId } from "../src/protocol/ids.ts";
 import type { Store } from "../src/ports/store.ts";
 import { openStore } from "../src/store/open.ts";
@@ -17,7 +17,7 @@ const roundMs = 200;
 /** The product's goal for rows committed in batches of a tick. */
 const goalRowsPerSecond = 60_000;
 const body = "x".repeat(285);
-const event: SessionEvent = { type: "workspace.output", text: body };
+const event: FactEvent = { type: "workspace.output", text: body };
 const directory = mkdtempSync(join(tmpdir(), "holdfast-bench-store-"));
 
 try {
@@ -38,7 +38,7 @@ async function measureAppends(batch: number): Promise<void> {
     "ten-sessions": [],
     "a-change-each": [],
   };
-  const events = (count: number): SessionEvent[] => Array.from({ length: count }, () => event);
+  const events = (count: number): FactEvent[] => Array.from({ length: count }, () => event);
   for (let round = 0; round < rounds; round++) {
     rates.floor.push(await rate(batch, () => floor.append(batch)));
     rates["one-session"].push(await rate(batch, () => store.change(sessions[0]!, () => events(batch))));

@@ -43,7 +43,7 @@ const runtime = openTmuxRuntime({
   socketName,
   configDirectory: join(directory, "tmux"),
   launchesDirectory: join(directory, "launches"),
-  agents: { get: () => agent, list: () => [agent] },
+  agents: { of: () => agent, list: () => [agent] },
   bootId: bootId(),
   env: { ...env, HOLDFAST_HOME: directory },
 });

@@ -39,7 +39,8 @@ await bundleOne("daemon", "src/daemon/entry.ts", [{ name: "main", test: /src\/da
 await bundleOne("check-database", "src/store/check-program.ts", []);
 await bundleOne("demo-agent", "src/agents/demo/tui.ts", []);
 await bundleOne("demo-acp", "src/agents/demo/acp/main.ts", []);
-await buildWeb(join(dist, "web"));
+// The torture run's mutated copies need no page.
+if (!process.argv.includes("--no-web")) await buildWeb(join(dist, "web"));
 writeFileSync(join(dist, "build.json"), `${JSON.stringify({ version, build })}\n`);
 rmSync(join(root, "dist"), { recursive: true, force: true });
 renameSync(dist, join(root, "dist"));

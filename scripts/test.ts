@@ -12,7 +12,9 @@ interface Report {
   numFailedTestSuites: number;
 }
 
-ensureTools(["chromium", "shellcheck", "busybox", "strace"]);
+const tortureMinutes = 4;
+
+ensureTools(["chromium", "shellcheck", "busybox", "strace", "fish", "zsh", "mkfs.ext4"]);
 const npm = (...args: string[]): number =>
   spawnSync("npm", ["run", "--silent", ...args], { stdio: "inherit" }).status ?? 1;
 const checks = ["types", "lint", "format:check", "unused", "build"];
@@ -31,15 +33,32 @@ const status = spawnSync(
   },
 ).status;
 const report = readReport();
+// Asked for by name, tests run alone.
+const torture = process.argv.length > 2 ? { passed: 0, failed: 0, skipped: 0 } : runTorture();
 rmSync(directory, { recursive: true });
 for (const name of failedChecks) console.log(`check failed: ${name}`);
 if (status !== 0 && report.numFailedTests === 0) console.log("the test run itself failed (see above)");
-const failed = report.numFailedTests + failedChecks.length + (status !== 0 && report.numFailedTests === 0 ? 1 : 0);
-const passed = report.numPassedTests + checks.length - failedChecks.length;
-console.log(
-  `${passed} passed, ${failed} failed${report.numPendingTests > 0 ? `, ${report.numPendingTests} skipped` : ""}`,
-);
+const failed =
+  report.numFailedTests + failedChecks.length + torture.failed + (status !== 0 && report.numFailedTests === 0 ? 1 : 0);
+const passed = report.numPassedTests + checks.length - failedChecks.length + torture.passed;
+const skipped = report.numPendingTests + torture.skipped;
+console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`);
 process.exitCode = failed > 0 || status !== 0 ? 1 : 0;
+
+/** The 4-minute lane; each scenario counts as a test, and one that finds something prints the seed that replays it. */
+function runTorture(): { passed: number; failed: number; skipped: number } {
+  const file = join(directory, "torture.json");
+  const args = ["test/torture/run.ts", "--minutes", String(tortureMinutes), "--json", file, "--quiet"];
+  spawnSync(process.execPath, args, { stdio: "inherit" });
+  try {
+    const { results } = JSON.parse(readFileSync(file, "utf8")) as { results: { outcome: string }[] };
+    const count = (...outcomes: string[]): number => results.filter(({ outcome }) => outcomes.includes(outcome)).length;
+    return { passed: count("passed"), failed: count("failed", "broken"), skipped: count("skipped") };
+  } catch {
+    console.log("the torture run itself failed (see above)");
+    return { passed: 0, failed: 1, skipped: 0 };
+  }
+}
 
 function readReport(): Report {
   try {

@@ -6,8 +6,13 @@ const attempts = 3;
 const attemptMs = 600_000;
 const patient = ["-o", "DPkg::Lock::Timeout=300", "-o", "Acquire::Retries=3"];
 
+/** Commands that another package of Debian has than their name says. */
+const packages: Record<string, string> = { "mkfs.ext4": "e2fsprogs" };
+
 export function ensureTools(commands: string[]): void {
-  const missing = commands.filter((command) => spawnSync("sh", ["-c", 'command -v "$0"', command]).status !== 0);
+  const missing = commands
+    .filter((command) => spawnSync("sh", ["-c", 'command -v "$0"', command]).status !== 0)
+    .map((command) => packages[command] ?? command);
   if (missing.length === 0) return;
   const isRoot = process.getuid?.() === 0;
   const hasApt = spawnSync("sh", ["-c", "command -v apt-get"]).status === 0;

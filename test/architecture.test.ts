@@ -122,6 +122,12 @@ test("[ARCH-2] every rule that a test quotes is in the spec, and every rule of t
   expect([...spec].filter((id) => !quoted.has(id)).toSorted()).toEqual([]);
 });
 
+test("[VERB-202] one file makes intents; everywhere else they come from a verb", () => {
+  const makes = /type:\s*"session\.intent"\s*[,}]|\bas (?:unknown as )?IntentEvent\b/;
+  const makers = sources().filter((file) => makes.test(readFileSync(join(source, file), "utf8")));
+  expect(makers).toEqual(["core/lifecycle.ts"]);
+});
+
 function isAllowed(file: string, folder: string, name: string, rule: { ours: string[]; libraries: string[] }): boolean {
   if (!name.startsWith(".")) {
     return rule.libraries.some((library) =>

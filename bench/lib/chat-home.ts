@@ -32,7 +32,7 @@ export function openChatRuntime(
   commands: Record<string, string[]> = {},
   committed: () => void = () => {},
 ): ChatRuntime {
-  const agents: Agents = { get: (id) => definition(id, commands[id]), list: () => [] };
+  const agents: Agents = { of: ({ agent }) => definition(agent, commands[agent]), list: () => [] };
   const { ingest } = createIngest({ store, agents });
   const told: Ingest = async (batch) => {
     const done = await ingest(batch);
@@ -66,7 +66,7 @@ export function newIds(number: number): { id: SessionId; launch: LaunchId } {
   return { id: asSessionId(`app-${number}`), launch: asLaunchId(randomUUID()) };
 }
 
-function definition(id: string, command: string[] | undefined): ReturnType<Agents["get"]> {
+function definition(id: string, command: string[] | undefined): ReturnType<Agents["of"]> {
   if (command === undefined) return null;
   const chat = { command, env: {}, notFound: [] };
   return { id, label: id, install: "", version: null, terminal: null, chat, env: {} };

@@ -3,7 +3,10 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { defaultLaunchOptions } from "../../src/base/launch-options.ts";
 import { resolvePaths, type Paths } from "../../src/base/paths.ts";
+import { applyVerb } from "../../src/core/lifecycle.ts";
+import type { Judged } from "../../src/protocol/event.ts";
 import { asLaunchId, asProjectId, asSessionId } from "../../src/protocol/ids.ts";
+import type { SessionState } from "../../src/protocol/session.ts";
 import { openStore } from "../../src/store/open.ts";
 
 export const root = join(import.meta.dirname, "../..");
@@ -76,7 +79,6 @@ async function seed(paths: Paths, repository: string, sessions: number): Promise
             { type: "workspace.ready", path: workspacePath, ...place },
             { type: "launch.started", launch: asLaunchId(`bench-${number}`), how: "fresh", attempt: 1 },
             { type: "launch.up", launch: asLaunchId(`bench-${number}`), agent: null },
-            { type: "session.intent", want: { want: "stopped" }, by: "person" },
             {
               type: "run.ended",
               launch: asLaunchId(`bench-${number}`),
@@ -87,11 +89,18 @@ async function seed(paths: Paths, repository: string, sessions: number): Promise
             },
           ],
         );
+        await store.applyVerb(id, stopped);
       }),
     );
   } finally {
     store.close();
   }
+}
+
+/** As you would have stopped it. */
+export function stopped(state: SessionState): Judged | null {
+  const answer = applyVerb(state, { verb: "stop" }, { by: "person", agent: "down" });
+  return answer.ok ? answer : null;
 }
 
 /** The files that the live branch is read from. */

@@ -1,6 +1,6 @@
 /** A long conversation, written into a home whose daemon does not run: half words, the rest tool calls, thoughts, usage. */
 import { Transcripts } from "../../src/daemon/transcripts.ts";
-import type { SessionEvent } from "../../src/protocol/event.ts";
+import type { FactEvent } from "../../src/protocol/event.ts";
 import { asPromptId, asSessionId } from "../../src/protocol/ids.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { BenchHome } from "./home.ts";
@@ -14,7 +14,7 @@ export async function seedLongChat(home: BenchHome, events: number, notFolded: n
   const store = openStore({ path: database, backupsDirectory: backups, reservePath: reserve, now: Date.now });
   const id = asSessionId("app-1");
   try {
-    const turns = (first: number, count: number): SessionEvent[] =>
+    const turns = (first: number, count: number): FactEvent[] =>
       Array.from({ length: count }, (_, index) => turn(first + index)).flat();
     const ready = (events - notFolded) / eventsPerTurn;
     for (let first = 0; first < ready; first += 10)
@@ -27,11 +27,11 @@ export async function seedLongChat(home: BenchHome, events: number, notFolded: n
   return id;
 }
 
-function turn(number: number): SessionEvent[] {
+function turn(number: number): FactEvent[] {
   const promptId = asPromptId(`bench-${number}`);
   const words = (length: number): string => "the quick brown fox jumps over the lazy dog ".repeat(10).slice(0, length);
-  const text = (): SessionEvent => ({ type: "agent.text", text: words(200) });
-  const tool = (index: number): SessionEvent[] => {
+  const text = (): FactEvent => ({ type: "agent.text", text: words(200) });
+  const tool = (index: number): FactEvent[] => {
     const toolCallId = `call-${number}-${index}`;
     return [
       {
@@ -53,7 +53,7 @@ function turn(number: number): SessionEvent[] {
     ...Array.from({ length: 12 }, (_, index) => [text(), text(), text(), text(), ...tool(index)]).flat(),
     text(),
     text(),
-    ...Array.from({ length: 8 }, (): SessionEvent => ({ type: "agent.thought", text: words(200) })),
+    ...Array.from({ length: 8 }, (): FactEvent => ({ type: "agent.thought", text: words(200) })),
     { type: "usage.updated", usage: { used: number, size: 200_000 } },
     { type: "usage.updated", usage: { used: number + 1, size: 200_000 } },
     { type: "turn.ended", stopReason: "end_turn", promptId },

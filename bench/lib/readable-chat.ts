@@ -1,9 +1,9 @@
 /** A chat session with a long past, written by the store itself; nothing of it runs. */
 import { join } from "node:path";
-import type { SessionEvent } from "../../src/protocol/event.ts";
+import type { FactEvent } from "../../src/protocol/event.ts";
 import { asProjectId, asPromptId, asSessionId } from "../../src/protocol/ids.ts";
 import { openStore } from "../../src/store/open.ts";
-import type { BenchHome } from "./home.ts";
+import { stopped, type BenchHome } from "./home.ts";
 
 /** Of a home that has its project already. Gives the last words that were said. */
 export async function addLongChat(home: BenchHome, name: string, events: number): Promise<string> {
@@ -32,11 +32,9 @@ export async function addLongChat(home: BenchHome, name: string, events: number)
         by: "person",
         ...place,
       },
-      [
-        { type: "workspace.ready", path: workspacePath, ...place },
-        { type: "session.intent", want: { want: "stopped" }, by: "person" },
-      ],
+      [{ type: "workspace.ready", path: workspacePath, ...place }],
     );
+    await store.applyVerb(id, stopped);
     const turns = Math.ceil(events / perTurn);
     for (let from = 0; from < turns; from += 100) {
       const numbers = Array.from({ length: Math.min(100, turns - from) }, (_, n) => from + n);
@@ -51,7 +49,7 @@ export async function addLongChat(home: BenchHome, name: string, events: number)
 
 const perTurn = 10;
 
-function turn(number: number): SessionEvent[] {
+function turn(number: number): FactEvent[] {
   const promptId = asPromptId(`p${number}`);
   const toolCallId = `t${number}`;
   return [

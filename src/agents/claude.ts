@@ -1,6 +1,7 @@
 /** Claude Code, seen with 2.1.197. */
 import type { AgentDefinition } from "../ports/agents.ts";
 import { readClaudeStatus } from "./claude-status.ts";
+import { readClaudePrompts } from "./transcripts.ts";
 import { hookCommand, hookScriptFile, hooksVariable } from "./hook-script.ts";
 
 /** Seconds; the script takes milliseconds, and a machine that swaps must not stall a turn. */
@@ -37,6 +38,7 @@ export const claude: AgentDefinition = {
   label: "Claude Code",
   install: "Install it with `npm install -g @anthropic-ai/claude-code`, then run `claude` once to sign in.",
   version: ["claude", "--version"],
+  model: { terminal: ["--model", "{model}"], chat: { option: "model" } },
   env: {},
   terminal: {
     start: ["claude", "--session-id", "{id}", ...settings],
@@ -69,15 +71,45 @@ export const claude: AgentDefinition = {
       },
       {
         where: "screen",
-        pattern: /Select login method:|Choose the text style that looks best/,
+        pattern: /Select login method:/,
         activity: "needs_input",
-        reason: "Claude Code is not set up yet: attach and sign in",
+        reason: "Claude Code is not signed in: attach and sign in",
+      },
+      {
+        where: "screen",
+        pattern: /Choose the text style that looks best/,
+        activity: "needs_input",
+        reason: "Claude Code is not set up yet: attach and choose a text style",
+      },
+      {
+        where: "screen",
+        pattern: /Do you want to use this API key\?/,
+        activity: "needs_input",
+        reason: "Claude Code asks whether to use the API key of the environment",
+      },
+      {
+        where: "screen",
+        pattern: /Resume from summary|Resume full session as-is/,
+        activity: "needs_input",
+        reason: "Claude Code asks whether to resume the conversation in full or from a summary",
+      },
+      {
+        where: "screen",
+        pattern: /You've (hit|reached) your .*limit|usage limit reached/,
+        activity: "needs_input",
+        reason: "Claude Code has reached a usage limit",
       },
       {
         where: "screen",
         pattern: /Do you want to (proceed|make this edit|create)\b/,
         activity: "needs_input",
         reason: permission,
+      },
+      {
+        where: "screen",
+        pattern: /Enter to confirm \u00b7 Esc to cancel/,
+        activity: "needs_input",
+        reason: "Claude Code asks to choose from a list",
       },
       // Busy: a Braille spinner; otherwise an eight-spoked star.
       { where: "title", pattern: /^[\u2801-\u28ff] /, activity: "working" },
@@ -88,6 +120,13 @@ export const claude: AgentDefinition = {
     exclude: [".claude/settings.local.json"],
     interrupt: ["Escape"],
     readStatus: readClaudeStatus,
+    input: {
+      // The sign of its shell mode is part of the text: a prompt typed behind it would be run as a command.
+      line: /\u2500{10,}[^\n]*\n(?:\u276f|(?=!))([^]*?)\n\u2500{10,}/g,
+      empty: /^[\s\u00a0]*((Try "|Press up to edit queued).*)?$/,
+      clear: "C-u",
+    },
+    readPrompts: readClaudePrompts,
   },
   chat: {
     command: ["claude-agent-acp"],

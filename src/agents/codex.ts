@@ -5,6 +5,7 @@
  */
 import type { AgentDefinition } from "../ports/agents.ts";
 import { codexAcpProgram } from "./codex-acp.ts";
+import { readCodexPrompts } from "./transcripts.ts";
 import { hookCommand, hookScriptFile, hooksVariable } from "./hook-script.ts";
 
 /** Seconds. Codex takes no more than one for the last two. */
@@ -31,6 +32,8 @@ export const codex: AgentDefinition = {
   label: "Codex",
   install: "Install it with `npm install -g @openai/codex`, then run `codex` once to sign in.",
   version: ["codex", "--version"],
+  // Not every version of its chat adapter reads `-c`.
+  model: { terminal: ["-m", "{model}"], chat: { option: "model" } },
   env: {},
   terminal: {
     // Without --no-daemon its turns run in a shared background server that outlives the session.
@@ -69,14 +72,47 @@ export const codex: AgentDefinition = {
         activity: "needs_input",
         reason: "Codex asks whether to trust this folder",
       },
+      {
+        where: "screen",
+        pattern: /^\u203a 1\. Try new model/m,
+        activity: "needs_input",
+        reason: "Codex asks whether to change to a newer model",
+      },
+      {
+        where: "screen",
+        pattern: /Approaching rate limits|hit your usage limit/,
+        activity: "needs_input",
+        reason: "Codex has reached a usage limit, or is close to one",
+      },
+      {
+        where: "screen",
+        pattern: /Update available![^]*^[\u203a>] \d\. /m,
+        activity: "needs_input",
+        reason: "Codex asks whether to update itself",
+      },
       { where: "title", pattern: /^\[ . \] Action Required/, activity: "needs_input", reason: permission },
       { where: "title", pattern: /^[\u2801-\u28ff] /, activity: "working" },
       // Before it sets a title of its own, the pane's title is the machine's name.
       { where: "title", pattern: / \| /, activity: "idle" },
+      // Last: a prompt of yours that begins with a number looks the same.
+      {
+        where: "screen",
+        pattern: /^[\u203a>] \d\. /m,
+        activity: "needs_input",
+        reason: "Codex asks to choose from a list",
+      },
     ],
     conversationGone: [/No saved session found with ID/],
     exclude: [],
     interrupt: ["Escape"],
+    input: {
+      // Down to the last blank line: below that one stands its status, and the prompt may have blank lines too.
+      line: /^(?:\u203a|(?=!))((?:(?!\n[\u203a!])[^])*?)\n[^\S\n]*\n(?:[^\n]*\S[^\n]*(?:\n|(?![^])))+\s*(?![^])/gm,
+      empty: /^\s*(Ask Codex .*)?$/,
+      choices: /^ (\d+\.|\[.\]) /,
+      clear: "C-u",
+    },
+    readPrompts: readCodexPrompts,
   },
   chat: {
     command: ["codex-acp"],

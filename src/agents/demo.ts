@@ -38,6 +38,7 @@ export const demo: AgentDefinition = {
     conversationGone: [/demo: no conversation /],
     exclude: [],
     interrupt: ["C-c"],
+    confirmMs: 5000,
   },
   chat: { command: ["{demo-chat}"], env: {}, notFound: [{ code: -32_002, message: null }] },
   handsOver: true,

@@ -4,6 +4,7 @@
  * start can delete conversations that were resumed before; the same file turns that off.
  */
 import type { AgentDefinition } from "../ports/agents.ts";
+import { readGeminiPrompts } from "./transcripts.ts";
 import { hookCommand, hookScriptFile, hooksVariable } from "./hook-script.ts";
 
 /** Milliseconds. */
@@ -34,6 +35,7 @@ export function gemini({ trustsOurSettings }: { trustsOurSettings: boolean }): A
     label: "Gemini CLI",
     install: "Install it with `npm install -g @google/gemini-cli`, then run `gemini` once to sign in.",
     version: ["gemini", "--version"],
+    model: { terminal: ["-m", "{model}"], chat: { args: ["-m", "{model}"] } },
     env: {},
     notes: trustsOurSettings ? [] : [retentionNote],
     terminal: {
@@ -69,11 +71,23 @@ export function gemini({ trustsOurSettings }: { trustsOurSettings: boolean }): A
         },
         {
           where: "screen",
-          pattern: /How would you like to authenticate/,
+          pattern: /How would you like to authenticate|Waiting for authentication|Enter Gemini API Key/,
           activity: "needs_input",
           reason: "Gemini is not signed in: attach and sign in",
         },
+        {
+          where: "screen",
+          pattern: /Usage limit reached for/,
+          activity: "needs_input",
+          reason: "Gemini has reached a usage limit and asks how to go on",
+        },
         { where: "title", pattern: /^\u270b/, activity: "needs_input", reason: permission },
+        {
+          where: "screen",
+          pattern: /\u25cf \d\. /,
+          activity: "needs_input",
+          reason: "Gemini asks to choose from a list",
+        },
         { where: "title", pattern: /^\u2726/, activity: "working" },
         // A moment before its title says so.
         { where: "screen", pattern: /\(esc to cancel, |Resuming session\.\.\./, activity: "working" },
@@ -86,6 +100,14 @@ export function gemini({ trustsOurSettings }: { trustsOurSettings: boolean }): A
       // Within 40 ms of a paste, and until it has drawn itself again, it makes a line break of Enter.
       pasteGuardMs: 250,
       interrupt: ["Escape"],
+      input: {
+        line: /^ ?(?:[>*](?= )|(?=! ))([^]*?)\n(?=\u2500|\u2580)/gm,
+        empty: /^\s*(Type your message.*)?$/,
+        clear: "C-c",
+        keeps: /Queued \(press \u2191 to edit\)/,
+      },
+      confirmMs: 30_000,
+      readPrompts: readGeminiPrompts,
     },
     chat: {
       command: ["gemini", "--acp"],

@@ -11,6 +11,7 @@ export const opencode: AgentDefinition = {
   label: "OpenCode",
   install: "Install it with `npm install -g opencode-ai`, then run `opencode auth login` once.",
   version: ["opencode", "--version"],
+  model: { terminal: ["-m", "{model}"], chat: { option: "model" } },
   env: {},
   terminal: {
     start: ["opencode"],
@@ -38,12 +39,34 @@ export const opencode: AgentDefinition = {
     ],
     screenRules: [
       { where: "screen", pattern: /\u25b3 Permission required/, activity: "needs_input", reason: permission },
+      {
+        where: "screen",
+        pattern: /Connect a provider/,
+        activity: "needs_input",
+        reason: "OpenCode has no provider yet: attach and connect one",
+      },
+      {
+        where: "screen",
+        pattern: /A new release .* is available\. Would you like/,
+        activity: "needs_input",
+        reason: "OpenCode asks whether to update itself",
+      },
       { where: "screen", pattern: /\besc (again to )?interrupt\b/, activity: "working" },
       { where: "screen", pattern: /\bctrl\+p commands\b/, activity: "idle" },
     ],
     conversationGone: [/Session not found/],
     exclude: [],
     interrupt: ["Escape", "Escape"],
+    input: {
+      // Lines with a bar without a gap: prompts that were sent have a bar as well, further up.
+      line: /^ *\u2503((?:[^\n]*\n *\u2503)*?[^\n]*)\n[ \u2503]*\n *\u2503[^\n]*\u00b7[^\n]*\n *\u2579/gm,
+      empty: /^[\s\u2503]*(Ask anything.*)?$/,
+      // A conversation that was resumed has a column on the right.
+      edge: /\u2579\u2580+/g,
+      clear: "C-c",
+    },
+    // Its first answer takes that long where the machine is busy.
+    confirmMs: 90_000,
   },
   chat: {
     command: ["opencode", "acp"],

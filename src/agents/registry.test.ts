@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { AgentDefinition } from "../ports/agents.ts";
-import { openAgents, readAgentFacts } from "./registry.ts";
+import type { AgentConfiguration } from "../ports/agents.ts";
+import { agentsWithModel, builtInAgents } from "../protocol/agents.ts";
+import { openAgents, openProjectAgents, readAgentFacts } from "./registry.ts";
 import type { AgentFacts } from "./registry.ts";
 
 const facts: AgentFacts = {
@@ -13,15 +14,139 @@ const agents = openAgents([], facts).list();
 const terminals = agents.flatMap(({ id, terminal }) => (terminal === null ? [] : [{ id, terminal }]));
 
 test("the built-in agents are there", () => {
-  expect(agents.map(({ id }) => id)).toEqual(["claude", "codex", "gemini", "opencode", "demo", "shell"]);
+  expect(agents.map(({ id }) => id)).toEqual(builtInAgents);
+  expect(agents.filter(({ model }) => model !== undefined).map(({ id }) => id)).toEqual(agentsWithModel);
   expect(openAgents([], facts).get("nobody")).toBeNull();
 });
 
-test("[AGENT-1] an agent of the person's own wins over a built-in one of that name", () => {
-  const own: AgentDefinition = { ...agents[0]!, label: "mine", install: "x" };
-  const opened = openAgents([own], facts);
-  expect(opened.get("claude")?.label).toBe("mine");
+const said = (id: string, more: Partial<AgentConfiguration>): AgentConfiguration => ({
+  id,
+  from: "project",
+  terminal: null,
+  chat: null,
+  args: [],
+  env: {},
+  model: null,
+  ...more,
+});
+const command = (...words: string[]) => ({ command: words, resume: null, args: [] });
+
+test("[AGENT-1] an agent of the user's own replaces a built-in one of that name", () => {
+  const opened = openAgents([said("claude", { terminal: command("mine", "--id", "{id}") })], facts);
+  expect(opened.get("claude")).toMatchObject({
+    label: "claude",
+    chat: null,
+    terminal: { pin: "chosen", hookRules: [] },
+  });
   expect(opened.list()).toHaveLength(agents.length);
+});
+
+test.each([
+  [["mine"], ["mine"], null],
+  [["mine", "{prompt}"], ["mine"], ["{prompt}"]],
+  [
+    ["mine", "--ask", "{prompt}", "-v"],
+    ["mine", "-v"],
+    ["--ask", "{prompt}"],
+  ],
+  [["mine", "--ask={prompt}"], ["mine"], ["--ask={prompt}"]],
+])("[AGENT-200] the command %j starts as %j, with a prompt also %j", (words, start, startPrompt) => {
+  const { terminal } = openAgents([said("mine", { terminal: command(...words) })], facts).get("mine")!;
+  expect(terminal).toMatchObject({ start, startPrompt, pin: "none", resume: null });
+});
+
+test("[AGENT-200] an agent of a project's file belongs to that project alone; the user's belong to all", () => {
+  const scoped = openProjectAgents(facts);
+  const mine = (word: string, from: AgentConfiguration["from"]) => said("mine", { from, terminal: command(word) });
+  scoped.define("one", [mine("user", "user"), mine("one", "project")]);
+  scoped.define("two", [mine("user", "user"), mine("two", "project")]);
+  scoped.define("three", [mine("user", "user")]);
+  const start = (project: string) => scoped.of({ project, agent: "mine" })?.terminal?.start;
+  expect(["one", "two", "three", "unheard-of"].map(start)).toEqual([["one"], ["two"], ["user"], ["user"]]);
+  // An entry that a file no longer has is gone; the other project's stays.
+  scoped.define("one", []);
+  expect(["one", "two"].map(start)).toEqual([undefined, ["two"]]);
+  expect(scoped.list("two").find(({ id }) => id === "mine")?.from).toBe("project");
+});
+
+test("[AGENT-201] without a command a built-in agent is extended: environment, arguments and model, in both kinds", () => {
+  const claude = openAgents([], facts).get("claude")!;
+  const more = said("claude", {
+    env: { CLAUDE_CONFIG_DIR: "/c" },
+    args: ["--verbose"],
+    terminal: { command: null, resume: null, args: ["--permission-mode", "plan"] },
+    model: "opus",
+  });
+  const extended = openAgents([more], facts).get("claude")!;
+  const words = ["--model", "opus", "--verbose", "--permission-mode", "plan"];
+  expect(extended).toEqual({
+    ...claude,
+    from: "project",
+    env: { CLAUDE_CONFIG_DIR: "/c" },
+    terminal: {
+      ...claude.terminal,
+      start: claude.terminal!.start.toSpliced(1, 0, ...words),
+      resume: claude.terminal!.resume!.toSpliced(1, 0, ...words),
+    },
+    chat: { ...claude.chat, command: ["claude-agent-acp", "--verbose"], options: { model: "opus" } },
+  });
+});
+
+test.each([
+  ["claude", ["--model", "m"], [], { model: "m" }],
+  ["codex", ["-m", "m"], [], { model: "m" }],
+  ["gemini", ["-m", "m"], ["-m", "m"], {}],
+  ["opencode", ["-m", "m"], [], { model: "m" }],
+])("[AGENT-201] a model of %s goes to its own option", (id, terminal, chat, options) => {
+  const before = openAgents([], facts).get(id)!;
+  const after = openAgents([said(id, { model: "m" })], facts).get(id)!;
+  expect(after.terminal!.start).toEqual(before.terminal!.start.toSpliced(1, 0, ...terminal));
+  expect(after.chat!.command).toEqual([...before.chat!.command, ...chat]);
+  expect(after.chat!.options).toEqual(options);
+});
+
+test.each([
+  ["claude", ["claude"], ["claude"]],
+  ["codex", ["codex"], ["codex", "resume"]],
+  ["gemini", ["gemini"], ["gemini"]],
+  ["opencode", ["opencode"], ["opencode"]],
+  ["demo", facts.demo, facts.demo],
+])("[AGENT-230] an option of the user's that takes several values swallows no prompt of %s", (id, start, resume) => {
+  const [one, two] = [
+    ["--add-dir", "/a", "/b"],
+    ["--more", "c"],
+  ];
+  const before = openAgents([], facts).get(id)!.terminal!;
+  const layers = [
+    said(id, { from: "user", args: one }),
+    said(id, { terminal: { command: null, resume: null, args: two } }),
+  ];
+  const after = openAgents(layers, facts).get(id)!.terminal!;
+  const behind = [...one, ...two];
+  expect(after.start).toEqual([...start, ...behind, ...before.start.slice(start.length)]);
+  expect(after.resume).toEqual([...resume, ...behind, ...before.resume!.slice(resume.length)]);
+  // An option follows the values: one of ours, or the one that takes the prompt.
+  const started = [...after.start, ...after.startPrompt!];
+  const resumed = [...after.resume!, ...(after.resumePrompt ?? ["-"])];
+  for (const words of [started, resumed]) expect(words[words.indexOf("c") + 1]).toMatch(/^-/);
+});
+
+test("[AGENT-230] what extends a command of the user's comes at its end", () => {
+  const layers = [
+    said("mine", { from: "user", terminal: command("npx", "-y", "mine", "{prompt}") }),
+    said("mine", { args: ["--fast"] }),
+  ];
+  expect(openAgents(layers, facts).get("mine")!.terminal!.start).toEqual(["npx", "-y", "mine", "--fast"]);
+});
+
+test("[AGENT-201] what the project's file adds comes behind the user's; of two models the project's counts", () => {
+  const layers = [
+    said("gemini", { from: "user", model: "one", args: ["-a"], env: { A: "user", B: "user" } }),
+    said("gemini", { model: "two", args: ["-b"], env: { A: "project" } }),
+  ];
+  const { chat, env } = openAgents(layers, facts).get("gemini")!;
+  expect(chat!.command).toEqual(["gemini", "--acp", "-a", "-m", "two", "-b"]);
+  expect(env).toEqual({ A: "project", B: "user" });
 });
 
 describe.each(agents)("$id", (agent) => {

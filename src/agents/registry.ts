@@ -1,8 +1,12 @@
-/** Every agent that can be started: the built-in ones, and the person's own, which win by name. */
+/**
+ * Every agent that can be started: the built-in ones, those of the user's config.yaml, and for each project those of its
+ * holdfast.yaml. Later ones replace or extend earlier ones of the same name.
+ */
 import { existsSync } from "node:fs";
-import type { AgentDefinition, Agents, TerminalAgent } from "../ports/agents.ts";
+import type { AgentConfiguration, AgentDefinition, Agents, TerminalAgent } from "../ports/agents.ts";
 import { claude } from "./claude.ts";
 import { codex } from "./codex.ts";
+import { configured } from "./configured.ts";
 import { demo } from "./demo.ts";
 import { gemini } from "./gemini.ts";
 import { opencode } from "./opencode.ts";
@@ -40,7 +44,57 @@ export function readAgentFacts(
   };
 }
 
-export function openAgents(custom: readonly AgentDefinition[], facts: AgentFacts): Agents {
+export interface AgentSet {
+  get(id: string): AgentDefinition | null;
+  list(): AgentDefinition[];
+}
+
+export interface ProjectAgents extends Agents {
+  /** What the files say now for one project; what they said before no longer counts. */
+  define(project: string, said: readonly AgentConfiguration[]): void;
+  /** The entries of the user's own file; every `define` brings them too. */
+  defineUser(said: readonly AgentConfiguration[]): void;
+}
+
+/** Scoped: a name that two projects define means each time the project's own command. */
+export function openProjectAgents(facts: AgentFacts): ProjectAgents {
+  let user: readonly AgentConfiguration[] = [];
+  const own = new Map<string, readonly AgentConfiguration[]>();
+  const sets = new Map<string | null, AgentSet>();
+  const setOf = (project: string | null): AgentSet => {
+    // Projects without agents of their own share one set.
+    const said = project === null ? undefined : own.get(project);
+    const key = said === undefined || said.length === 0 ? null : project;
+    const known = sets.get(key);
+    if (known !== undefined) return known;
+    const made = openAgents([...user, ...(said ?? [])], facts);
+    sets.set(key, made);
+    return made;
+  };
+  const defineUser = (said: readonly AgentConfiguration[]): void => {
+    if (isSame(said, user)) return;
+    user = said;
+    sets.clear();
+  };
+  return {
+    of: ({ project, agent }) => setOf(project).get(agent),
+    list: (project) => setOf(project).list(),
+    defineUser,
+    define(project, said) {
+      defineUser(said.filter(({ from }) => from === "user"));
+      const now = said.filter(({ from }) => from === "project");
+      if (isSame(now, own.get(project) ?? [])) return;
+      own.set(project, now);
+      sets.delete(project);
+    },
+  };
+}
+
+function isSame(one: readonly AgentConfiguration[], other: readonly AgentConfiguration[]): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+export function openAgents(said: readonly AgentConfiguration[], facts: AgentFacts): AgentSet {
   const builtIn = [
     claude,
     codex,
@@ -49,7 +103,13 @@ export function openAgents(custom: readonly AgentDefinition[], facts: AgentFacts
     demo,
     shell({ command: facts.shell }),
   ];
-  const byId = new Map([...builtIn, ...custom].map((agent) => [agent.id, withDemo(agent, facts)]));
+  const byId = new Map(builtIn.map((agent) => [agent.id, withOwnOptions(withDemo(agent, facts))]));
+  for (const [at, one] of said.entries()) {
+    // Some agents refuse two models.
+    const chosenLater = said.slice(at + 1).some(({ id, model }) => id === one.id && model !== null);
+    const agent = configured(byId.get(one.id), chosenLater ? { ...one, model: null } : one);
+    if (agent !== null) byId.set(one.id, agent);
+  }
   return { get: (id) => byId.get(id) ?? null, list: () => [...byId.values()] };
 }
 
@@ -68,4 +128,18 @@ function withDemo(agent: AgentDefinition, { demo: command, demoChat }: AgentFact
     terminal: agent.terminal && fillTerminal(agent.terminal),
     chat: agent.chat && { ...agent.chat, command: fill(agent.chat.command) },
   };
+}
+
+/** Only for built-in agents: in a command of the user's, such as `npx -y mine`, the program may stand behind an option. */
+function withOwnOptions(agent: AgentDefinition): AgentDefinition {
+  const { terminal } = agent;
+  if (terminal === null) return agent;
+  const ownOptions = { start: optionsOf(terminal.start), resume: optionsOf(terminal.resume ?? []) };
+  return { ...agent, terminal: { ...terminal, ownOptions } };
+}
+
+/** How many words there are from the first option on: before it are the program and its subcommand. */
+function optionsOf(words: string[]): number {
+  const first = words.findIndex((word) => word.startsWith("-"));
+  return first === -1 ? 0 : words.length - first;
 }

@@ -25,6 +25,31 @@ const seen: Seen[] = [
     screen: " Quick safety check: Is this a project you created or one you trust?",
     is: "needs_input",
   },
+  { agent: "claude", screen: " Do you want to use this API key?\n ❯ 2. No (recommended)", is: "needs_input" },
+  { agent: "claude", screen: " Choose the text style that looks best with your terminal", is: "needs_input" },
+  { agent: "claude", screen: " Select login method:\n ❯ 1. Claude account", is: "needs_input" },
+  {
+    agent: "claude",
+    screen: " ❯ 1. Resume from summary (recommended)\n   2. Resume full session as-is",
+    is: "needs_input",
+  },
+  { agent: "claude", screen: " ❯ 1. Default\n Enter to confirm · Esc to cancel", is: "needs_input" },
+  { agent: "codex", title: "vm", screen: "› 1. Try new model\n  2. Use existing model", is: "needs_input" },
+  { agent: "codex", title: "vm", screen: "  Approaching rate limits\n› 1. Switch", is: "needs_input" },
+  { agent: "codex", title: "vm", screen: "  ✨ Update available! 0.1 -> 0.2\n› 1. Update now", is: "needs_input" },
+  { agent: "codex", title: "vm", screen: "  Something new\n› 1. One way\n  2. Another", is: "needs_input" },
+  { agent: "codex", title: "⠸ scripted | w-codex", screen: "› 1. first do this", is: "working" },
+  { agent: "gemini", title: "◇  Ready (w)", screen: " Waiting for authentication... (Press Esc)", is: "needs_input" },
+  { agent: "gemini", title: "◇  Ready (w)", screen: " Enter Gemini API Key", is: "needs_input" },
+  { agent: "gemini", title: "◇  Ready (w)", screen: " Usage limit reached for gemini-2.5-pro.", is: "needs_input" },
+  { agent: "gemini", title: "◇  Ready (w)", screen: "│ ● 1. Something new │", is: "needs_input" },
+  { agent: "opencode", title: "OpenCode", screen: "   Connect a provider    esc", is: "needs_input" },
+  {
+    agent: "opencode",
+    title: "OpenCode",
+    screen: " A new release v2 is available. Would you like to update now?",
+    is: "needs_input",
+  },
   { agent: "codex", title: "scripted | w-codex", is: "idle" },
   { agent: "codex", title: "⠸ scripted | w-codex", is: "working" },
   { agent: "codex", title: "[ ! ] Action Required | scripted | w-codex", is: "needs_input" },
@@ -59,6 +84,17 @@ const seen: Seen[] = [
 
 test.each(seen)("[AGENT-8] $agent with title '$title' and screen '$screen' is $is", ({ agent, title, screen, is }) => {
   expect(activityOf(agents.get(agent)!.terminal!, title ?? "", screen ?? "")).toBe(is);
+});
+
+test("[AGENT-5] every question that a screen shows has a reason that names what is asked", () => {
+  const silent = agents
+    .list()
+    .flatMap(({ id, terminal }) =>
+      (terminal?.screenRules ?? [])
+        .filter(({ activity, reason }) => activity === "needs_input" && (reason ?? "") === "")
+        .map(({ pattern }) => `${id}: ${pattern}`),
+    );
+  expect(silent).toEqual([]);
 });
 
 test.each([

@@ -36,7 +36,8 @@ export function readCgroupFacts(pid: number | "self" = "self"): CgroupFacts {
 
 /** argv in front of a command that puts it into a scope of its own, or null where that does not work here. */
 export function scopePrefix(): string[] | null {
-  const prefix = ["systemd-run", "--user", "--scope", "--quiet", "--collect"];
+  // Delegated: each agent gets a cgroup below the scope's, which systemd then leaves alone.
+  const prefix = ["systemd-run", "--user", "--scope", "--quiet", "--collect", "--property=Delegate=yes"];
   return run([...prefix, "--", "true"]) === null
     ? null
     : [...prefix, `--unit=holdfast-${process.pid}-${Date.now()}`, "--"];

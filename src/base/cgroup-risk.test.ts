@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type CgroupFacts, judgeCgroup } from "./cgroup-risk.ts";
+import { type CgroupFacts, judgeCgroup, launchCgroupsRefused } from "./cgroup-risk.ts";
 
 const user = "/user.slice/user-1000.slice";
 const manager = `${user}/user@1000.service`;
@@ -65,4 +65,16 @@ test.each<[string, CgroupFacts, string, string | null]>([
   // A risk always comes with a way out.
   expect(judged.fix === null).toBe(risk === "none");
   expect(judged.sentence).not.toBe("");
+});
+
+test.each<[string, CgroupFacts, string | null]>([
+  ["a system service", at("/system.slice/builder.service"), "builder.service"],
+  ["a session swept at logout", at(`${user}/session-3.scope`, { killUserProcesses: "yes" }), "session-3.scope"],
+  ["a desktop terminal", at(`${manager}/app.slice/vte-spawn-1.scope`, { lingering: "no" }), "vte-spawn-1.scope"],
+  ["our own scope", at(`${manager}/app.slice/holdfast-1-2.scope`, { lingering: "no" }), null],
+  ["an ordinary SSH session", at(`${user}/session-3.scope`), null],
+  ["a container or no systemd", at("/"), null],
+])("[PROC-202] launches get no cgroups in a unit that would end them: %s", (_, facts, unit) => {
+  const refused = launchCgroupsRefused(judgeCgroup(facts));
+  expect(/inside (\S+),/.exec(refused ?? "")?.[1] ?? null).toBe(unit);
 });

@@ -61,6 +61,15 @@ export function judgeCgroup(facts: CgroupFacts): CgroupRisk {
   return safe(unit, `${unit} does not end its processes with itself.`);
 }
 
+/**
+ * Why launches must not get cgroups below this process's own: the tmux server may be outside of the unit, and an agent
+ * that joined a cgroup inside it would end with the unit. Null where they may. A unit of ours is never ended with them.
+ */
+export function launchCgroupsRefused({ risk, unit }: CgroupRisk): string | null {
+  if (risk === "none" || unit === null || ownUnit.test(unit)) return null;
+  return `the daemon runs inside ${unit}, and an agent in a cgroup there would end with that unit`;
+}
+
 function safe(unit: string | null, sentence: string): CgroupRisk {
   return { risk: "none", unit, sentence, fix: null };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { cleanEnvironment } from "./clean-env.ts";
+import { cleanEnvironment, isPassedOn, passedOn } from "./clean-env.ts";
 
 const names = (...list: string[]): NodeJS.ProcessEnv =>
   Object.fromEntries(list.map((name) => [name, `value of ${name}`]));
@@ -14,6 +14,12 @@ test("[PROC-11] what a terminal, another agent, npm or systemd put there is not 
     "CLAUDE_CODE_ENTRYPOINT",
     "CODEX_SANDBOX",
     "CODEX_SANDBOX_NETWORK_DISABLED",
+    "CLAUDE_CODE_SSE_PORT",
+    "GEMINI_CLI",
+    "GEMINI_CLI_NO_RELAUNCH",
+    "OPENCODE",
+    "OPENCODE_PID",
+    "OPENCODE_SERVER_PASSWORD",
     "HOLDFAST_SESSION",
     "HOLDFAST_PASSPHRASE",
     "npm_config_registry",
@@ -69,6 +75,29 @@ test("[PROC-11] what programs and agents need is kept as it is", () => {
     "LINEAR_API_KEY",
     "CLAUDE_CONFIG_DIR",
     "CODEX_HOME",
+    "CLAUDE_CODE_USE_BEDROCK",
+    "CLAUDE_CODE_USE_VERTEX",
+    "CLAUDE_CODE_OAUTH_TOKEN",
+    "CLOUD_ML_REGION",
+    "OLLAMA_HOST",
+    "OPENCODE_CONFIG",
+    "DISABLE_AUTOUPDATER",
+    "JAVA_HOME",
+    "DOCKER_HOST",
+    "GOPATH",
+    "VIRTUAL_ENV",
+    "NVM_DIR",
   );
   expect(cleanEnvironment(kept)).toEqual(kept);
+});
+
+test("[ENV-200] passEnv adds names, and prefixes that let in no mark of another session", () => {
+  const env = names("MY_TOKEN", "ACME_A", "ACME_B", "TMUX", "TMUX_PANE", "OTHER", "PATH");
+  expect(Object.keys(passedOn(env, ["MY_TOKEN", "ACME_*", "TMUX*", "UNSET"]))).toEqual([
+    "MY_TOKEN",
+    "ACME_A",
+    "ACME_B",
+  ]);
+  expect(Object.keys(cleanEnvironment(env, ["OTHER"]))).toEqual(["OTHER", "PATH"]);
+  expect([isPassedOn("MY_TOKEN"), isPassedOn("MY_API_KEY")]).toEqual([false, true]);
 });

@@ -21,6 +21,43 @@ const exact = new Set([
   "GITHUB_TOKEN",
   "CLAUDE_CONFIG_DIR",
   "CODEX_HOME",
+  // How Claude Code reaches its model and signs in; other names that begin like these mark its own sessions.
+  "CLAUDE_CODE_USE_BEDROCK",
+  "CLAUDE_CODE_USE_VERTEX",
+  "CLAUDE_CODE_USE_FOUNDRY",
+  "CLAUDE_CODE_SKIP_BEDROCK_AUTH",
+  "CLAUDE_CODE_SKIP_VERTEX_AUTH",
+  "CLAUDE_CODE_SKIP_FOUNDRY_AUTH",
+  "CLAUDE_CODE_OAUTH_TOKEN",
+  "CLAUDE_CODE_API_KEY_HELPER_TTL_MS",
+  "CLAUDE_CODE_MAX_OUTPUT_TOKENS",
+  "CLAUDE_CODE_SUBAGENT_MODEL",
+  "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
+  "CLOUD_ML_REGION",
+  "MAX_THINKING_TOKENS",
+  "DISABLE_AUTOUPDATER",
+  "DISABLE_TELEMETRY",
+  "DISABLE_ERROR_REPORTING",
+  "OLLAMA_HOST",
+  // What builds and tests need.
+  "JAVA_HOME",
+  "ANDROID_HOME",
+  "GOPATH",
+  "GOROOT",
+  "CARGO_HOME",
+  "RUSTUP_HOME",
+  "VIRTUAL_ENV",
+  "PYENV_ROOT",
+  "NVM_DIR",
+  "FNM_DIR",
+  "VOLTA_HOME",
+  "PNPM_HOME",
+  "BUN_INSTALL",
+  "SDKMAN_DIR",
+  "DOCKER_HOST",
+  "DOCKER_CONTEXT",
+  "DOCKER_CONFIG",
+  "KUBECONFIG",
 ]);
 
 /** Families of names; the second half is what agents need to reach their model and their forge. */
@@ -32,18 +69,48 @@ const families = [
   /^HOLDFAST_TEST_/,
   // Tokens and secrets of trackers under names of the person's own; agents do not get these.
   /^HOLDFAST_TRACKER_/,
-  /^(ANTHROPIC|OPENAI|GEMINI|GOOGLE|AZURE|AWS|OPENROUTER|GH|GITLAB|LINEAR)_/,
+  /^(ANTHROPIC|OPENAI|GEMINI|GOOGLE|AZURE|AWS|OPENROUTER|OPENCODE|VERTEX_REGION|GH|GITLAB|LINEAR)_/,
   /_API_KEY$/,
 ];
 
 /** Never, even when a family above would let it in (npm passes proxies and keys on under names of its own). */
-const refused = [/^npm_/i, /^(TMUX|CLAUDE_CODE_|CODEX_SANDBOX)/];
+const refused = [
+  /^npm_/i,
+  /^(TMUX|CLAUDE_CODE_|CODEX_SANDBOX)/,
+  // Set by agents for what they start.
+  /^GEMINI_CLI(_NO_RELAUNCH|_IDE_.*)?$/,
+  /^OPENCODE_(PID|RUN_ID|PROCESS_ROLE|CALLER|CLIENT|SERVER_.*)$/,
+];
 
-export function cleanEnvironment(env: NodeJS.ProcessEnv): Record<string, string> {
-  const kept: Record<string, string> = {};
-  for (const [name, value] of Object.entries(env)) {
-    if (value === undefined || refused.some((pattern) => pattern.test(name))) continue;
-    if (exact.has(name) || families.some((pattern) => pattern.test(name))) kept[name] = value;
-  }
-  return kept;
+/** @param more names, and prefixes that end with `*`, that the user's configuration asks for. */
+export function cleanEnvironment(env: NodeJS.ProcessEnv, more: readonly string[] = []): Record<string, string> {
+  return pick(env, (name) => isPassedOn(name) || isNamed(name, more));
+}
+
+/** What of an environment a `passEnv` names. */
+export function passedOn(env: NodeJS.ProcessEnv, names: readonly string[]): Record<string, string> {
+  return pick(env, (name) => isNamed(name, names));
+}
+
+/** Whether every agent gets it. */
+export function isPassedOn(name: string): boolean {
+  if (exact.has(name)) return true;
+  return !marksAnother(name) && families.some((pattern) => pattern.test(name));
+}
+
+/** Whether it marks a program as running inside tmux, another agent or npm. */
+export function marksAnother(name: string): boolean {
+  return !exact.has(name) && refused.some((pattern) => pattern.test(name));
+}
+
+export function isNamed(name: string, names: readonly string[]): boolean {
+  return names.some((each) =>
+    each.endsWith("*") ? name.startsWith(each.slice(0, -1)) && !marksAnother(name) : each === name,
+  );
+}
+
+function pick(env: NodeJS.ProcessEnv, isKept: (name: string) => boolean): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined && isKept(entry[0])),
+  );
 }

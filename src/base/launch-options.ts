@@ -1,3 +1,5 @@
+import { isLevel, type Level } from "./log-level.ts";
+
 /** How the daemon was started last: written by the CLI before it starts one, replayed by every later start. */
 export interface LaunchOptions {
   host: string;
@@ -7,6 +9,8 @@ export interface LaunchOptions {
   auth: "token" | "passphrase";
   readOnly: boolean;
   restore: boolean;
+  /** What the daemon logs. Missing in files of earlier builds. */
+  logLevel: Level;
 }
 
 export const defaultPort = 4710;
@@ -18,17 +22,19 @@ export const defaultLaunchOptions: LaunchOptions = {
   auth: "token",
   readOnly: false,
   restore: true,
+  logLevel: "info",
 };
 
 /** What a launch file says; null when a part of it cannot be meant, and then nothing of it is believed. */
 export function readLaunchOptions(value: unknown): LaunchOptions | null {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return null;
-  const { host, port, portGiven, auth, readOnly, restore } = { ...defaultLaunchOptions, ...(value as LaunchOptions) };
+  const options = { ...defaultLaunchOptions, ...(value as LaunchOptions) };
+  const { host, port, portGiven, auth, readOnly, restore, logLevel } = options;
   const isPort = Number.isInteger(port) && port >= 0 && port <= 65_535;
   const areFlags = [portGiven, readOnly, restore].every((flag) => typeof flag === "boolean");
   const isAuth = auth === "token" || auth === "passphrase";
-  if (typeof host !== "string" || host === "" || !isPort || !areFlags || !isAuth) return null;
-  return { host, port, portGiven, auth, readOnly, restore };
+  if (typeof host !== "string" || host === "" || !isPort || !areFlags || !isAuth || !isLevel(logLevel)) return null;
+  return { host, port, portGiven, auth, readOnly, restore, logLevel };
 }
 
 /** What the daemon writes once it answers, for the CLI to find it by. */
@@ -43,6 +49,9 @@ export interface DaemonFile {
   startedAt: number;
   managedBy: string | null;
   options: LaunchOptions;
+  /** Its PATH, and the names of the variables that it was started with, for `doctor`. Left out by earlier builds. */
+  path?: string;
+  variables?: string[];
 }
 
 /** One line on descriptor 3 of a detached daemon: its starter waits for it. */

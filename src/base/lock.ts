@@ -11,9 +11,12 @@ export interface Lock {
   release(): void;
 }
 
-/** Null when somebody else holds it. */
+/** Two that ask at the same moment keep each other from it; each then lets go and asks again, until this has passed. */
+const contendedMs = 500;
+
+/** Null when another process holds it. */
 export function acquireLock(path: string): Lock | null {
-  const database = new DatabaseSync(path, { timeout: 0 });
+  const database = new DatabaseSync(path, { timeout: contendedMs });
   try {
     database.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
   } catch (error) {

@@ -2,10 +2,10 @@
  * The daemon's log: one JSON object a line, kept to a few files of bounded size, with secrets taken out. Written at once
  * and in order, so that the last lines before a crash are there.
  */
-import { closeSync, fstatSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
+import { closeSync, fstatSync, ftruncateSync, mkdirSync, openSync, renameSync, statSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
+import type { Level } from "./log-level.ts";
 
-export type Level = "debug" | "info" | "warn" | "error";
 type Fields = Record<string, unknown>;
 
 export interface LogFile {
@@ -13,6 +13,8 @@ export interface LogFile {
   info(message: string, fields?: Fields): void;
   warn(message: string, fields?: Fields): void;
   error(message: string, fields?: Fields): void;
+  /** Entries below this level are left out from now on. */
+  setLevel(level: Level): void;
   /** This exact text never appears in the log from now on. */
   hide(secret: string): void;
   close(): void;
@@ -26,28 +28,57 @@ const keptFiles = 3;
 const maxEntryBytes = 16 * 1024;
 
 export function openLog(options: { file: string; level?: Level; maxBytes?: number; now?: () => number }): LogFile {
-  const { file, level = "info", maxBytes = defaultMaxBytes, now = Date.now } = options;
+  const { file, maxBytes = defaultMaxBytes, now = Date.now } = options;
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  let handle = openSync(file, "a", 0o600);
-  let size = fstatSync(handle).size;
+  let level = options.level ?? "info";
+  let current: Open | null = open(file);
   const secrets = new Set<string>();
 
+  /** The next file is open before this one is closed, so there is always one to write to [LOG-200]. */
+  const replace = (next: Open): void => {
+    if (current !== null) closeSync(current.handle);
+    current = next;
+  };
+
   const rotate = (): void => {
-    closeSync(handle);
-    rmSync(`${file}.${keptFiles}`, { force: true });
-    for (let number = keptFiles - 1; number >= 1; number--) renameIfThere(`${file}.${number}`, `${file}.${number + 1}`);
-    renameIfThere(file, `${file}.1`);
-    handle = openSync(file, "a", 0o600);
-    size = 0;
+    const fresh = `${file}.next`;
+    const next = open(fresh, "w");
+    try {
+      for (let number = keptFiles - 1; number >= 1; number--) {
+        renameIfThere(`${file}.${number}`, `${file}.${number + 1}`);
+      }
+      renameIfThere(file, `${file}.1`);
+      renameSync(fresh, file);
+    } catch (error) {
+      closeSync(next.handle);
+      throw error;
+    }
+    replace(next);
+  };
+
+  const makeRoom = (written: Open, bytes: number): void => {
+    const isThere = statSync(file, { throwIfNoEntry: false })?.ino === written.ino;
+    if (!isThere) {
+      mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+      replace(open(file));
+    } else if (written.size + bytes > maxBytes && written.size > 0) rotate();
   };
 
   const write = (at: Level, message: string, fields: Fields = {}): void => {
-    if (order[at] < order[level]) return;
-    const entry = { at: new Date(now()).toISOString(), level: at, message, ...fields };
-    const text = `${redact(JSON.stringify(entry, plain), secrets).slice(0, maxEntryBytes)}\n`;
-    if (size + text.length > maxBytes && size > 0) rotate();
+    if (order[at] < order[level] || current === null) return;
+    const text = entryOf({ at: new Date(now()).toISOString(), level: at, message }, fields, secrets);
+    const bytes = Buffer.byteLength(text);
     try {
-      size += writeSync(handle, text);
+      makeRoom(current, bytes);
+    } catch {
+      // No descriptor, no inode, a read-only disk: the file that is open takes the entry, and the next one tries again.
+    }
+    try {
+      if (current.size + bytes > 2 * maxBytes) {
+        ftruncateSync(current.handle);
+        current.size = 0;
+      }
+      current.size += writeSync(current.handle, text);
     } catch {
       // A full disk must not take the daemon down with it; what could not be logged is lost.
     }
@@ -58,9 +89,39 @@ export function openLog(options: { file: string; level?: Level; maxBytes?: numbe
     info: (message, fields) => write("info", message, fields),
     warn: (message, fields) => write("warn", message, fields),
     error: (message, fields) => write("error", message, fields),
+    setLevel: (wanted) => void (level = wanted),
     hide: (secret) => void (secret.length >= 8 && secrets.add(secret)),
-    close: () => closeSync(handle),
+    close: () => {
+      const last = current;
+      // First, so that an entry that comes later is never written to another file that got the same descriptor.
+      current = null;
+      if (last !== null) closeSync(last.handle);
+    },
   };
+}
+
+interface Open {
+  handle: number;
+  ino: number;
+  size: number;
+}
+
+function open(path: string, flags = "a"): Open {
+  const handle = openSync(path, flags, 0o600);
+  const { ino, size } = fstatSync(handle);
+  return { handle, ino, size };
+}
+
+/** Fields that cannot be written as JSON are left out: logging never throws [LOG-200]. */
+function entryOf(head: Fields, fields: Fields, secrets: ReadonlySet<string>): string {
+  const clashes = Object.keys(fields).some((name) => name in head);
+  let text: string;
+  try {
+    text = JSON.stringify({ ...head, ...(clashes ? { fields } : fields) }, plain);
+  } catch (error) {
+    text = JSON.stringify({ ...head, unwritable: String(error) });
+  }
+  return `${redact(text, secrets).slice(0, maxEntryBytes)}\n`;
 }
 
 function renameIfThere(from: string, to: string): void {

@@ -2,6 +2,7 @@
  * Where everything is. `HOLDFAST_HOME` puts all of it below one directory, so that two homes never meet; otherwise the
  * XDG directories are used.
  */
+import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { digestOf } from "./digest.ts";
 
@@ -26,11 +27,15 @@ export interface Paths {
   worktrees: string;
   trash: string;
   workers: string;
+  /** Which configuration files the registered projects have, for the CLI that starts the daemon. */
+  configFiles: string;
   /** One directory a launch for the files that hooks write. */
   launches: string;
   tmux: string;
-  /** Name of our own tmux server's socket: after the home, so that two homes never meet. */
-  tmuxSocket: string;
+  /** Name of our own tmux server's socket: after the path the home was first started in, so that a moved home finds its agents. */
+  readonly tmuxSocket: string;
+  /** Holds that name, and the home's id in its second line, once the home was started. */
+  tmuxSocketName: string;
   run: string;
   socket: string;
   /** Why the socket is not where it is expected, or null. */
@@ -70,6 +75,7 @@ export function resolvePaths(env: NodeJS.ProcessEnv = process.env): Paths {
     token: join(home, "token"),
     passphrase: join(home, "passphrase"),
     push: join(home, "push.json"),
+    configFiles: join(home, "config-files.json"),
     logs: join(home, "logs"),
     builds: join(home, "builds"),
     worktrees: join(data, "worktrees"),
@@ -78,12 +84,27 @@ export function resolvePaths(env: NodeJS.ProcessEnv = process.env): Paths {
     launches: join(home, "launches"),
     tmux: join(home, "tmux"),
     get tmuxSocket() {
-      return `holdfast-${digestOf(home)}`;
+      return readSocketName(home) ?? socketNameFor(home);
     },
+    tmuxSocketName: join(home, socketNameFile),
     run,
     socket: tooLong ? join(os().tmpdir(), `holdfast-${os().userInfo().uid}`, `${digestOf(home)}.sock`) : wanted,
     socketMoved: tooLong ? `${wanted} is longer than the ${maxSocketBytes} bytes a socket path may have` : null,
   };
+}
+
+const socketNameFile = "tmux/socket-name";
+
+export function socketNameFor(home: string): string {
+  return `holdfast-${digestOf(home)}`;
+}
+
+function readSocketName(home: string): string | null {
+  try {
+    return /^(holdfast-[0-9a-f]+)\n/.exec(readFileSync(join(home, socketNameFile), "utf8"))?.[1] ?? null;
+  } catch {
+    return null;
+  }
 }
 
 /** The standard has a relative one ignored, and so is an empty one: the daemon stands in another directory than the person. */

@@ -1,11 +1,13 @@
 /**
  * Finds and ends everything that one launch started. A process belongs to it when it descends from a root, shares the
  * process group or session that a member leads, or carries the launch's marker in its environment: any one of these
- * can be escaped (setsid, double fork, reparenting), the environment is what a daemonised child still has.
+ * can be escaped (setsid, double fork, reparenting), the environment is what a daemonised child still has. What is in
+ * the launch's own cgroup belongs to it whatever it did; not every system lets us make one (cgroup.ts).
  * Nothing is signalled on a bare pid, and never ourselves, our ancestors or a tmux server.
  */
 import { readFileSync } from "node:fs";
 import { setImmediate as nextTick, setTimeout as delay } from "node:timers/promises";
+import { cgroupMembers, killCgroup } from "./cgroup.ts";
 import { bootId, isAlive, listProcesses, signalIdentity } from "./pid.ts";
 import type { Identity, ProcessStat } from "./pid.ts";
 
@@ -14,6 +16,8 @@ export interface TreeTarget {
   roots: readonly Identity[];
   /** `name=value` in the environment of every descendant; a session may have had several launches. */
   marker: { name: string; values: readonly string[] } | null;
+  /** Directories of the launches' own cgroups, where they have them. */
+  cgroups?: readonly string[];
 }
 
 export interface TreeMember {
@@ -45,12 +49,17 @@ export async function endTree(target: TreeTarget, options: EndOptions): Promise<
 
 /** Everything alive that belongs to the target. */
 export async function findTree(target: TreeTarget): Promise<TreeMember[]> {
-  const table = await readProcessTable(target.marker?.name ?? null);
+  const table = withCgroups(await readProcessTable(target.marker?.name ?? null), target.cgroups ?? []);
   const roots = target.roots.filter(isAlive);
   return membersOf({ ...target, roots }, table, surroundings(table)).map((stat) => ({
     identity: identityOf(stat),
     what: describe(stat.pid),
   }));
+}
+
+/** Read after the processes, so that what was started in between is listed by the next look, not half known by this one. */
+function withCgroups(table: ProcessTable, cgroups: readonly string[]): ProcessTable {
+  return cgroups.length === 0 ? table : { ...table, inside: new Set(cgroups.flatMap(cgroupMembers)) };
 }
 
 async function endPolitely(target: TreeTarget, politeMs: number, helpers: readonly number[]): Promise<TreeMember[]> {
@@ -92,10 +101,20 @@ async function endByForce(target: TreeTarget, forceMs: number): Promise<TreeMemb
       found = await findTree(target);
     }
     if (found.length === 0) return [];
+    await killCgroups(target.cgroups ?? []);
     signalAll([...stopped.values()], "SIGKILL");
     const roundEnds = performance.now() + killRoundMs;
     while (found.some((member) => isAlive(member.identity)) && performance.now() < roundEnds) await delay(pollMs);
     if (performance.now() >= until) return findTree(target);
+  }
+}
+
+/** At once and complete, but not where somebody is inside who is never signalled: then one by one, as without it. */
+async function killCgroups(cgroups: readonly string[]): Promise<void> {
+  if (cgroups.length === 0) return;
+  const { self, isBarred } = surroundings(await readProcessTable(null));
+  for (const cgroup of cgroups) {
+    if (!cgroupMembers(cgroup).some((pid) => pid === self || isBarred(pid))) killCgroup(cgroup);
   }
 }
 
@@ -110,6 +129,8 @@ export interface ProcessTable {
   stats: ProcessStat[];
   /** Value of the marker in the environment, by pid. */
   markers: Map<number, string>;
+  /** Pids in the cgroups of the target. */
+  inside?: ReadonlySet<number>;
 }
 
 /** What must never be signalled, and whom the walk from parent to child must not pass through. */
@@ -135,6 +156,7 @@ export function membersOf(target: TreeTarget, table: ProcessTable, around: Surro
     const stat = byPid.get(root.pid);
     if (stat !== undefined && stat.startTime === root.startTime) add(stat);
   }
+  for (const stat of table.stats) if (table.inside?.has(stat.pid) === true) add(stat);
   for (const stat of table.stats) {
     const value = table.markers.get(stat.pid);
     if (value === undefined || !wanted.has(value)) continue;

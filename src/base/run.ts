@@ -1,5 +1,6 @@
 /** Runs a small foreign program for its output: no shell, a deadline, bounded output, nothing on its input. */
 import { spawn } from "node:child_process";
+import { startChild } from "./start-child.ts";
 
 export interface RunAnswer {
   code: number;
@@ -11,9 +12,11 @@ export type Run = (argv: readonly string[], options: { deadlineMs: number }) => 
 
 const maxOutputBytes = 64 * 1024;
 
-export const run: Run = async (argv, { deadlineMs }) =>
-  await new Promise((resolve) => {
-    const child = spawn(argv[0]!, argv.slice(1), { stdio: ["ignore", "pipe", "ignore"] });
+export const run: Run = async (argv, { deadlineMs }) => {
+  const begin = () => spawn(argv[0]!, argv.slice(1), { stdio: ["ignore", "pipe", "ignore"] });
+  const child = await startChild(begin, { forMs: deadlineMs }).catch(() => null);
+  if (child === null) return null;
+  return await new Promise((resolve) => {
     const out: Buffer[] = [];
     let bytes = 0;
     let ended = false;
@@ -38,3 +41,4 @@ export const run: Run = async (argv, { deadlineMs }) =>
       resolve(ended ? null : { code: code ?? 128, stdout: Buffer.concat(out).toString("utf8") });
     });
   });
+};

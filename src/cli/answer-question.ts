@@ -5,6 +5,7 @@ import type { SessionJson } from "../protocol/wire.ts";
 import type { Context } from "./context.ts";
 import type { OptionEntry } from "./entry-types.ts";
 import type { Input } from "./input.ts";
+import { questionOf } from "./render/need.ts";
 import { clean } from "./render/text.ts";
 import { verbFailure } from "./verb.ts";
 
@@ -35,9 +36,16 @@ export async function answerQuestion(context: Context, input: Input, verb: "appr
 }
 
 async function findQuestion(context: Context, id: string, wanted: string | undefined): Promise<Question> {
-  const { permissions } = await context.call("session", { params: { id } });
+  const session = await context.call("session", { params: { id } });
+  const { permissions } = session;
   const found = permissions.find(({ requestId }) => wanted === undefined || requestId === wanted);
   if (found !== undefined) return found;
+  if (session.kind === "terminal") {
+    const asks = questionOf(session);
+    throw new HoldfastError("conflict", `it is a terminal session${asks === null ? "" : `. It asks: ${asks}`}`, {
+      hint: `Answer on its screen: holdfast attach ${id}`,
+    });
+  }
   if (wanted === undefined) throw new HoldfastError("conflict", "Nothing is asked.");
   throw new HoldfastError("conflict", `The question ${clean(wanted)} is not open.`, {
     hint:

@@ -1,6 +1,6 @@
 /** The bundle as it is shipped: what must hold before any of our modules is loaded, and in other people's shells. */
 import { execFileSync, spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { rolldown } from "rolldown";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -89,20 +89,53 @@ test("[CLI-14] the bash completion loads and completes", () => {
     "try session ki",
     "try spawn --kind ''",
     "try session kill ''",
+    "try spawn --kind =",
+    "try spawn --kind = te",
   ];
   const env = { PATH: `${directory}:${process.env["PATH"]}`, HOME: directory, HOLDFAST_HOME: join(directory, "h") };
   const ran = spawnSync("bash", ["--norc", "-c", lines.join("\n")], { encoding: "utf8", env });
   expect(ran.stderr).toBe("");
   const [first, ...rest] = ran.stdout.split("\n");
   expect(first).toMatch(/^init project spawn .* completion$/);
-  expect(rest.join(" | ")).toBe("session | kill | terminal chat |  | ");
+  expect(rest.join(" | ")).toBe("session | kill | terminal chat |  | terminal chat | terminal | ");
   expect(existsSync(join(directory, "h"))).toBe(false);
 });
 
-test.each(["zsh", "fish"])("[CLI-14] the %s completion is valid where that shell is installed", (shell) => {
-  const text = run(process.execPath, cli, "completion", shell).stdout;
-  expect(text).toContain("complete -- ");
-  const installed = spawnSync(shell, ["--version"]).status === 0;
-  const checked = installed ? spawnSync(shell, ["-n"], { input: text, encoding: "utf8" }).stderr : "";
-  expect(checked).toBe("");
+const shells = (): NodeJS.ProcessEnv => ({
+  PATH: `${directory}:${process.env["PATH"]}`,
+  HOME: directory,
+  HOLDFAST_HOME: join(directory, "h"),
+});
+const isInstalled = (shell: string): boolean => spawnSync(shell, ["--version"]).status === 0;
+
+test.skipIf(!isInstalled("zsh"))("[CLI-14] the zsh completion loads without compinit, and completes", () => {
+  const lines = [
+    `eval "$(holdfast completion zsh)"`,
+    // What zsh's own function would show.
+    "_describe() { print -r -- ${(P)2} }",
+    'try() { words=(holdfast "$@"); CURRENT=$#words; _holdfast }',
+    "try session ki",
+    "try spawn --kind=t",
+    'print -r -- "$_comps[hold]"',
+  ];
+  const ran = spawnSync("zsh", ["-f", "-c", lines.join("\n")], { encoding: "utf8", env: shells() });
+  expect([ran.stderr, ran.stdout]).toEqual([
+    "",
+    expect.stringMatching(/^kill:.*\n--kind=terminal:--kind=terminal\n_holdfast\n$/),
+  ]);
+});
+
+test.skipIf(!isInstalled("fish"))("[CLI-14] the fish completion, installed as its help says, serves both names", () => {
+  mkdirSync(join(directory, ".config/fish/completions"), { recursive: true });
+  symlinkSync("holdfast", join(directory, "hold"));
+  const fish = (...lines: string[]) =>
+    spawnSync("fish", ["-c", lines.join("\n")], { encoding: "utf8", env: shells(), stdio: ["ignore", "pipe", "pipe"] });
+  const help = run(process.execPath, cli, "completion", "--help").stdout;
+  const [, line = ""] = /\$ (holdfast completion fish .*)/.exec(help) ?? [];
+  expect(fish(line).stderr).toBe("");
+  for (const name of ["holdfast", "hold"]) {
+    const ran = fish(`complete -C '${name} session ki'`, `complete -C '${name} spawn --kind='`);
+    const [kill, ...kinds] = ran.stdout.trim().split("\n");
+    expect([ran.stderr, kill?.split("\t")[0], kinds]).toEqual(["", "kill", ["--kind=chat", "--kind=terminal"]]);
+  }
 });

@@ -63,7 +63,7 @@ test("[CLI-22] attach streams, takes prompts, answers with a key, cancels with C
   const told = ["sh", "-c", '"$@"; echo "left with $?"; exec sleep 60', "sh"];
   tmux("new-session", "-d", "-s", "chat", "-x", "100", "-y", "40", ...told, ...cli, "attach", "ma-1");
   try {
-    await shows("I began.\n[end_turn]\n>");
+    await shows("I began.\n[turn finished]\n>");
     keys("Go on", "Enter");
     await until("the prompt", () => bodies("prompts").length === 1);
     expect(bodies("prompts")[0]).toMatchObject({ text: "Go on" });
@@ -116,7 +116,7 @@ test("[CLI-22] without a terminal each line is a prompt, and it leaves when they
       { type: "turn.ended", stopReason: "end_turn", promptId: two?.promptId },
     );
     expect(await code).toBe(0);
-    expect(out).toMatch(/> first\n(.*\n)*> second\n(.*\n)*Done\.\n\[end_turn\]\n$/);
+    expect(out).toMatch(/> first\n(.*\n)*> second\n(.*\n)*Done\.\n\[turn finished\]\n$/);
   } finally {
     child.kill("SIGKILL");
   }
@@ -130,7 +130,7 @@ test("[CLI-21] tail follows, and says how a question is answered", async () => {
   let out = "";
   child.stdout.on("data", (part: Buffer) => (out += part.toString()));
   try {
-    await until("the last turn", () => out === "> Begin\nI began.\n[end_turn]\n");
+    await until("the last turn", () => out === "> Begin\nI began.\n[turn finished]\n");
     log.add({ type: "agent.text", text: "Hm" });
     await until("the piece", () => out.endsWith("Hm"));
     log.add(asked);

@@ -14,7 +14,9 @@ export async function completions(
   names: Names,
 ): Promise<readonly Candidate[]> {
   const [word = "", ...rest] = words;
-  const typed = words.at(-1) ?? "";
+  const last = words.at(-1) ?? "";
+  // bash gives the = of --kind=… as a word; what is typed behind it begins the next one.
+  const typed = last === "=" && words.length > 1 ? "" : last;
   if (words.length <= 1) {
     const commands = index.filter((line) => !("hidden" in line));
     return starting(
@@ -30,17 +32,23 @@ export async function completions(
 
 async function ofCommand(entry: CommandEntry, words: readonly string[], names: Names): Promise<readonly Candidate[]> {
   const options = optionsOf(entry);
-  const typed = words.at(-1) ?? "";
-  const before = words.slice(0, -1);
-  const named = (word: string | undefined) =>
-    options.find(({ long, short }) => word === `--${long}` || (short !== undefined && word === `-${short}`));
+  const word = words.at(-1) ?? "";
+  const typed = word === "=" ? "" : word;
+  const before = words.slice(0, -1).filter((one) => one !== "=");
+  const named = (option: string | undefined) =>
+    options.find(({ long, short }) => option === `--${long}` || (short !== undefined && option === `-${short}`));
   const pending = named(before.at(-1));
   if (pending?.value !== undefined) return ofValue(pending, names);
+  const [, flag] = /^(--[^=]+)=/.exec(typed) ?? [];
+  const given = named(flag);
+  if (flag !== undefined && given?.value !== undefined) {
+    return (await ofValue(given, names)).map((value) => ({ ...value, word: `${flag}=${value.word}` }));
+  }
   if (typed.startsWith("-")) {
     const unused = options.filter(({ long }) => !before.includes(`--${long}`));
     return unused.map(({ long, description }) => ({ word: `--${long}`, description }));
   }
-  const place = before.filter((word, at) => !word.startsWith("-") && named(before[at - 1])?.value === undefined).length;
+  const place = before.filter((one, at) => !one.startsWith("-") && named(before[at - 1])?.value === undefined).length;
   const wanted = entry.arguments ?? [];
   const last = wanted.at(-1);
   const argument = wanted[place] ?? (last?.variadic === true ? last : undefined);

@@ -26,9 +26,16 @@ export function clientOf(context: Context): Client {
   return createClient(session === "" ? { transport } : { transport, actor: `session:${session}` });
 }
 
-export function notRunning(): HoldfastError {
+function notRunning(noStart: boolean): HoldfastError {
   return new HoldfastError("unreachable", "Holdfast is not running.", {
-    hint: "Start it with `holdfast start`, or leave out --no-start.",
+    hint: noStart ? "Start it with `holdfast start`, or leave out --no-start." : "Start it with `holdfast start`.",
+  });
+}
+
+/** It answered its starter and went, before it could be asked anything. */
+function wentAgain(): HoldfastError {
+  return new HoldfastError("unreachable", "Holdfast was started, but it ended right after its start.", {
+    hint: "`holdfast logs` shows why; `holdfast start` starts it again.",
   });
 }
 
@@ -62,11 +69,11 @@ class PatientTransport implements Transport {
   async #locate(): Promise<DaemonFile> {
     const found = findDaemon(this.#context.paths);
     if (found.daemon === "running") return found.file;
-    if (!this.#context.mayStart) throw notRunning();
+    if (!this.#context.mayStart) throw notRunning(this.#context.noStart === true);
     const { startAgain } = await import("./daemon-control.ts");
     await startAgain(this.#context);
     const started = findDaemon(this.#context.paths);
-    if (started.daemon !== "running") throw notRunning();
+    if (started.daemon !== "running") throw wentAgain();
     return started.file;
   }
 }

@@ -3,7 +3,7 @@ import { resolvePaths, type Paths } from "../base/paths.ts";
 import type { Client } from "../client/client.ts";
 import { clientOf } from "./connection.ts";
 import { makePaint, type Paint, wantsColours } from "./render/paint.ts";
-import type { StandardIo } from "./standard-io.ts";
+import type { StandardIo, TerminalSize } from "./standard-io.ts";
 
 export interface Context {
   env: NodeJS.ProcessEnv;
@@ -17,11 +17,15 @@ export interface Context {
   write: (text: string) => void;
   err: (text: string) => void;
   isTerminal: (descriptor: 0 | 1 | 2) => boolean;
+  /** Of the terminal that stdout is; null in pipes and files. */
+  terminalSize: () => TerminalSize | null;
   now: () => number;
   /** Prints a value as JSON: the only thing on stdout then. */
   json: (value: unknown) => void;
   /** Whether this command may start the daemon. */
   mayStart: boolean;
+  /** Whether `--no-start` was given: what a hint may name. */
+  noStart?: boolean;
   call: Client["call"];
 }
 
@@ -50,6 +54,7 @@ export function createContext({ env, cwd, dist, io, now = Date.now }: ContextOpt
     write: (text) => io.write(text),
     err: (text) => io.err(text),
     isTerminal: (descriptor) => io.isTerminal(descriptor),
+    terminalSize: () => io.size(),
     now,
     json: (value) => io.out(JSON.stringify(value, null, 2)),
     mayStart: false,

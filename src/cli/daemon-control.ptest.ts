@@ -1,3 +1,4 @@
+import { spawn } from "node:child_process";
 import {
   copyFileSync,
   existsSync,
@@ -15,7 +16,7 @@ import { defaultLaunchOptions } from "../base/launch-options.ts";
 import { identify, isAlive, readStat, signalIdentity } from "../base/pid.ts";
 import { createContext, type Context } from "./context.ts";
 import { start, stop, restart } from "./daemon-control.ts";
-import { findDaemon } from "./find-daemon.ts";
+import { findDaemon, startingFile } from "./find-daemon.ts";
 import { listOldBuilds } from "./install-build.ts";
 import { dispatch } from "./main.ts";
 import { endDaemon } from "./stop-daemon.ts";
@@ -45,6 +46,7 @@ function makeContext(): Context {
       // That it takes long is said on a busy machine only.
       err: (text) => void (text.startsWith("Still starting;") || err.push(text)),
       isTerminal: () => false,
+      size: () => null,
     },
   });
 }
@@ -156,6 +158,23 @@ test("[CTL-1] any command starts it as it was started last, --no-start does not"
   expect(await dispatch(["session", "ls"], context)).toBe(0);
   expect(given().pid).not.toBe(before);
   expect(JSON.parse(readFileSync(context.paths.launchFile, "utf8"))).toMatchObject({ readOnly: true });
+});
+
+test("[CTL-1] a daemon that ends right after its start is reported as that, without a word about --no-start", async () => {
+  script("dies-ready");
+  expect(await dispatch(["session", "ls"], context)).toBe(1);
+  expect(err.filter((line) => line !== "a note")).toEqual([
+    "Holdfast was started, but it ended right after its start.",
+    "`holdfast logs` shows why; `holdfast start` starts it again.",
+  ]);
+});
+
+test("[CTL-8] a start that waits for another one whose daemon goes without getting ready starts its own", async () => {
+  mkdirSync(context.paths.run, { recursive: true });
+  const other = spawn("sleep", ["0.3"]);
+  writeFileSync(startingFile(context.paths, other.pid!), JSON.stringify(identify(other.pid!)));
+  expect(await dispatch(["start"], context)).toBe(0);
+  expect(out).toEqual([`Holdfast is running at http://127.0.0.1:9 (pid ${given().pid}).`]);
 });
 
 test("[CTL-1] three commands at once with the daemon down start one daemon and all get their answer", async () => {

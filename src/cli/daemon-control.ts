@@ -1,15 +1,24 @@
 /** Start, stop and restart, as the commands and the automatic start use them. */
 import { keepLaunch, takeBackLaunch } from "../base/launch-file.ts";
 import type { DaemonFile, LaunchOptions } from "../base/launch-options.ts";
+import { namedVariables } from "../config/pass-env.ts";
 import { HoldfastError } from "../protocol/error.ts";
-import type { Answers } from "../protocol/wire.ts";
+import type { Answers } from "../protocol/answers.ts";
 import { clientOf, hasPulse } from "./connection.ts";
 import type { Context } from "./context.ts";
-import { findDaemon } from "./find-daemon.ts";
+import { findDaemon, findSettledDaemon } from "./find-daemon.ts";
 import { installBuild } from "./install-build.ts";
-import { choosePassphrase, lastLaunchOptions, rememberLaunch, storedPassphrase } from "./launch-plan.ts";
+import { choosePassphrase, optionsToReplay, rememberLaunch, storedPassphrase } from "./launch-plan.ts";
 import { serviceName } from "./service-unit.ts";
-import { becomeDaemon, prepareHome, startDaemon, type Started, waitUntilRunning } from "./start-daemon.ts";
+import {
+  becomeDaemon,
+  type HomeChoice,
+  prepareHome,
+  startDaemon,
+  type Started,
+  type StartSurroundings,
+  waitForOther,
+} from "./start-daemon.ts";
 import { endDaemon, type Ended, isGone } from "./stop-daemon.ts";
 import { writeHome } from "./write-home.ts";
 
@@ -20,6 +29,9 @@ export interface StartRequest {
   options: LaunchOptions;
   passphraseFile?: string | undefined;
   foreground?: boolean;
+  home?: HomeChoice;
+  /** It is started to halt the sessions: that it may do even where it is read-only. */
+  mayHalt?: boolean;
 }
 
 export type StartOutcome =
@@ -29,6 +41,7 @@ export type StartOutcome =
 /** A daemon that runs is left as it is, whatever the options. */
 export async function start(context: Context, request: StartRequest): Promise<StartOutcome> {
   const { paths, env } = context;
+  const { home = null } = request;
   const found = findDaemon(paths);
   if (found.daemon === "running") {
     if (await hasPulse(found.file.socket, askDeadlineMs)) return { start: "already-running", ...pick(found.file) };
@@ -39,7 +52,10 @@ export async function start(context: Context, request: StartRequest): Promise<St
       });
     }
   }
-  if (found.daemon === "starting") return { start: "already-running", ...pick(await waitUntilRunning(paths)) };
+  if (found.daemon === "starting") {
+    const other = await waitForOther(paths);
+    if (other !== null) return { start: "already-running", ...pick(other) };
+  }
   const passphrase = choosePassphrase(request.options, { file: request.passphraseFile, env, paths });
   const bundle = writeHome(paths, () => {
     prepareHome(paths);
@@ -48,14 +64,19 @@ export async function start(context: Context, request: StartRequest): Promise<St
     return installed;
   });
   // The daemon itself keeps the options once it is ready.
-  if (request.foreground === true) becomeDaemon(bundle, { paths, env });
-  const daemon = await startOrTakeBack(context, bundle);
+  const names = (await namedVariables(paths)).map(({ name }) => name);
+  if (request.foreground === true) becomeDaemon(bundle, { paths, env, home, names });
+  const daemon = await startOrTakeBack(context, bundle, { home, names, mayHalt: request.mayHalt ?? false });
   return daemon.ours ? { start: "started", daemon } : { start: "already-running", ...pick(daemon) };
 }
 
-async function startOrTakeBack({ paths, env, err }: Context, bundle: string): Promise<Started> {
+async function startOrTakeBack(
+  { paths, env, err }: Context,
+  bundle: string,
+  more: Pick<StartSurroundings, "home" | "names" | "mayHalt">,
+): Promise<Started> {
   try {
-    const daemon = await startDaemon(bundle, { paths, env, progress: (text) => err(text) });
+    const daemon = await startDaemon(bundle, { paths, env, ...more, progress: (text) => err(text) });
     // What was proposed is not what the faster one was started with.
     const found = findDaemon(paths);
     if (!daemon.ours && found.daemon === "running") rememberLaunch(paths, found.file.options, null);
@@ -71,8 +92,8 @@ async function startOrTakeBack({ paths, env, err }: Context, bundle: string): Pr
 const pick = ({ url, pid }: { url: string; pid: number }): { url: string; pid: number } => ({ url, pid });
 
 /** The start that any command makes when no daemon runs: as it was started last, and quiet unless there is something to say. */
-export async function startAgain(context: Context): Promise<void> {
-  const outcome = await start(context, { options: lastLaunchOptions(context.paths) });
+export async function startAgain(context: Context, { mayHalt = false } = {}): Promise<void> {
+  const outcome = await start(context, { options: optionsToReplay(context), mayHalt });
   if (outcome.start !== "started") return;
   if (context.isTerminal(2)) context.err(`Holdfast was not running; started it at ${outcome.daemon.url}.`);
   for (const note of outcome.daemon.notes) context.err(note);
@@ -86,7 +107,7 @@ export type StopOutcome =
   | { stop: "still-halting"; answer: Answers["daemonStop"] };
 
 export async function stop(context: Context, { haltSessions = false } = {}): Promise<StopOutcome> {
-  const found = findDaemon(context.paths);
+  const found = await findSettledDaemon(context.paths);
   if (found.daemon === "none") return { stop: "not-running" };
   const say = (text: string): void => context.err(text);
   if (found.daemon === "starting") {
@@ -118,10 +139,10 @@ async function askToStop(context: Context, haltSessions: boolean): Promise<Answe
 export async function restart(context: Context): Promise<StartOutcome> {
   const { paths, env } = context;
   const found = findDaemon(paths);
-  if (found.daemon !== "running") return start(context, { options: lastLaunchOptions(paths) });
+  if (found.daemon !== "running") return start(context, { options: optionsToReplay(context) });
   const { file } = found;
   if (file.managedBy !== null) throw managedElsewhere(context, file);
-  const options = lastLaunchOptions(paths);
+  const options = optionsToReplay(context);
   const passphrase = choosePassphrase(options, { file: undefined, env, paths }) ?? storedPassphrase(paths);
   writeHome(paths, () => {
     prepareHome(paths);

@@ -24,18 +24,16 @@ export function installBuild(paths: Paths, dist: string): string {
   if (dirname(dist) === paths.builds) return join(dist, daemonBundle);
   const files = filesOf(dist);
   const target = join(paths.builds, `${build.replace(/[^A-Za-z0-9.+-]/g, "_")}-${fingerprint(files)}`);
-  if (!isWhole(target, files)) {
-    // What a power cut left of an earlier copy; renamed first, so that nobody starts from half of it.
-    if (existsSync(target)) putAside(target);
-    copyBuild(dist, target, files);
-    // Compiled code of the build before; entry.ts fills it again.
-    rmSync(join(paths.home, "cache"), { recursive: true, force: true });
-  }
+  if (!isWhole(target, files) && copyBuild(dist, target, files)) forgetCompiled(paths);
   removeOldBuilds(paths, target);
   return join(target, daemonBundle);
 }
 
-function copyBuild(dist: string, target: string, files: readonly BuildFile[]): void {
+/**
+ * False when another starter's copy is in place. A copy is put there by one rename, so what is there is complete, or left
+ * half written by a power cut: it is judged once ours is ready, and never removed by a look that is older [DAEMON-3].
+ */
+function copyBuild(dist: string, target: string, files: readonly BuildFile[]): boolean {
   const temporary = join(dirname(target), `.${basename(target)}.${process.pid}.tmp`);
   mkdirSync(temporary, { recursive: true, mode: 0o700 });
   try {
@@ -45,11 +43,25 @@ function copyBuild(dist: string, target: string, files: readonly BuildFile[]): v
     if (native !== null) {
       cpSync(native, join(temporary, "node_modules", nativeScope), { recursive: true, dereference: true });
     }
+    if (existsSync(target) && !isWhole(target, files)) putAside(target, files);
     renameSync(temporary, target);
+    return true;
   } catch (error) {
     rmSync(temporary, { recursive: true, force: true });
     // Two starters at once: the other one's copy is as good as ours.
     if (!isWhole(target, files)) throw error;
+    return false;
+  }
+}
+
+/** Compiled code of the build before; entry.ts fills it again. A daemon that writes to it meanwhile may keep its part. */
+function forgetCompiled(paths: Paths): void {
+  const aside = join(paths.home, `.cache.${process.pid}-0.tmp`);
+  try {
+    renameSync(join(paths.home, "cache"), aside);
+    rmSync(aside, { recursive: true, force: true });
+  } catch {
+    // None yet, or still being written: `doctor` removes what stays.
   }
 }
 
@@ -88,10 +100,12 @@ function filesOf(directory: string): BuildFile[] {
   });
 }
 
-function putAside(target: string): void {
+function putAside(target: string, files: readonly BuildFile[]): void {
   const aside = join(dirname(target), `.${basename(target)}.${process.pid}.old.tmp`);
   try {
     renameSync(target, aside);
+    // Another starter replaced it since it was judged.
+    if (isWhole(aside, files)) return renameSync(aside, target);
   } catch (error) {
     // Two starters at once: the other one was faster.
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;

@@ -37,7 +37,10 @@ test("[CTL-3] options that are not given take their defaults", () => {
     auth: "passphrase",
     readOnly: true,
     restore: false,
+    logLevel: "info",
   });
+  expect(readStartOptions(typed({}), { HOLDFAST_LOG: "debug" }).logLevel).toBe("debug");
+  expect(readStartOptions(typed({ "log-level": "warn" }), { HOLDFAST_LOG: "debug" }).logLevel).toBe("warn");
   for (const port of ["-1", "65536", "x", "1.5", ""])
     expect(() => readStartOptions(typed({ port }), {})).toThrow("--port must be");
 });
@@ -125,6 +128,7 @@ test.each([
   { port: 70_000 },
   { auth: "none" },
   { restore: 1 },
+  { logLevel: "loud" },
 ])("[BAD-4] options that nobody can have meant, %j, are not replayed", (value) => {
   writeFileSync(paths.launchFile, JSON.stringify(value));
   expect(lastLaunchOptions(paths)).toEqual(defaultLaunchOptions);

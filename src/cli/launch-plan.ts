@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { readJson, writeDurable } from "../base/durable-file.ts";
 import { keepLaunch, proposeLaunch, takeBackLaunch } from "../base/launch-file.ts";
 import { defaultLaunchOptions, type LaunchOptions, readLaunchOptions } from "../base/launch-options.ts";
+import { isLevel, type Level, levels } from "../base/log-level.ts";
 import type { Paths } from "../base/paths.ts";
 import { HoldfastError, messageOf } from "../protocol/error.ts";
 import type { OptionEntry } from "./entry-types.ts";
@@ -29,6 +30,12 @@ export const startOptions: readonly OptionEntry[] = [
     completes: "file",
   },
   { long: "read-only", description: "show everything, change nothing" },
+  {
+    long: "log-level",
+    value: "level",
+    description: "how much the daemon logs (default info, or what HOLDFAST_LOG names)",
+    choices: levels,
+  },
   { long: "no-restore", description: "leave down what a reboot or a lost tmux server took" },
 ];
 
@@ -58,7 +65,22 @@ export function readStartOptions(input: Input, env: NodeJS.ProcessEnv): LaunchOp
       (input.text("auth") as LaunchOptions["auth"] | undefined) ?? (passphraseGiven || beyond ? "passphrase" : "token"),
     readOnly: input.flag("read-only"),
     restore: !input.flag("no-restore"),
+    logLevel: (input.text("log-level") as Level | undefined) ?? levelOf(env) ?? defaultLaunchOptions.logLevel,
   };
+}
+
+/** What HOLDFAST_LOG asks for: also of a daemon that another command starts, or that is restarted. */
+export function levelOf(env: NodeJS.ProcessEnv): Level | null {
+  const named = env["HOLDFAST_LOG"] ?? "";
+  if (named === "") return null;
+  if (isLevel(named)) return named;
+  throw new HoldfastError("usage", `HOLDFAST_LOG must be ${levels.join(", ")}, not ${named}.`);
+}
+
+/** The options of the last start, with what the environment asks for now. */
+export function optionsToReplay({ paths, env }: { paths: Paths; env: NodeJS.ProcessEnv }): LaunchOptions {
+  const last = lastLaunchOptions(paths);
+  return { ...last, logLevel: levelOf(env) ?? last.logLevel };
 }
 
 /** The options of the last start that worked; the defaults where there was none or the file is damaged. */

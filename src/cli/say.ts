@@ -4,15 +4,26 @@ import type { Context } from "./context.ts";
 import type { IndexEntry } from "./entry-types.ts";
 import { nearest } from "../base/nearest.ts";
 import { clean } from "./render/text.ts";
+import { quoteWord } from "./split-command.ts";
 
 export interface UnknownCommand {
   /** The words in front of it, `holdfast` first. */
   path: string;
   word: string;
+  /** What was typed behind it. */
+  rest: readonly string[];
   known: string[];
+  /** Groups below this place. */
+  groups: readonly { name: string; commands: readonly string[] }[];
 }
 
-export function sayUnknown(context: Context, { path, word, known }: UnknownCommand): number {
+export function sayUnknown(context: Pick<Context, "err">, { path, word, rest, known, groups }: UnknownCommand): number {
+  const group = groups.find(({ commands }) => commands.includes(word));
+  if (group !== undefined) {
+    context.err(`Unknown command: ${clean(word)}`);
+    context.err(`Did you mean: ${[path, group.name, word, ...rest.map(quoteWord)].join(" ")}`);
+    return 2;
+  }
   const near = nearest(word, known);
   context.err(`Unknown command: ${`${path} ${clean(word)}`.replace(/^holdfast /, "")}`);
   context.err(near === null ? `See ${path} --help.` : `Did you mean ${path} ${near}?`);
@@ -32,16 +43,23 @@ export function helpHint(index: readonly IndexEntry[], argv: readonly string[]):
   return `See ${path.join(" ")} --help.`;
 }
 
-export function sayFailure(context: Context, error: unknown, help: string): number {
+export function sayFailure(context: Context, error: unknown, { help, json }: { help: string; json: boolean }): number {
+  sayError(context, error, json, help);
+  return error instanceof HoldfastError && error.code === "usage" ? 2 : 1;
+}
+
+/** With `--json` one line of JSON on stderr, `{"error": {code, message, hint}}`, as the API answers. */
+export function sayError(context: Context, error: unknown, json: boolean, help?: string): void {
   if (error instanceof HoldfastError) {
-    const wrongUse = error.code === "usage";
+    const hint = error.hint ?? (error.code === "usage" ? (help ?? null) : null);
+    if (json) return context.err(JSON.stringify({ error: { code: error.code, message: error.message, hint } }));
     context.err(error.message);
-    if (error.hint !== null || wrongUse) context.err(error.hint ?? help);
-    return wrongUse ? 2 : 1;
+    if (hint !== null) context.err(hint);
+    return;
   }
   const { code, message } = error as NodeJS.ErrnoException;
+  if (json) return context.err(JSON.stringify({ error: { code: "internal", message, hint: null } }));
   context.err(message);
   // What the system refused (no space, no permission) explains itself; anything else is a bug, and its place matters.
   if (code === undefined && error instanceof Error) context.err(error.stack ?? "");
-  return 1;
 }

@@ -4,7 +4,7 @@
  */
 import type { PromptRequest } from "../protocol/command.ts";
 import { HoldfastError } from "../protocol/error.ts";
-import type { Answers } from "../protocol/wire.ts";
+import type { Answers } from "../protocol/answers.ts";
 import { isLost } from "./connection.ts";
 import type { Context } from "./context.ts";
 import { findDaemon } from "./find-daemon.ts";

@@ -16,6 +16,7 @@ export function serviceName({ env, paths }: Pick<Context, "env" | "paths">): str
 
 /**
  * KillMode=process: stopping the unit ends the daemon and nothing else; agents live in the same cgroup and must stay.
+ * Delegate=yes: each agent gets a cgroup below the unit's, which systemd then leaves alone.
  * Type=exec: systemd knows at once when the program cannot be run.
  */
 export function systemdUnit({ command, home, path }: ServiceFacts): string {
@@ -26,6 +27,7 @@ Description=Holdfast, keeps AI coding agents running
 Type=exec
 ExecStart=${command.map((word) => systemdQuote(word)).join(" ")}
 KillMode=process
+Delegate=yes
 Restart=on-failure
 RestartSec=2
 Environment=${systemdQuote(`PATH=${path}`, false)}

@@ -63,19 +63,32 @@ function launcher(dist: string): string[] {
   return existsSync(script) ? [script] : [process.execPath, join(dist, "cli.cjs")];
 }
 
-/** Runs commands in turn and says so; those that could not be run are left for the person. */
-export function runAll(context: Context, commands: readonly (readonly string[])[]): boolean {
+export interface Ran {
+  /** Command lines that were run. */
+  ran: string[];
+  /** The first one that could not be run, with the reason, and those left behind it. */
+  failed: { program: string; why: string; left: string[] } | null;
+}
+
+/** Runs commands in turn, until one cannot be run. */
+export function runAll(commands: readonly (readonly string[])[]): Ran {
+  const lines = commands.map((command) => command.join(" "));
   for (const [index, [program, ...args]] of commands.entries()) {
     try {
       execFileSync(program!, args, { stdio: ["ignore", "ignore", "pipe"], timeout: 30_000 });
-      context.out(`Ran: ${[program, ...args].join(" ")}`);
     } catch (error) {
       const why = String((error as { stderr?: Buffer }).stderr ?? "").trim() || (error as Error).message;
-      context.err(`Could not run ${program}: ${why}`);
-      context.err(`Run it yourself where it works:`);
-      for (const left of commands.slice(index)) context.err(`  ${left.join(" ")}`);
-      return false;
+      return { ran: lines.slice(0, index), failed: { program: program!, why, left: lines.slice(index) } };
     }
   }
-  return true;
+  return { ran: lines, failed: null };
+}
+
+/** Prints what was run; what could not be run is left to the user. */
+export function sayRan(context: Context, { ran, failed }: Ran): void {
+  for (const line of ran) context.out(`Ran: ${line}`);
+  if (failed === null) return;
+  context.err(`Could not run ${failed.program}: ${failed.why}`);
+  context.err("Run it yourself where it works:");
+  for (const line of failed.left) context.err(`  ${line}`);
 }

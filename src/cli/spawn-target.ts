@@ -35,6 +35,6 @@ export function spawnTarget(
   if (project !== null) return { project: project.id, issue };
   // Outside of any project a single word that could be a project's name was probably meant as one.
   const looksLikeProject = first !== undefined && projectIdPattern.test(first) && !/^\d+$/.test(first);
-  if (looksLikeProject && projects.length > 0) throw unknownProject(first, projects);
+  if (looksLikeProject) throw unknownProject(first, projects);
   return "none-here";
 }

@@ -10,6 +10,13 @@ export interface StandardIo {
   write(text: string): void;
   err(text: string): void;
   isTerminal(descriptor: 0 | 1 | 2): boolean;
+  /** Of the terminal that stdout is; null where it is none or does not report its size. */
+  size(): TerminalSize | null;
+}
+
+export interface TerminalSize {
+  columns: number;
+  rows: number;
 }
 
 export const standardIo: StandardIo = {
@@ -25,6 +32,11 @@ export const standardIo: StandardIo = {
     } catch {
       return false;
     }
+  },
+  size: () => {
+    if (!standardIo.isTerminal(1)) return null;
+    const [columns, rows] = process.stdout.getWindowSize();
+    return columns > 0 && rows > 0 ? { columns, rows } : null;
   },
 };
 

@@ -3,11 +3,11 @@
  * clean environment. Everything it needs lies in the home; its options are read from the launch file.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { chmodSync, closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { cleanEnvironment } from "../base/clean-env.ts";
-import { makePrivateDirectory } from "../base/durable-file.ts";
+import { makePrivateDirectory, writeAtomically } from "../base/durable-file.ts";
 import type { StartReport } from "../base/launch-options.ts";
 import type { Paths } from "../base/paths.ts";
 import { identify } from "../base/pid.ts";
@@ -25,11 +25,19 @@ export interface Started {
   ours: boolean;
 }
 
+export type HomeChoice = "moved" | "copied" | null;
+
 export interface StartSurroundings {
   paths: Paths;
   env: NodeJS.ProcessEnv;
+  /** What the user chose for a home that is in another directory than before; for this start alone. */
+  home?: HomeChoice;
+  /** Variables that the user's configuration asks for beyond the usual ones. */
+  names: readonly string[];
   /** Told when the start takes long enough for a person to wonder. */
   progress: (text: string) => void;
+  /** It is started to halt the sessions. */
+  mayHalt?: boolean;
 }
 
 const progressAfterMs = 2_000;
@@ -57,9 +65,8 @@ export async function startDaemon(bundle: string, surroundings: StartSurrounding
       const started = await launchOnce(bundle, surroundings);
       if (started !== null) return started;
       // Whoever holds the home is starting and answers soon; or it is just going, and then there is room for ours.
-      const other = await untilRunning(paths, () => Date.now() < deadline && findDaemon(paths).daemon === "starting");
+      const other = await waitForOther(paths, deadline);
       if (other !== null) return { ...other, notes: [], ours: false };
-      if (Date.now() >= deadline) throw notReadyYet();
     }
   } finally {
     clearInterval(slow);
@@ -67,10 +74,14 @@ export async function startDaemon(bundle: string, surroundings: StartSurrounding
 }
 
 /** Null when another daemon holds this home. */
-async function launchOnce(bundle: string, { paths, env }: StartSurroundings): Promise<Started | null> {
+async function launchOnce(
+  bundle: string,
+  { paths, env, home, names, mayHalt = false }: StartSurroundings,
+): Promise<Started | null> {
   const risk = judgeCgroup(readCgroupFacts());
   const prefix = risk.risk === "none" ? null : scopePrefix();
-  const child = launch([...(prefix ?? []), process.execPath, bundle], paths, env);
+  const flags = [...choiceArguments(home), ...(mayHalt ? ["--may-halt"] : [])];
+  const child = launch([...(prefix ?? []), process.execPath, bundle, ...flags], paths, cleanEnvironment(env, names));
   const note = noteStarting(paths, child);
   try {
     const report = await readReport(child);
@@ -91,12 +102,16 @@ async function launchOnce(bundle: string, { paths, env }: StartSurroundings): Pr
   }
 }
 
-function launch([command, ...args]: string[], paths: Paths, env: NodeJS.ProcessEnv): ChildProcess {
+function choiceArguments(choice: HomeChoice | undefined): string[] {
+  return choice === undefined || choice === null ? [] : [`--${choice}`];
+}
+
+function launch([command, ...args]: string[], paths: Paths, env: Record<string, string>): ChildProcess {
   const log = openRawOutput(paths);
   try {
     return spawn(command!, args, {
       cwd: paths.home,
-      env: cleanEnvironment(env),
+      env,
       detached: true,
       stdio: ["ignore", log, log, "pipe"],
     });
@@ -121,7 +136,7 @@ function noteStarting(paths: Paths, child: ChildProcess): string {
   const pid = child.pid ?? 0;
   const path = startingFile(paths, pid);
   const identity = pid === 0 ? null : identify(pid);
-  if (identity !== null) writeFileSync(path, JSON.stringify(identity), { mode: 0o600 });
+  if (identity !== null) writeAtomically(path, JSON.stringify(identity));
   return path;
 }
 
@@ -181,8 +196,18 @@ async function crashed(paths: Paths, child: ChildProcess): Promise<HoldfastError
   });
 }
 
-/** A scope swallowed the pipe, or another starter was faster: the file tells when it answers. */
-export async function waitUntilRunning(paths: Paths): Promise<{ url: string; pid: number }> {
+/** Another daemon that is starting: where it runs, or null when it went without getting ready. */
+export async function waitForOther(
+  paths: Paths,
+  deadline = Date.now() + readyDeadlineMs,
+): Promise<{ url: string; pid: number } | null> {
+  const other = await untilRunning(paths, () => Date.now() < deadline && findDaemon(paths).daemon === "starting");
+  if (other === null && Date.now() >= deadline) throw notReadyYet();
+  return other;
+}
+
+/** A scope swallowed the pipe: the file tells when it answers. */
+async function waitUntilRunning(paths: Paths): Promise<{ url: string; pid: number }> {
   const deadline = Date.now() + readyDeadlineMs;
   const running = await untilRunning(paths, () => Date.now() < deadline);
   if (running === null) throw notReadyYet();
@@ -208,13 +233,13 @@ function notReadyYet(): HoldfastError {
 }
 
 /** Becomes the daemon: for systemd, launchd, containers. Returns only if that fails. */
-export function becomeDaemon(bundle: string, { paths, env }: Pick<StartSurroundings, "paths" | "env">): never {
+export function becomeDaemon(bundle: string, { paths, env, home, names }: Omit<StartSurroundings, "progress">): never {
   process.chdir(paths.home);
-  const argv = [process.execPath, bundle, "--foreground"];
+  const argv = [process.execPath, bundle, "--foreground", ...choiceArguments(home)];
   if (process.execve === undefined) {
     throw new HoldfastError("preflight-failed", "--foreground does not work on this platform.");
   }
-  return process.execve(process.execPath, argv, { ...cleanEnvironment(env), ...managerMarks(env) });
+  return process.execve(process.execPath, argv, { ...cleanEnvironment(env, names), ...managerMarks(env) });
 }
 
 /** systemd's marks are inherited by everything below a unit; only the process that it started itself is managed by it. */

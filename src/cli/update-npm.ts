@@ -4,6 +4,7 @@ import { readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { HoldfastError } from "../protocol/error.ts";
 import { findProgram } from "../base/find-program.ts";
+import { startChild } from "../base/start-child.ts";
 import type { NpmPlace } from "./update-place.ts";
 
 export interface Spec {
@@ -142,13 +143,15 @@ export interface Ran {
   stderr: string;
 }
 
-export function run(
+export async function run(
   program: string,
   args: string[],
   { env, cwd, timeoutMs }: Surroundings & { timeoutMs?: number },
 ): Promise<Ran> {
-  return new Promise((settle, reject) => {
-    const child = spawn(program, args, { env, cwd, stdio: ["ignore", "pipe", "pipe"], timeout: timeoutMs });
+  const child = await startChild(() =>
+    spawn(program, args, { env, cwd, stdio: ["ignore", "pipe", "pipe"], timeout: timeoutMs }),
+  );
+  return await new Promise((settle, reject) => {
     let [stdout, stderr] = ["", ""];
     child.stdout.setEncoding("utf8").on("data", (text: string) => void (stdout += text));
     child.stderr.setEncoding("utf8").on("data", (text: string) => void (stderr += text));

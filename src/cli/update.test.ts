@@ -137,6 +137,7 @@ test("[UPD-5] with nobody to ask the daemon stays; one that a manager runs is le
         write: (text) => void out.push(text),
         err: (text) => void out.push(text),
         isTerminal: () => false,
+        size: () => null,
       },
     });
     writeFileSync(context.paths.daemonFile, JSON.stringify({ ...ownDaemonFile(join(directory, "s")), ...daemon }));

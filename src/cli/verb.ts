@@ -34,6 +34,15 @@ export async function runVerb(
   return answer;
 }
 
+/** A command run from inside the worktree that it moves must not count as a process that uses it. */
+export function leaveDirectory(): void {
+  try {
+    process.chdir("/");
+  } catch {
+    // Not possible in a thread of a test.
+  }
+}
+
 export function sayVerb(
   context: Context,
   id: string,
@@ -47,7 +56,7 @@ export function sayVerb(
   for (const { pid, what } of answer.remaining) context.out(`  Still ending: ${clean(what)} (pid ${pid})`);
 }
 
-const ending: ReadonlySet<VerbName> = new Set(["stop", "kill", "delete", "archive", "snooze", "acpKill"]);
+const ending: ReadonlySet<VerbName> = new Set(["stop", "kill", "delete", "archive", "snooze", "acpKill", "convert"]);
 
 /** The session as every other command prints it, and beside its fields what became of the verb. */
 export function verbJson({ session, done, remaining, notes }: VerbAnswer): Record<string, unknown> {
@@ -61,6 +70,7 @@ export async function callVerb(
   body: Record<string, unknown>,
   word: string = verb,
 ): Promise<VerbAnswer> {
+  if (verb === "kill" || verb === "delete") leaveDirectory();
   try {
     return await context.call(verb, { params: { id }, body: body as BodyOf<typeof verb> });
   } catch (error) {

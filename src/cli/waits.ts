@@ -62,9 +62,16 @@ export class Waits {
 }
 
 /** For a verb that brings a session back: what is called in this context is waited for, unless nobody wants to. */
-export function waitingBack(context: Context, input: Input): Context {
+export function waitingBack(context: Context, input: Input, total = input.args.length): Context {
   if (input.flag("no-wait")) return context;
-  const id = input.arg(0);
-  const wait: Wait = { verb: "restore", before: "", find: () => Promise.resolve(id) };
-  return { ...context, call: (route, options) => new Waits(context).during(wait, context.call(route, options)) };
+  const waits = new Waits(context, total);
+  return {
+    ...context,
+    call: (route, options) => {
+      const id = options?.params?.id;
+      const answer = context.call(route, options);
+      if (id === undefined) return answer;
+      return waits.during({ verb: "restore", before: "", find: () => Promise.resolve(id) }, answer);
+    },
+  };
 }

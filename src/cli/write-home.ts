@@ -3,6 +3,7 @@ import { accessSync, constants, existsSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { hasNoRoom } from "../base/durable-file.ts";
 import type { Paths } from "../base/paths.ts";
+import { probeDisk } from "../base/probe-disk.ts";
 import { HoldfastError } from "../protocol/error.ts";
 
 const elsewhere = "or set HOLDFAST_HOME to another directory.";
@@ -35,9 +36,16 @@ function explained(home: string, error: unknown): unknown {
     });
   }
   const trouble = homeTrouble(home);
-  if (trouble === null) return error;
+  if (trouble === null) return error instanceof HoldfastError ? error : refused(home, error);
   return new HoldfastError("preflight-failed", `${trouble.message} Nothing was started.`, {
     hint: trouble.fix,
+    cause: error,
+  });
+}
+
+function refused(home: string, error: Error): HoldfastError {
+  return new HoldfastError("preflight-failed", `${home} cannot be written: ${error.message}. Nothing was started.`, {
+    hint: `Correct that, ${elsewhere}`,
     cause: error,
   });
 }
@@ -53,7 +61,7 @@ export function homeTrouble(home: string): { message: string; fix: string } | nu
   }
   try {
     accessSync(there, constants.W_OK | constants.X_OK);
-    return null;
+    return there === home ? diskTroubleOf(home) : null;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === "EROFS"
       ? { message: `${home} cannot be written: its disk is read-only.`, fix: `Make it writable, ${elsewhere}` }
@@ -62,6 +70,19 @@ export function homeTrouble(home: string): { message: string; fix: string } | nu
           fix: `Change who owns it or its mode, ${elsewhere}`,
         };
   }
+}
+
+/** A disk that failed while it was in use looks as if it could be written. */
+function diskTroubleOf(home: string): { message: string; fix: string } | null {
+  const trouble = probeDisk(home);
+  if (trouble === "read-only") {
+    return { message: `${home} cannot be written: its disk is read-only.`, fix: `Make it writable, ${elsewhere}` };
+  }
+  if (trouble !== "failing") return null;
+  return {
+    message: `${home} cannot be written: its disk is failing (I/O error).`,
+    fix: `Check the disk and the system's log (dmesg), ${elsewhere}`,
+  };
 }
 
 /** The path itself, or what is there of the way to it. */

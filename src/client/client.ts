@@ -6,7 +6,7 @@ import { errorStatus, HoldfastError, messageOf, type ErrorCode } from "../protoc
 import { requestHeader, routes } from "../protocol/http.ts";
 import type { Route } from "../protocol/route.ts";
 import type * as command from "../protocol/command.ts";
-import type { Answers } from "../protocol/wire.ts";
+import type { Answers } from "../protocol/answers.ts";
 import type * as z from "zod/mini";
 
 export interface TransportRequest {

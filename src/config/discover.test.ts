@@ -16,7 +16,7 @@ beforeEach(() => {
   told = [];
   projects = openProjects({
     userConfig: join(root, "config.yaml"),
-    onAgents: (found) => void told.push(...found.map((agent) => agent.id)),
+    onAgents: (project, said) => void told.push(...said.map(({ id, from }) => `${project}: ${id} of the ${from}`)),
     now: () => 7,
   });
 });
@@ -166,14 +166,14 @@ test("[CONF-15] settings follow the files, and a wrong one names its line", asyn
   const [app] = await projects.at(join(root, "app"), []);
   if (app === undefined) throw new Error("no project");
   expect(await projects.settings(app)).toMatchObject({ agent: "one", defaultBranch: "dev", prefix: "app" });
-  expect(told).toEqual(["one"]);
+  expect(told).toEqual(["app: one of the project"]);
   put("config.yaml", "defaults: {kind: chat}\n");
   expect(await projects.settings(app)).toMatchObject({ kind: "chat" });
   put("config.yaml", "defaults: {kind: chats}\n");
   expect((await refusal(projects.settings(app)))[1]).toBe(
     '1 problem in ROOT/config.yaml:\n  config.yaml:1:18: "kind" must be terminal or chat, not the text "chats" (did you mean "chat"?)',
   );
-  expect((await projects.agents([app])).map((agent) => agent.id)).toEqual(["one"]);
+  expect(await projects.agents([app])).toMatchObject({ user: null, projects: { app: [{ id: "one" }] } });
 });
 
 test("[CONF-15] a file that is gone, or no longer has the project, is told and not guessed around", async () => {

@@ -24,14 +24,14 @@ test("[CONF-16] a fresh file has the keys that matter and the line for editors",
 # How agents work on this repository. Every key may be left out.
 
 defaults:
-  agent: codex                       # also found: claude
+  agent: codex                       # agent of new sessions: claude, codex, gemini, opencode or your own
   kind: terminal                     # terminal: the agent's own screen; chat: structured, in the dashboard
   # idleStopMinutes: 60              # stop what was idle for so long; the next prompt brings it back
 
 projects:
   my-app:
     path: .                          # relative to this file
-    # prefix: ma                     # sessions are then called ma-1, ma-2, ...
+    # prefix: ma                     # sessions are called ma-1, ma-2, ...
     defaultBranch: "on"              # what new branches start from
     # symlinks: [node_modules]       # linked from here into each worktree
     # copy: [.env]                   # copied from here into each worktree
@@ -45,12 +45,18 @@ test("[CONF-16] an id that another project has gets a number", () => {
   expect(text).toContain("\n  app-3:\n");
 });
 
-test("[CONF-16] a schema elsewhere is named by its address", () => {
-  const text = makeConfig({ directory: join(root, "app"), agentsFound: [], schemaFile: join(root, "a b/s.json") });
-  expect(text.split("\n")[0]).toMatch(/^# yaml-language-server: \$schema=file:\/\/\/.*\/a%20b\/s\.json$/);
-  expect(text).toContain(
-    "agent: claude                      # none was found here yet; `holdfast doctor` shows how to get one",
-  );
+test("[CONF-200] nothing in the file is about this machine: not where Holdfast is installed, nor which agents are", () => {
+  const make = (schemaFile: string, agentsFound: string[]) =>
+    makeConfig({ directory: join(root, "app"), agentsFound, schemaFile });
+  const text = make(join(root, "a b/s.json"), []);
+  expect(text.split("\n")[0]).toBe("# How agents work on this repository. Every key may be left out.");
+  expect(text).toBe(make("/elsewhere/s.json", ["claude", "codex"]));
+  expect(text).toContain("agent: claude                      # agent of new sessions: claude, codex, gemini");
+});
+
+test("[CONF-200] the comment names the prefix that the project gets", () => {
+  const fresh = { directory: "/nowhere/my-app", agentsFound: [], schemaFile: null };
+  expect(makeConfig({ ...fresh, takenPrefixes: ["ma", "ma2"] })).toContain("# prefix: ma3 ");
 });
 
 test("[CONF-16] what it writes can be read, whatever the directory is called, comments taken away or not", async () => {

@@ -1,7 +1,8 @@
 /** Writes a first holdfast.yaml: the few keys that matter, with their meaning beside them. */
-import { closeSync, existsSync, fsyncSync, openSync, realpathSync, unlinkSync, writeSync } from "node:fs";
-import { basename, dirname, join, relative, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
+import { existsSync, realpathSync } from "node:fs";
+import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { createDurable } from "../base/durable-file.ts";
+import { agentsWithModel } from "../protocol/agents.ts";
 import { configName } from "./discover.ts";
 import { prefixFor, safeName, unused } from "./names.ts";
 import { defaultBranchOf, repositoryAt } from "./repository.ts";
@@ -13,6 +14,10 @@ export interface FreshConfig {
   agentsFound: readonly string[];
   /** Ids of other registered projects: a second `my-app` is called `my-app-2`. */
   takenIds?: readonly string[];
+  /** Of the project, where it is registered already. */
+  prefix?: string | undefined;
+  /** Prefixes of other registered projects. */
+  takenPrefixes?: readonly string[];
   /** The shipped JSON Schema; found beside the running program unless given. Null leaves the line out. */
   schemaFile?: string | null;
 }
@@ -22,13 +27,8 @@ export function makeConfig(fresh: FreshConfig): string {
   const taken = fresh.takenIds ?? [];
   const id = unused(safeName(basename(directory).replace(/\.git$/, "")), (name) => taken.includes(name), "-");
   const schema = schemaLine(directory, fresh.schemaFile === undefined ? shippedSchema() : fresh.schemaFile);
-  const [agent = builtInDefaults.agent, ...others] = fresh.agentsFound;
-  const agentNote =
-    fresh.agentsFound.length === 0
-      ? "none was found here yet; `holdfast doctor` shows how to get one"
-      : others.length === 0
-        ? "the agent of new sessions"
-        : `also found: ${others.join(", ")}`;
+  const [agent = builtInDefaults.agent] = fresh.agentsFound;
+  const prefix = fresh.prefix ?? unused(prefixFor(id), (name) => (fresh.takenPrefixes ?? []).includes(name));
   const at = repositoryAt(directory);
   const branch = at.is === "repository" ? defaultBranchOf(at.repository) : null;
   const lines = [
@@ -36,7 +36,8 @@ export function makeConfig(fresh: FreshConfig): string {
     "# How agents work on this repository. Every key may be left out.",
     "",
     "defaults:",
-    noted(`  agent: ${scalar(agent)}`, agentNote),
+    // The file is committed: nothing in it may be about this machine.
+    noted(`  agent: ${scalar(agent)}`, `agent of new sessions: ${agentsWithModel.join(", ")} or your own`),
     noted("  kind: terminal", "terminal: the agent's own screen; chat: structured, in the dashboard"),
     noted("  # idleStopMinutes: 60", "stop what was idle for so long; the next prompt brings it back"),
     "",
@@ -44,7 +45,7 @@ export function makeConfig(fresh: FreshConfig): string {
     `  ${id}:`,
     noted("    path: .", "relative to this file"),
     // Not set, because a prefix that is set may clash with another project's; one that is not gets a number.
-    noted(`    # prefix: ${prefixFor(id)}`, `sessions are then called ${prefixFor(id)}-1, ${prefixFor(id)}-2, ...`),
+    noted(`    # prefix: ${prefix}`, `sessions are called ${prefix}-1, ${prefix}-2, ...`),
     branch === null
       ? noted("    # defaultBranch: main", "what new branches start from")
       : noted(`    defaultBranch: ${scalar(branch)}`, "what new branches start from"),
@@ -61,27 +62,12 @@ export type WrittenConfig = { is: "written"; file: string } | { is: "exists"; fi
 export function writeConfig(fresh: FreshConfig): WrittenConfig {
   const file = join(resolve(fresh.directory), configName);
   const text = makeConfig(fresh);
-  let handle: number;
-  try {
-    handle = openSync(file, "wx", 0o644);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST") return { is: "exists", file };
-    throw error;
-  }
-  try {
-    writeSync(handle, text);
-    fsyncSync(handle);
-  } catch (error) {
-    unlinkSync(file);
-    throw error;
-  } finally {
-    closeSync(handle);
-  }
+  if (!createDurable(file, text, 0o644)) return { is: "exists", file };
   return { is: "written", file };
 }
 
 /** The schema that came with the running program (`dist/` and `schema/` are neighbours), or null. */
-function shippedSchema(): string | null {
+export function shippedSchema(): string | null {
   const program = process.argv[1];
   if (program === undefined) return null;
   try {
@@ -92,12 +78,15 @@ function shippedSchema(): string | null {
   }
 }
 
-/** Relative where the schema is installed below the project, so that the line is right on other machines too. */
+/** Only where the schema is installed below the project: any other path would be this machine's. */
 function schemaLine(directory: string, schemaFile: string | null): string[] {
-  if (schemaFile === null) return [];
-  const path = relative(directory, schemaFile);
-  const address = path.startsWith("..") ? pathToFileURL(schemaFile).href : `./${path.split("\\").join("/")}`;
-  return [`# yaml-language-server: $schema=${address}`];
+  if (schemaFile === null || !isBelow(directory, schemaFile)) return [];
+  return [`# yaml-language-server: $schema=./${relative(directory, schemaFile).split("\\").join("/")}`];
+}
+
+export function isBelow(directory: string, file: string): boolean {
+  const path = relative(resolve(directory), file);
+  return !path.startsWith("..") && !isAbsolute(path);
 }
 
 const noteColumn = 36;

@@ -28,6 +28,14 @@ test("[CONF-19] what the files say of agents is kept until a file, or the progra
   expect(await ids("build 2")).toEqual(["two"]);
 });
 
+test("[CONF-19] a project that is registered since has its own agents", async () => {
+  expect(await ids("build 1")).toEqual(["one"]);
+  rows.push({ ...rows[0]!, id: asProjectId("other"), configFile: null });
+  expect(await ids("build 1")).toEqual(["one"]);
+  rows.push({ ...rows[0]!, id: asProjectId("third") });
+  expect(await ids("build 1")).toEqual(["one", "one"]);
+});
+
 test("[CONF-19] a file that may still change within its timestamp is not kept", async () => {
   expect(await ids("build 1", statSync(rows[0]!.configFile!).mtimeMs + 1000)).toEqual(["one"]);
   expect(kept).toBeNull();
@@ -39,7 +47,8 @@ test("[CONF-19] a start whose disk is full keeps nothing, and still knows the ag
     now: () => Date.now() + 60_000,
     kept: { get: () => null, put: () => Promise.reject(new Error("full")) },
   };
-  expect((await openLazyProjects(options, "build 1").agents(rows)).map(({ id }) => id)).toEqual(["one"]);
+  const { projects } = await openLazyProjects(options, "build 1").agents(rows);
+  expect(projects["app"]).toMatchObject([{ id: "one" }]);
 });
 
 function write(agent: string): void {
@@ -62,5 +71,6 @@ async function ids(build: string, now = Date.now() + 60_000): Promise<string[]> 
     },
     build,
   );
-  return (await projects.agents(rows)).map(({ id }) => id);
+  const { projects: found } = await projects.agents(rows);
+  return Object.values(found).flatMap((said) => said?.map(({ id }) => id) ?? "wrong");
 }

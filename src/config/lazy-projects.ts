@@ -3,7 +3,7 @@
  * they take a quarter of its start. What the files said of agents is kept by the files' stamps.
  */
 import { statSync } from "node:fs";
-import type { AgentDefinition } from "../ports/agents.ts";
+import type { ConfiguredAgents } from "../ports/projects.ts";
 import type { ProjectRow } from "../ports/store.ts";
 import type { ConfiguredProjects, OpenProjectsOptions } from "./projects.ts";
 import { isSettled, stampOf, type FileStamp } from "./file-stamp.ts";
@@ -16,8 +16,10 @@ export interface LazyProjectsOptions extends OpenProjectsOptions {
 /** Definitions change with the program that made them, so `build` is part of what must be the same. */
 interface Kept {
   build: string;
+  /** Which project reads which file. */
+  files: Record<string, string | null>;
   stamps: Record<string, string>;
-  agents: AgentDefinition[];
+  agents: ConfiguredAgents;
 }
 
 export function openLazyProjects(options: LazyProjectsOptions, build: string): ConfiguredProjects {
@@ -30,14 +32,16 @@ export function openLazyProjects(options: LazyProjectsOptions, build: string): C
     agents: async (rows) => {
       const now = (options.now ?? Date.now)();
       const stamps = stampsOf(options.userConfig, rows);
-      if (stamps.size === 0) return [];
+      const files = Object.fromEntries(rows.map(({ id, configFile }) => [id, configFile]));
+      const none = { user: [], projects: Object.fromEntries(rows.map(({ id }) => [id, []])) };
+      if (stamps.size === 0 && rows.every(({ configFile }) => configFile === null)) return none;
       const keys = Object.fromEntries([...stamps].map(([file, stamp]) => [file, stamp.key]));
       const kept = read(options.kept.get());
-      if (kept?.build === build && JSON.stringify(kept.stamps) === JSON.stringify(keys)) return kept.agents;
+      if (kept?.build === build && isSame([kept.files, kept.stamps], [files, keys])) return kept.agents;
       const agents = await (await open()).agents(rows);
       // One that may still change within its own timestamp is read again the next time.
       const settled = [...stamps.values()].every((stamp) => isSettled(stamp, now));
-      const text = JSON.stringify({ build, stamps: keys, agents } satisfies Kept);
+      const text = JSON.stringify({ build, files, stamps: keys, agents } satisfies Kept);
       // Only a saving of the next start: a full disk must not keep this one from coming up.
       if (settled) await options.kept.put(text).catch(() => undefined);
       return agents;
@@ -54,6 +58,10 @@ function stampsOf(userConfig: string, rows: readonly ProjectRow[]): Map<string, 
       return stat === undefined ? [] : [[file, stampOf(stat)] as const];
     }),
   );
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
 }
 
 function read(text: string | null): Kept | null {

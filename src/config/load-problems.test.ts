@@ -95,7 +95,35 @@ const wrong: [name: string, text: string, said: string[], kind?: ConfigKind][] =
   ["nothing in a text", 'projects:\n  app: {path: ""}\n', ['2:15: "path" may not be empty']],
   ["no words in a command", "agents:\n  mine: {chat: {command: []}}\n", ['2:26: "command" may not be empty']],
   ["a missing key", "projects:\n  app:\n    tracker:\n      repo: a/b\n", ['3:5: "tracker" needs "type"']],
-  ["a missing command", "agents:\n  mine:\n    terminal: {}\n", ['3:5: "terminal" needs "command"']],
+  [
+    "a missing command",
+    "agents:\n  mine:\n    terminal: {}\n",
+    [
+      '3:5: "mine" needs a terminal command or a chat command (add terminal: {command: [...]} or chat: {command: [...]})',
+    ],
+  ],
+  [
+    "a model that cannot be set",
+    "agents:\n  demo: {model: m}\n  mine:\n    model: m\n    chat: {command: [x]}\n  claude: {model: opus}\n",
+    [
+      '2:17: "model" cannot be set for this agent (only claude, codex, gemini, opencode take one)',
+      '4:12: "model" cannot be set for this agent (put the model into the command)',
+    ],
+  ],
+  [
+    "resume without a command",
+    "agents:\n  claude:\n    terminal: {resume: [x]}\n",
+    ['3:15: "terminal" needs "command" beside "resume" (add the command of a first start)'],
+  ],
+  [
+    "a name of passEnv",
+    "defaults: {passEnv: [MY-TOKEN, 'ACME_*', '*', HOLDFAST_PASSPHRASE]}\n",
+    [
+      '1:22: entry 1 of "passEnv" is not the name of an environment variable: "MY-TOKEN" (write a name such as MY_TOKEN, or a prefix such as ACME_*)',
+      '1:42: entry 3 of "passEnv" is not the name of an environment variable: "*" (write a name such as MY_TOKEN, or a prefix such as ACME_*)',
+      '1:47: entry 4 of "passEnv" may not name a variable of Holdfast itself: "HOLDFAST_PASSPHRASE" (remove the line)',
+    ],
+  ],
   [
     "an agent without a command",
     "agents:\n  mine: {env: {}}\n",

@@ -1,11 +1,11 @@
 /** The daemon's view of projects: the registered row, with what the files say now. */
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { AgentDefinition } from "../ports/agents.ts";
-import type { Projects } from "../ports/projects.ts";
+import type { AgentConfiguration } from "../ports/agents.ts";
+import type { ConfiguredAgents, Projects } from "../ports/projects.ts";
 import type { ProjectRow } from "../ports/store.ts";
 import { HoldfastError } from "../protocol/error.ts";
-import { customAgents } from "./agents.ts";
+import { configuredAgents } from "./agents.ts";
 import { ConfigCache } from "./cache.ts";
 import { configName, projectsAt, requireRepository } from "./discover.ts";
 import { problemsError } from "./problem.ts";
@@ -17,8 +17,8 @@ import { userConfig } from "./user-config.ts";
 export interface OpenProjectsOptions {
   /** The person's own config.yaml. */
   userConfig: string;
-  /** Told the agents that a project's files define, before its settings are used. */
-  onAgents?: (found: AgentDefinition[]) => void | Promise<void>;
+  /** Called with what the files say of agents for a project, before its settings are used. */
+  onAgents?: (project: string, said: AgentConfiguration[]) => void | Promise<void>;
   now?: () => number;
 }
 
@@ -26,8 +26,8 @@ export type Settings = Omit<ResolvedProject, "defaultBranch"> & { defaultBranch:
 
 export interface ConfiguredProjects extends Projects {
   settings(row: ProjectRow): Promise<Settings>;
-  /** Agents defined by the person's file and by those of the projects. A file that is wrong adds none: start-up goes on. */
-  agents(rows: readonly ProjectRow[]): Promise<AgentDefinition[]>;
+  /** What the user's file and those of the projects say of agents. */
+  agents(rows: readonly ProjectRow[]): Promise<ConfiguredAgents>;
 }
 
 export function openProjects(options: OpenProjectsOptions): ConfiguredProjects {
@@ -41,13 +41,22 @@ export function openProjects(options: OpenProjectsOptions): ConfiguredProjects {
     },
     async settings(row) {
       const settings = await projectSettings(row, cache, userFile);
-      if (settings.agents.length > 0) await options.onAgents?.(settings.agents);
+      await options.onAgents?.(row.id, settings.agents);
       return settings;
     },
     async agents(rows) {
-      const files = [...new Set(rows.flatMap((row) => row.configFile ?? []))];
-      const loaded = await Promise.all([cache.load(userFile, "user"), ...files.map((file) => cache.load(file))]);
-      return customAgents(...loaded.map((each) => (each.ok ? each.config.agents : undefined)));
+      const user = await cache.load(userFile, "user");
+      const ofFile = async (file: string): Promise<AgentConfiguration[] | null> => {
+        const loaded = await cache.load(file);
+        return loaded.ok ? configuredAgents("project", loaded.config.agents) : null;
+      };
+      const projects = await Promise.all(
+        rows.map(async ({ id, configFile }) => [id, configFile === null ? [] : await ofFile(configFile)] as const),
+      );
+      return {
+        user: user.ok ? configuredAgents("user", user.config.agents) : null,
+        projects: Object.fromEntries(projects),
+      };
     },
   };
 }

@@ -28,6 +28,7 @@ test("[CONF-11] without any file the built-in defaults hold", () => {
     reactions: {},
     notify: {},
     agents: [],
+    passEnv: [],
     restoreOnBoot: true,
     idleStopMinutes: 0,
     maxSessions: null,
@@ -46,36 +47,20 @@ test("[CONF-11] the project wins over the file's defaults, these over the person
   expect(all).toMatchObject({ agent: "mine", notify: { desktop: true } });
 });
 
-test("[CONF-11] an agent of the project's file replaces the person's of the same name", () => {
+test("[AGENT-200] what the files say of agents keeps its source: the user's first, then the project's", () => {
   const user = { agents: { mine: { chat: { command: ["old"] } }, other: { chat: { command: ["o"] } } } };
-  const config = {
-    agents: { mine: { terminal: { command: ["mine", "--id", "{id}"], resume: ["mine", "--resume", "{id}"] } } },
-  };
+  const config = { agents: { mine: { terminal: { command: ["mine"] } } } };
   const { agents } = resolveProject({ ...request, user, config });
-  expect(agents.map((agent) => agent.id)).toEqual(["mine", "other"]);
-  expect(agents[0]).toMatchObject({
-    chat: null,
-    terminal: {
-      start: ["mine", "--id", "{id}"],
-      startPrompt: null,
-      resume: ["mine", "--resume", "{id}"],
-      pin: "chosen",
-    },
-  });
+  expect(agents.map(({ id, from }) => `${id} ${from}`)).toEqual(["mine user", "other user", "mine project"]);
 });
 
-test.each([
-  [["mine"], ["mine"], null],
-  [["mine", "{prompt}"], ["mine"], ["{prompt}"]],
-  [
-    ["mine", "--ask", "{prompt}", "-v"],
-    ["mine", "-v"],
-    ["--ask", "{prompt}"],
-  ],
-  [["mine", "--ask={prompt}"], ["mine"], ["--ask={prompt}"]],
-])("[CONF-11] the command %j starts as %j, with a prompt also %j", (command, start, startPrompt) => {
-  const { agents } = resolveProject({ ...request, config: { agents: { mine: { terminal: { command } } } } });
-  expect(agents[0]?.terminal).toMatchObject({ start, startPrompt, pin: "none" });
+test("[ENV-200] passEnv of the user, of the file's defaults and of the project add up", () => {
+  const { passEnv } = resolveProject({
+    ...request,
+    user: { defaults: { passEnv: ["A", "B_*"] } },
+    config: { defaults: { passEnv: ["C"] }, projects: { app: { passEnv: ["A", "D"] } } },
+  });
+  expect(passEnv).toEqual(["A", "B_*", "C", "D"]);
 });
 
 test("[CONF-10] a tracker's gaps are filled from the remote of the same type only", () => {

@@ -5,7 +5,7 @@
 import { dirname, join, resolve } from "node:path";
 import type { ProjectSettings } from "../ports/projects.ts";
 import { asProjectId } from "../protocol/ids.ts";
-import { customAgents } from "./agents.ts";
+import { configuredAgents } from "./agents.ts";
 import type { RemoteTracker } from "./git-config.ts";
 import {
   builtInDefaults,
@@ -74,7 +74,8 @@ export function resolveProject(request: ResolveRequest): ResolvedProject {
     codeHost: tracker?.type === "linear" ? resolveTracker(undefined, request.remote) : tracker,
     reactions: project.reactions ?? {},
     notify: { ...user.notify, ...config.notify },
-    agents: customAgents(user.agents, config.agents),
+    agents: [...configuredAgents("user", user.agents), ...configuredAgents("project", config.agents)],
+    passEnv: [...new Set([user.defaults, config.defaults, project].flatMap((layer) => layer?.passEnv ?? []))],
     restoreOnBoot: defaults.restoreOnBoot,
     idleStopMinutes: defaults.idleStopMinutes,
     maxSessions: defaults.maxSessions ?? null,

@@ -3,9 +3,10 @@
  * a value that was not written stays unset, so that the layers can be merged afterwards (resolve.ts).
  */
 import * as z from "zod/mini";
+import { agentsWithModel, builtInAgents } from "../protocol/agents.ts";
 import { prefixPattern, projectIdPattern } from "../protocol/ids.ts";
 import { kinds } from "../protocol/session.ts";
-import { branchFault, relativePathFault } from "./value-faults.ts";
+import { branchFault, passEnvFault, relativePathFault } from "./value-faults.ts";
 
 /** What is used where nobody says anything. */
 export const builtInDefaults = {
@@ -51,6 +52,12 @@ const webAddress = (): z.ZodMiniURL => z.url({ protocol: /^https?$/ });
 
 const env = () =>
   z.record(z.string().check(z.regex(variableName)), z.string().check(z.maxLength(maxTextLength), noNul));
+const passEnv = () =>
+  z.array(words().check(rule(passEnvFault))).register(notes, {
+    description:
+      "Environment variables that agents get from the shell that starts the daemon, beyond those that every agent gets: names, or prefixes that end with *.",
+    examples: [["MY_REGISTRY_TOKEN", "ACME_*"]],
+  });
 const insideRepository = () => z.array(words().check(rule(relativePathFault)));
 
 const defaults = z
@@ -92,6 +99,7 @@ const defaults = z
         default: builtInDefaults.stuckMinutes,
       }),
     ),
+    passEnv: z.optional(passEnv()),
   })
   .register(notes, { description: "What holds for every project unless the project says otherwise." });
 
@@ -164,6 +172,9 @@ const reactions = z
     "needs-input": reactionTo(
       "The agent asks for a permission or an answer. No message can answer it: a person is told either way.",
     ),
+    "turn-failed": reactionTo(
+      "A turn failed, was refused or was cut, or the agent crashed during it. send-to-agent asks it to continue.",
+    ),
     exited: reactionTo("The agent ended by itself. send-to-agent brings it back."),
     "all-done": reactionTo(
       "No session of the project is at work any more, and at least one has finished. send-to-agent tells the project's orchestrator.",
@@ -196,6 +207,7 @@ const project = z
     agent: z.optional(agentId().register(notes, { description: "Agent of new sessions." })),
     kind: z.optional(z.enum(kinds).register(notes, { description: "Kind of new sessions." })),
     env: z.optional(env().register(notes, { description: "Environment of the project's agents." })),
+    passEnv: z.optional(passEnv()),
     symlinks: z.optional(
       insideRepository().register(notes, {
         description: "Files and directories linked from the repository into each worktree.",
@@ -219,44 +231,74 @@ const project = z
   })
   .register(notes, { description: "One git repository." });
 
+const moreArguments = (description: string) => z.optional(argv().register(notes, { description }));
+
 const agent = z
   .strictObject({
     terminal: z.optional(
       z
         .strictObject({
-          command: argv().register(notes, {
-            description:
-              "Program and arguments of a first start. {id} is the conversation, {prompt} the first prompt, if there is one.",
-          }),
-          resume: z.optional(
+          command: z.optional(
             argv().register(notes, {
-              description: "Program and arguments that take the conversation {id} up again.",
+              description:
+                "Program and arguments of a first start. {id} is the conversation, {prompt} the first prompt, if there is one.",
             }),
           ),
+          resume: z.optional(
+            argv().register(notes, {
+              description: "Program and arguments that resume the conversation {id}.",
+            }),
+          ),
+          args: moreArguments("Arguments added to the command in a terminal."),
         })
         .register(notes, { description: "How it runs in a terminal." }),
     ),
     chat: z.optional(
       z
         .strictObject({
-          command: argv().register(notes, { description: "Program and arguments that speak ACP on stdin and stdout." }),
+          command: z.optional(
+            argv().register(notes, { description: "Program and arguments that speak ACP on stdin and stdout." }),
+          ),
+          args: moreArguments("Arguments added to the command of a chat."),
         })
         .register(notes, { description: "How it runs as a chat." }),
     ),
-    env: z.optional(env().register(notes, { description: "Environment of this agent." })),
+    args: moreArguments("Arguments added to the agent's command in both kinds."),
+    model: z.optional(
+      words().register(notes, {
+        description: `Model that the agent uses, by the agent's own name for it. For ${agentsWithModel.join(", ")}.`,
+        examples: ["opus"],
+      }),
+    ),
+    env: z.optional(
+      env().register(notes, {
+        description: "Environment of this agent. PATH also decides where its program is found.",
+      }),
+    ),
   })
-  .check(
-    z.superRefine((value, context) => {
-      if (value.terminal !== undefined || value.chat !== undefined) return;
-      context.issues.push({
-        code: "custom",
-        input: value,
-        message: "needs a terminal command or a chat command",
-        params: { hint: "add terminal: {command: [...]} or chat: {command: [...]}" },
-      });
-    }),
-  )
-  .register(notes, { description: "An agent of your own; it replaces a built-in one of the same name." });
+  .register(notes, {
+    description:
+      "With a command: an agent of your own, which replaces a built-in one of the same name. Without one: changes to the built-in agent of that name.",
+  });
+
+/** Only here is the agent's name known: without a command it has to be that of a built-in agent. */
+const agentFaults = z.superRefine<Record<string, z.infer<typeof agent>>>((value, context) => {
+  const fault = (path: string[], input: unknown, message: string, hint: string): void =>
+    void context.issues.push({ code: "custom", path, input, message, params: { hint } });
+  for (const [id, one] of Object.entries(value)) {
+    const own = one.terminal?.command !== undefined || one.chat?.command !== undefined;
+    const canExtend = (builtInAgents as readonly string[]).includes(id);
+    if (!own && !canExtend) {
+      const hint = "add terminal: {command: [...]} or chat: {command: [...]}";
+      fault([id], one, "needs a terminal command or a chat command", hint);
+    } else if (one.terminal?.resume !== undefined && one.terminal.command === undefined) {
+      fault([id, "terminal"], one.terminal, 'needs "command" beside "resume"', "add the command of a first start");
+    } else if (one.model !== undefined && (own || !(agentsWithModel as readonly string[]).includes(id))) {
+      const hint = own ? "put the model into the command" : `only ${agentsWithModel.join(", ")} take one`;
+      fault([id, "model"], one.model, "cannot be set for this agent", hint);
+    }
+  }
+});
 
 const notify = z
   .strictObject({
@@ -266,7 +308,10 @@ const notify = z
   })
   .register(notes, { description: "Where notifications go besides the dashboard." });
 
-const agents = z.record(agentId(), agent).register(notes, { description: "Agents of your own, by name." });
+const agents = z
+  .record(agentId(), agent)
+  .check(agentFaults)
+  .register(notes, { description: "Agents of your own, and changes to built-in ones, by name." });
 
 export const userConfigSchema = z.strictObject({
   defaults: z.optional(defaults),

@@ -22,6 +22,19 @@ export function relativePathFault(path: string): Fault | null {
   return null;
 }
 
+/** Entries of `passEnv`: a name, or a prefix with `*` behind it. Holdfast's own variables are not for agents. */
+export function passEnvFault(name: string): Fault | null {
+  if (!/^[A-Za-z_][A-Za-z0-9_]*\*?$/.test(name)) {
+    return {
+      message: `is not the name of an environment variable: ${quote(name)}`,
+      hint: "write a name such as MY_TOKEN, or a prefix such as ACME_*",
+    };
+  }
+  return /^HOLDFAST_?/.test(name)
+    ? { message: `may not name a variable of Holdfast itself: ${quote(name)}`, hint: "remove the line" }
+    : null;
+}
+
 /** The rules of git check-ref-format that people run into; git itself checks again. */
 export function branchFault(name: string): Fault | null {
   const wrong =

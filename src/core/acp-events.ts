@@ -15,7 +15,7 @@ import {
   resultLine,
   type Fence,
 } from "../protocol/acp.ts";
-import type { SessionEvent } from "../protocol/event.ts";
+import type { FactEvent } from "../protocol/event.ts";
 import type { LaunchId, PromptId } from "../protocol/ids.ts";
 import type { PermissionOption, SessionState } from "../protocol/session.ts";
 import { errorText, isRecord, isText, list, optionOf, toolFields, wordsOf } from "./acp-fields.ts";
@@ -35,7 +35,7 @@ export interface OutputContext {
 }
 
 export interface MappedOutput {
-  events: SessionEvent[];
+  events: FactEvent[];
   /** Lines for the agent. */
   lines: { key: string; text: string }[];
   answers: { key: string; answer: string }[];
@@ -55,7 +55,7 @@ class Mapping {
   readonly #launch: LaunchId;
   readonly #replayEnds: OutputContext["replayEnds"];
   readonly #inEnd: number;
-  readonly #events: SessionEvent[] = [];
+  readonly #events: FactEvent[] = [];
   readonly #lines: MappedOutput["lines"] = [];
   readonly #answers: MappedOutput["answers"] = [];
   readonly #picks: SessionState["picks"];

@@ -6,11 +6,13 @@ import { reduce } from "../protocol/reduce.ts";
 import type { SessionState, Workspace } from "../protocol/session.ts";
 import { decide } from "./decide.ts";
 import type { Action, SessionFacts } from "./facts.ts";
+import { conversionEvents } from "./lifecycle.ts";
 import { isLive } from "./runs.ts";
 import {
   absent,
   alive,
   aliveOther,
+  aliveUnrecorded,
   created,
   dead,
   ended,
@@ -19,6 +21,7 @@ import {
   firstLaunch,
   fold,
   intent,
+  otherLaunch,
   prompt,
   sending,
   started,
@@ -44,6 +47,7 @@ const runs: SessionEvent[][] = [
 const intents: SessionEvent[][] = [
   [],
   [intent({ want: "running" })],
+  [intent({ want: "running", convert: { kind: "chat", fresh: false } })],
   [intent({ want: "stopped" })],
   [intent({ want: "snoozed", until: now + 60_000 })],
   [intent({ want: "snoozed", until: now - 1 })],
@@ -53,6 +57,7 @@ const intents: SessionEvent[][] = [
 ];
 const workspaces: Workspace[] = [
   { at: "planned" },
+  { at: "planned", failed: "r" },
   { at: "ready" },
   { at: "trashed", trash: asTrashId("trash-1") },
   { at: "gone", reason: "r" },
@@ -62,6 +67,7 @@ const sights: Pick<SessionFacts, "runtime" | "absence">[] = [
   { runtime: alive(), absence: null },
   { runtime: alive({ activity: "needs_input" }), absence: null },
   { runtime: aliveOther, absence: null },
+  { runtime: aliveUnrecorded, absence: null },
   { runtime: dead(null), absence: null },
   { runtime: dead({ code: 0, signal: null }), absence: null },
   { runtime: absent, absence: null },
@@ -75,6 +81,13 @@ const queues: SessionEvent[][] = [
   [prompt("p-1"), prompt("p-2"), sending("p-1")],
   [prompt("p-1"), prompt("p-2"), sending("p-1"), doubtful],
 ];
+const trashed: SessionEvent = {
+  type: "workspace.trashed",
+  trash: asTrashId("trash-1"),
+  ref: null,
+  uncommitted: 0,
+  unpushed: 0,
+};
 const open: SessionEvent = { type: "turn.started", promptId: null };
 
 function* combinations(): Generator<SessionFacts> {
@@ -101,6 +114,7 @@ const forward: ReadonlySet<Action["do"]> = new Set<Action["do"]>([
   "restore-workspace",
   "wake",
   "reset-context",
+  "convert",
 ]);
 const harmless: ReadonlySet<Action["do"]> = new Set<Action["do"]>([
   "wait",
@@ -116,6 +130,9 @@ function fault(facts: SessionFacts, actions: Action[]): string | null {
   const { want } = session.intent;
   if (want !== "running" && want !== "snoozed" && dos.some((name) => forward.has(name))) return `${want} goes forward`;
   if (want !== "running" && dos.includes("launch")) return `${want} launches`;
+  if (runtime.is === "known" && runtime.value.unrecorded === true && dos.includes("stop")) {
+    return "ends a launch that the record does not know";
+  }
   if (runtime.is === "unknown" && !dos.every((name) => harmless.has(name))) return "acts on what was not seen";
   if (workspace.is === "unknown" && (dos.includes("launch") || dos.includes("remove-workspace"))) {
     return "acts on a worktree that was not seen";
@@ -128,8 +145,10 @@ function fault(facts: SessionFacts, actions: Action[]): string | null {
   if (dos.includes("remove-workspace") && facts.beingMade === true) return "removes a worktree that is being made";
   if (dos.includes("end-making") && want === "running") return "ends what makes a worktree that is wanted";
   if (dos.includes("record-end") && !isLive(session.run)) return "ends what is not on record";
+  if (dos.includes("convert") && (runtime.is !== "absent" || isLive(session.run)))
+    return "converts beside the other kind";
   const unproven = runtime.is === "absent" && absence === null && lookAgainAt !== null;
-  if (unproven && dos.some((name) => name === "record-end" || name === "remove-workspace" || name === "launch")) {
+  if (unproven && dos.some((name) => ["record-end", "remove-workspace", "launch", "convert"].includes(name))) {
     return "concludes before the second look";
   }
   if (dos.includes("wait") && dos.length > 1) return "waits and acts";
@@ -184,6 +203,16 @@ function performed(facts: SessionFacts, action: Action): SessionFacts {
       return { ...facts, session: write(started, up), runtime: alive() };
     case "adopt":
       return { ...facts, session: write({ type: "launch.adopted", launch: firstLaunch, agent: null }) };
+    case "adopt-unrecorded": {
+      const launch = otherLaunch;
+      return {
+        ...facts,
+        session: write(intent({ want: "running" }, "recovery"), { type: "launch.adopted", launch, agent: null }),
+        runtime: alive({ launch }),
+      };
+    }
+    case "stay-ended":
+      return { ...facts, session: write(intent({ want: "killed" }, "recovery"), trashed) };
     case "deliver":
       return { ...facts, session: write({ type: "prompt.sent", promptId, seenBy: "screen" }) };
     case "settle-prompt":
@@ -196,6 +225,8 @@ function performed(facts: SessionFacts, action: Action): SessionFacts {
       return { ...facts, session: write({ type: "context.reset", reason: action.why, previous: null }) };
     case "stop":
       return { ...facts, runtime: absent, absence: "identity-gone" };
+    case "convert":
+      return { ...facts, session: write(...conversionEvents(session, session, false)) };
     case "wake":
       return { ...facts, session: write(intent({ want: "running" }, "snooze-timer")) };
     case "wait":

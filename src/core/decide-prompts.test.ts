@@ -1,7 +1,8 @@
 import { describe } from "vitest";
 import type { SessionEvent } from "../protocol/event.ts";
 import { asPromptId } from "../protocol/ids.ts";
-import { base, chat, check, deliver, fresh, settle, turn, upNow } from "./test-decide.ts";
+import { base, chat, check, deliver, fresh, now, settle, turn, upNow } from "./test-decide.ts";
+import { retryStartingMs } from "./decide.ts";
 import { alive, prompt, ready, sending, started, up } from "./test-facts.ts";
 
 describe("[CORE-8] prompts go one at a time, in order, and never twice", () => {
@@ -20,6 +21,12 @@ describe("[CORE-8] prompts go one at a time, in order, and never twice", () => {
       [...upNow, ...two],
       { runtime: alive({ activity: null }) },
       [deliver("p-1")],
+    ],
+    [
+      "an agent that is starting: looked at again soon",
+      [...upNow, ...two],
+      { runtime: alive({ activity: null, starting: true }) },
+      [{ do: "wait", until: now + retryStartingMs, why: "agent is starting" }],
     ],
     ["a question is open: never typed into", [...upNow, ...two], { runtime: alive({ activity: "needs_input" }) }, []],
     [
@@ -40,7 +47,6 @@ describe("[CORE-8] prompts go one at a time, in order, and never twice", () => {
       { runtime: alive() },
       [deliver("p-1")],
     ],
-    ["one is being sent: nothing", [...upNow, ...two, sending("p-1")], { runtime: alive(), sendInProgress: true }, []],
     [
       "its sending was interrupted: settled first",
       [...upNow, ...two, sending("p-1")],

@@ -1,7 +1,22 @@
 import { describe } from "vitest";
 import type { SessionEvent } from "../protocol/event.ts";
 import { asPromptId } from "../protocol/ids.ts";
-import { again, base, chat, check, killed, retry, stop, upNow } from "./test-decide.ts";
+import {
+  again,
+  base,
+  chat,
+  check,
+  fresh,
+  killed,
+  lookAgain,
+  now,
+  recordEnd,
+  retry,
+  settle,
+  settleTurn,
+  stop,
+  upNow,
+} from "./test-decide.ts";
 import {
   absent,
   alive,
@@ -10,12 +25,50 @@ import {
   dead,
   ended,
   failed,
+  intent,
+  prompt,
   ready,
+  sending,
   started,
   trashed,
   unknown,
   up,
 } from "./test-facts.ts";
+
+const notCreated: SessionEvent = { type: "workspace.failed", reason: "no such base" };
+const converting = intent({ want: "running", convert: { kind: "chat", fresh: true } });
+
+describe("[CORE-221] wanted running as the other kind", () => {
+  const turnOpen: SessionEvent = { type: "turn.started", promptId: null };
+  check([
+    ["not to be seen: wait", [...upNow, converting], { runtime: unknown }, [retry]],
+    ["its agent lives: stop it", [...upNow, converting], { runtime: alive() }, [stop("convert")]],
+    ["its agent is dead: clear it away", [...upNow, converting], { runtime: dead(null) }, [stop("convert")]],
+    ["another launch of it is there: stop it", [...upNow, converting], { runtime: aliveOther }, [stop("convert")]],
+    [
+      "gone: its end is recorded, and its turn settled",
+      [...upNow, turnOpen, converting],
+      { absence: "identity-gone" },
+      [recordEnd("stopped"), settleTurn],
+    ],
+    [
+      "a prompt was being sent: settled first",
+      [...upNow, prompt("p-1"), sending("p-1"), converting, ended("stopped")],
+      {},
+      [settle("p-1")],
+    ],
+    ["down: it becomes the other kind", [...upNow, converting, ended("stopped")], {}, [{ do: "convert" }]],
+    ["down by its own exit: as well", [...upNow, converting, ended("own-exit")], {}, [{ do: "convert" }]],
+    ["without a worktree yet: as well", [created, converting], {}, [{ do: "convert" }]],
+    ["most of the board looks dead: look again first", [...upNow, converting], { lookAgainAt: now + 500 }, [lookAgain]],
+    [
+      "became it: launched, whatever the end of the other kind was",
+      [...upNow, converting, ended("own-exit"), { type: "session.converted", kind: "chat", by: "person" }],
+      {},
+      [fresh()],
+    ],
+  ]);
+});
 
 describe("[CORE-3] wanted running: the worktree comes first", () => {
   check([
@@ -41,6 +94,13 @@ describe("[CORE-3] wanted running: the worktree comes first", () => {
     ],
     ["removed for good: nothing", [created, { type: "workspace.gone", reason: "emptied" }], {}, []],
     ["its disk does not answer: wait", base, { workspace: unknown }, [retry]],
+    ["[SPAWN-8] it could not be created: nothing", [created, notCreated], {}, []],
+    [
+      "[SPAWN-8] it could not be created, and it is asked for again: create it",
+      [created, notCreated, again],
+      {},
+      [{ do: "create-workspace" }],
+    ],
     ["its making failed: not tried again", [created, started, failed], {}, []],
     [
       "its making failed and the person asks again: make it",

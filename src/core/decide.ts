@@ -1,8 +1,14 @@
 import type { Action, RuntimeFacts, SessionFacts, StopReason } from "./facts.ts";
-import { howEnded, isLive, recentCrashes, restOf } from "./runs.ts";
+import { nextLookMs, nextRetryMs } from "./programs.ts";
+import { askedOrPrompted, howEnded, isLive, recentCrashes, restOf } from "./runs.ts";
 
 /** What could not be seen is looked at again after this: soon enough for a person who waits, cheap enough for ever. */
 export const retryUnknownMs = 2_000;
+/** A worktree that is missing may be on a disk that comes back. */
+const retryMissingMs = 5_000;
+/** A prompt waits for an agent that starts: it is looked at again after this. */
+export const retryStartingMs = 500;
+const agentStarts = "agent is starting";
 /** So many resumes in a row that failed say that the conversation is not coming back. */
 export const resumeFailureLimit = 3;
 
@@ -10,28 +16,34 @@ export const resumeFailureLimit = 3;
  * What to do next for one session. The caller performs the list in order, observes again and asks again, until the
  * answer is empty or a wait. Rules, first match wins; intent comes from the record alone:
  *
+ * 0. A launch is there that the record never named: the record is older than it, so it is written down before anything
+ *    is decided about it. Nothing is ended because the record does not know it.
  * 1. `snoozed` past its time: wake.
  * 2. Wanted down (`stopped`, `snoozed`, `archived`, `killed`, `deleted`): what could not be observed is waited for; what
  *    is there is stopped, dead or alive; once absent, its end is recorded, an open turn and an interrupted prompt are
  *    settled, and commands that still make its worktree are ended. `killed` and `deleted` then clear the worktree away.
  *    No path leads from here to a launch.
- * 3. Wanted `running` and due for a launch, but without a worktree: it is made, or brought back from the trash.
- * 4. Runtime unknown: wait.
- * 5. Another launch than the expected one is there: stop it, so that there is one agent at most.
- * 6. The expected agent lives: adopt it if that is not on record; a chat agent that is deaf, of another build and
+ * 3. Wanted `running` as the other kind: what is there is stopped, its end is recorded, then the kind changes.
+ * 4. Wanted `running` and due for a launch, but without a worktree: it is made, or brought back from the trash; one that
+ *    was moved there after the intent was written belongs to a session whose end the record lost, and stays there.
+ * 5. Runtime unknown: wait.
+ * 6. Another launch on record than the expected one is there: stop it, so that there is one agent at most.
+ * 7. The expected agent lives: adopt it if that is not on record; a chat agent that is deaf, of another build and
  *    idle, or to be restarted is stopped to be launched again; else settle an interrupted prompt, else deliver the next.
- * 7. The expected agent is dead: record the end by exit code and signal; then clear what it left.
- * 8. Absent: record the end, settle the turn, settle an interrupted prompt.
- * 9. Down, and nothing holds it there (own exit, failed launch, used-up crash budget, `--no-restore`; a missing
- *    worktree is never made anew): launch, into its conversation where there is one.
+ * 8. The expected agent is dead: record the end by exit code and signal; then clear what it left.
+ * 9. Absent: record the end, settle the turn, settle an interrupted prompt.
+ * 10. Down, and nothing holds it there (own exit, failed launch, used-up crash budget, `--no-restore`; a missing
+ *    worktree is never created again): launch, into its conversation where there is one. A launch whose program is
+ *    missing waits; a prompt or a restore retries it at once.
  *
  * While the mass-death breaker asks for a second look, nothing is concluded from a death that is not proven.
  */
 export function decide(facts: SessionFacts, now: number): Action[] {
   const { intent } = facts.session;
+  if (facts.runtime.is === "known" && facts.runtime.value.unrecorded === true) return [{ do: "adopt-unrecorded" }];
   switch (intent.want) {
     case "running":
-      return keepRunning(facts, now);
+      return intent.convert === undefined ? keepRunning(facts, now) : convert(facts, now);
     case "stopped":
     case "archived":
       return bringDown(facts, now, "wanted-down");
@@ -55,9 +67,18 @@ function bringDown(facts: SessionFacts, now: number, why: StopReason): Action[] 
   const { runtime } = facts;
   if (runtime.is === "unknown") return [waitForSight(runtime.why, now)];
   // A dead agent's pane or keeper is stopped too: nothing is left behind.
-  if (runtime.is === "known") return [{ do: "stop", why, force: false }];
+  if (runtime.is === "known") return [{ do: "stop", why }];
   const ending = unlessLookingAgain(facts, now, conclude(facts, "stopped"));
   return ending.length === 0 && facts.beingMade === true ? [{ do: "end-making" }] : ending;
+}
+
+/** One side is down, and everything about it is on record, before the other begins. */
+function convert(facts: SessionFacts, now: number): Action[] {
+  const { runtime } = facts;
+  if (runtime.is === "unknown") return [waitForSight(runtime.why, now)];
+  if (runtime.is === "known") return [{ do: "stop", why: "convert" }];
+  const ending = conclude(facts, "stopped");
+  return unlessLookingAgain(facts, now, ending.length > 0 ? ending : [{ do: "convert" }]);
 }
 
 function clearAway(facts: SessionFacts, now: number): Action[] {
@@ -86,20 +107,21 @@ function prepareWorkspace(facts: SessionFacts): Action[] {
   if (isLive(session.run) || restOf(session, facts.restoreLost) !== null) return [];
   if (session.workspace.at === "planned") return [{ do: "create-workspace" }];
   const moved = session.workspace.at === "ready" && facts.workspace.is === "absent" && facts.workspaceInTrash === true;
+  if (moved && facts.trashedUnrecorded === true) return [{ do: "stay-ended" }];
   return session.workspace.at === "trashed" || moved ? [{ do: "restore-workspace" }] : [];
 }
 
 function tend(facts: SessionFacts, seen: RuntimeFacts, now: number): Action[] {
   const { run } = facts.session;
-  if (run.run === "none" || run.launch !== seen.launch) return [{ do: "stop", why: "superseded", force: false }];
-  if (run.run === "failed") return [{ do: "stop", why: "leftover", force: false }];
+  if (run.run === "none" || run.launch !== seen.launch) return [{ do: "stop", why: "superseded" }];
+  if (run.run === "failed") return [{ do: "stop", why: "leftover" }];
   if (seen.agent.alive) {
     // `ended` and yet alive: what concluded its end was wrong, and live work is kept.
     if (run.run !== "up") return [{ do: "adopt" }];
     const replaced = replacement(facts, seen);
-    return replaced === null ? nextPrompt(facts, seen) : [{ do: "stop", why: replaced, force: false }];
+    return replaced === null ? nextPrompt(facts, seen, now) : [{ do: "stop", why: replaced }];
   }
-  if (run.run === "ended") return [{ do: "stop", why: "leftover", force: false }];
+  if (run.run === "ended") return [{ do: "stop", why: "leftover" }];
   const { exit } = seen.agent;
   const end: Action = { do: "record-end", how: howEnded(exit, facts.session), exit, lastLines: seen.lastLines };
   // The turn is settled when the whole tree is gone: until then its answer may still be written.
@@ -116,9 +138,8 @@ function replacement({ session, restartAsked }: SessionFacts, seen: RuntimeFacts
   return seen.stale === true && !inTurn && session.permissions.length === 0 ? "stale" : null;
 }
 
-function nextPrompt(facts: SessionFacts, seen: RuntimeFacts): Action[] {
+function nextPrompt(facts: SessionFacts, seen: RuntimeFacts, now: number): Action[] {
   const { session } = facts;
-  if (facts.sendInProgress === true) return [];
   const interrupted = settlePrompt(facts);
   if (interrupted.length > 0) return interrupted;
   // One prompt in flight for a chat agent; a terminal agent queues what is typed while it works.
@@ -126,7 +147,10 @@ function nextPrompt(facts: SessionFacts, seen: RuntimeFacts): Action[] {
   // What is typed into an open question would answer it.
   if (seen.activity === "needs_input") return [];
   const next = session.queue.find((prompt) => prompt.state === "queued");
-  return next === undefined ? [] : [{ do: "deliver", prompt: next.promptId }];
+  if (next === undefined) return [];
+  // What is typed before the agent is ready is lost, however long that takes.
+  if (seen.starting === true) return [{ do: "wait", until: now + retryStartingMs, why: agentStarts }];
+  return [{ do: "deliver", prompt: next.promptId }];
 }
 
 /** What has to be written down about something that is absent. */
@@ -137,8 +161,7 @@ function conclude(facts: SessionFacts, how: "stopped" | "lost" | "crash"): Actio
   return settleTurn.length > 0 ? settleTurn : settlePrompt(facts);
 }
 
-function settlePrompt({ session, sendInProgress }: SessionFacts): Action[] {
-  if (sendInProgress === true) return [];
+function settlePrompt({ session }: SessionFacts): Action[] {
   const interrupted = session.queue.find((prompt) => prompt.state === "sending");
   return interrupted === undefined ? [] : [{ do: "settle-prompt", prompt: interrupted.promptId }];
 }
@@ -148,15 +171,38 @@ function launch(facts: SessionFacts, now: number): Action[] {
   if (restOf(session, facts.restoreLost) !== null || session.workspace.at !== "ready") return [];
   if (workspace.is === "unknown") return [waitForSight(workspace.why, now)];
   // Never made anew: that would drop what was not committed. The status says what is missing.
-  if (workspace.is === "absent") return [];
+  if (workspace.is === "absent") {
+    // A prompt that waits for it goes out when it is back.
+    const waits = session.queue.some(({ state }) => state === "queued");
+    return waits ? [{ do: "wait", until: now + retryMissingMs, why: "the worktree is missing" }] : [];
+  }
   const resumable = session.prompted && session.agentSessionId !== null && facts.canResume;
   if (resumable && session.resumeFailures >= resumeFailureLimit) {
     return [
       { do: "reset-context", why: `${session.resumeFailures} attempts in a row to resume the conversation failed` },
     ];
   }
-  const crashed = session.run.run === "ended" && session.run.how === "crash";
-  return [{ do: "launch", how: resumable ? "resume" : "fresh", attempt: crashed ? recentCrashes(session) + 1 : 1 }];
+  const missing = waitForProgram(facts, now);
+  if (missing !== null) return [missing];
+  return [{ do: "launch", how: resumable ? "resume" : "fresh", attempt: attemptOf(session) }];
+}
+
+function waitForProgram({ session, program }: SessionFacts, now: number): Action | null {
+  if (program?.is === "missing") {
+    return { do: "wait", until: now + nextLookMs(now - program.since), why: program.why };
+  }
+  const { run } = session;
+  if (run.run !== "failed" || run.retry === undefined || askedOrPrompted(session, run.seq)) return null;
+  const until = run.at + nextRetryMs(run.retry.attempt);
+  return now < until ? { do: "wait", until, why: run.reason } : null;
+}
+
+function attemptOf(session: SessionFacts["session"]): number {
+  const { run } = session;
+  if (run.run === "ended" && run.how === "crash") return recentCrashes(session) + 1;
+  return run.run === "failed" && run.retry !== undefined && !askedOrPrompted(session, run.seq)
+    ? run.retry.attempt + 1
+    : 1;
 }
 
 function unlessLookingAgain(facts: SessionFacts, now: number, actions: Action[]): Action[] {

@@ -27,10 +27,10 @@ Commands (each takes --json, and --help says more):
 - holdfast session screen <id>                      what its terminal shows now
 - holdfast acp history <id> -n 3                    the last turns of a chat session
 - holdfast events <id> --json --since N             everything that happened since event N
-- holdfast send <id> "text"                         message a worker; it says delivered, queued or refused
+- holdfast send <id> "text"                         message a worker; prints delivered, typed, queued, unconfirmed or refused
 - holdfast send <id> "text" --wait                  the same, and waits for the answer (chat sessions)
 ${issue === "" ? "" : `\nSpawning:${issue}\n`}
-Statuses: working (leave it alone), idle (it has finished its turn: read what it said), needs_input (a person must answer; tell the person which session), stuck, failed or exited (say why), and for sessions with a pull request pr_open, ci_failed, review_pending, changes_requested, approved, mergeable, merged.
+Statuses: working (leave it alone), running (alive, but this agent does not report what it does: read its screen), idle (it has finished its turn: read what it said), needs_input (the user must answer; report which session and what it asks), stuck, failed or exited (say why), and for sessions with a pull request pr_open, ci_failed, review_pending, changes_requested, approved, mergeable, merged.
 
 Rules:
 - You may spawn, list, message and read sessions of ${project}. Ending, restoring and deleting sessions, answering permission requests and merging are for a person: ask.
@@ -40,8 +40,9 @@ Rules:
 }
 
 /** Wanted running, and not given up: a launch that failed leaves the place to another. */
-export function wantsToRun({ intent, run }: Pick<SessionState, "intent" | "run">): boolean {
-  return intent.want === "running" && run.run !== "failed";
+export function wantsToRun({ intent, run, workspace }: Pick<SessionState, "intent" | "run" | "workspace">): boolean {
+  const failed = run.run === "failed" || (workspace.at === "planned" && workspace.failed !== undefined);
+  return intent.want === "running" && !failed;
 }
 
 /** The orchestrator that a new one would stand beside: also one that is down and comes back by a word or by its time. */

@@ -49,6 +49,7 @@ export function messageFor(
 
 /** The sentence is for people; of itself an agent is spoken to. */
 function toAgent({ reaction, why }: Pick<Fired, "why" | "reaction">): string {
+  if (reaction === "turn-failed") return `Your last turn did not finish. ${why}`;
   if (reaction === "exited") return "You had ended, and were started again.";
   return reaction === "agent-idle" ? why.replace(/^The agent has been/, "You have been") : why;
 }
@@ -65,6 +66,8 @@ function defaultAsk(reaction: Fired["reaction"]): string {
       return "Go on with the task. When it is done, open a pull request; if something holds you up, say what.";
     case "approved-and-green":
       return "It can be merged now.";
+    case "turn-failed":
+      return "Continue the task where you left off.";
     case "exited":
       return "Go on with the task where you left off.";
     case "all-done":
@@ -115,6 +118,7 @@ const titles: Record<Fired["reaction"], string> = {
   "agent-idle": "idle",
   "approved-and-green": "approved and green",
   "needs-input": "needs you",
+  "turn-failed": "turn failed",
   exited: "ended",
   "all-done": "all sessions finished",
 };

@@ -1,9 +1,11 @@
 import { describe, expect, test } from "vitest";
 import type { SessionEvent } from "../protocol/event.ts";
+import { asSessionId } from "../protocol/ids.ts";
 import type { ReactionName, ReactionSettings } from "../protocol/reaction.ts";
 import type { SessionState, Status } from "../protocol/session.ts";
 import type { ReviewThread } from "../protocol/tracker.ts";
 import { allDone } from "./all-done.ts";
+import { lostTogether } from "./lost-together.ts";
 import { planReactions, unheardAfterMs, type ReactionFacts, type ReactionStep } from "./reactions.ts";
 import {
   absent,
@@ -181,6 +183,7 @@ describe("[REACT-4] who is sent a message, and who is not", () => {
     ["working", [], []],
     ["stuck", [], []],
     ["unknown", [], []],
+    ["running", [], ["escalate ci-failed"]],
     ["starting", [], []],
     ["snoozed", [intent({ want: "snoozed", until: now + 1 })], []],
     ["stopped", [intent({ want: "stopped" }, "idle-stop")], ["send ci-failed 1"]],
@@ -323,4 +326,77 @@ test("[REACT-9] every step says why", () => {
     "Checks of pull request #7 failed on aaaaaaaa: lint, test.",
     "Pull request #7 does not merge into main any more.",
   ]);
+});
+
+describe("notifications state the reason", () => {
+  const why = (of: ReactionFacts, at = now): string[] =>
+    planReactions(of, {}, at).flatMap((step) => ("why" in step ? [step.why] : []));
+  const working: SessionEvent = { type: "activity.changed", activity: "working", source: "hook" };
+  const asks: SessionEvent = { type: "activity.changed", activity: "needs_input", source: "screen" };
+  const chat = { ...created, kind: "chat" as const };
+
+  test("[REACT-200] a failed turn notifies once, with the agent's own words", () => {
+    const turn: SessionEvent = { type: "turn.started", promptId: null };
+    const bad: SessionEvent = { type: "turn.ended", stopReason: "error", promptId: null, message: "no credit left" };
+    const events = [chat, ready, started, up, turn, bad];
+    const of = (more: SessionEvent[] = []) => facts(fold([...events, ...more]), "idle", { turnFailed: true });
+    expect(plan(of(), {})).toEqual(["notify turn-failed 1"]);
+    expect(why(of())).toEqual(["Its last turn failed: no credit left."]);
+    const told = after(events, of(), {});
+    expect(plan(facts(fold(told), "idle", { turnFailed: true }), {})).toEqual([]);
+    expect(
+      plan(facts(fold([...told, turn, { ...bad, stopReason: "refusal" }]), "idle", { turnFailed: true }), {}),
+    ).toEqual(["notify turn-failed 1"]);
+    expect(plan(facts(fold(events), "starting"), {})).toEqual([]);
+    expect(plan(of(), { "turn-failed": { action: "send-to-agent" } })).toEqual(["send turn-failed 1"]);
+    expect(plan(of(), { "turn-failed": { action: "notify", enabled: false } })).toEqual([]);
+    // The turn that a message began does not give the budget back; one that ends well does.
+    const retried = after(events, of(), { "turn-failed": send });
+    expect(plan(facts(fold([...retried, turn]), "working"), { "turn-failed": send })).toEqual([]);
+    const good: SessionEvent = { type: "turn.ended", stopReason: "end_turn", promptId: null };
+    expect(plan(facts(fold([...retried, turn, good]), "pr_open"), { "turn-failed": send })).toEqual([
+      "clear turn-failed",
+    ]);
+    expect(plan(of(), {}, now + 2 * 60 * 60_000)).toEqual([]);
+  });
+
+  test("[REACT-200] so does a terminal agent that crashed in the middle of its turn", () => {
+    const events = [...upNow, working, ended("crash"), started, up];
+    expect(why(facts(fold(events), "idle", { turnFailed: true }))).toEqual([
+      "The agent crashed during its last turn and was restarted.",
+    ]);
+  });
+
+  test("[REACT-201] an agent that is down and a terminal's dialog are named", () => {
+    const down = facts(fold([created, ready, started, failed]), "failed", { reason: "no such binary" });
+    expect(why(down)).toEqual(["The agent is down: no such binary."]);
+    const dialog = "Claude Code asks whether to trust this folder";
+    expect(why(facts(fold([...upNow, asks]), "needs_input", { reason: dialog }))).toEqual([`${dialog}.`]);
+  });
+
+  test("[REACT-203] a question that is seen before it is on record does not notify twice", () => {
+    const before = facts(fold([...upNow, working]), "needs_input");
+    expect(plan(before, {})).toEqual([]);
+    expect(plan(facts(fold([...upNow, working, asks]), "needs_input"), {})).toEqual(["notify needs-input 1"]);
+  });
+
+  test("[REACT-202] sessions that were lost together are one notification, by the one that was recorded last", () => {
+    const lost = (id: string, at: number): SessionState =>
+      fold([{ ...created, id: asSessionId(id) }, ready, started, up, ended("lost", null, at)]);
+    const all = Array.from({ length: 7 }, (_, at) => lost(`ma-${at + 4}`, t0 + 50_000 + at));
+    const board = all.map((session) => ({ session, status: "failed" as Status }));
+    const reason = "lost with the machine or its tmux server, and started with --no-restore";
+    const of = (session: SessionState, sessions = board) =>
+      facts(session, "failed", { reason, lostTogether: lostTogether(session, sessions) });
+    expect(all.map((session) => why(of(session))).filter((found) => found.length > 0)).toEqual([
+      [
+        "7 sessions were lost with the machine or its tmux server and not restarted: ma-4, ma-5, ma-6, ma-7, ma-8 and 2 more. Restore them: holdfast session restore --all",
+      ],
+    ]);
+    // The end of another one is still being determined: that one will announce all of them.
+    const unfinished = [...board.slice(0, -1), { session: fold(upNow), status: "unknown" as Status }];
+    expect(unfinished.flatMap(({ session }) => why(of(session, unfinished)))).toEqual([]);
+    const [alone] = all;
+    expect(why(of(alone!, board.slice(0, 1)))).toEqual([`The agent is down: ${reason}.`]);
+  });
 });

@@ -4,6 +4,7 @@
  */
 import type { ReactionHistory, ReactionName, ReactionSetting, ReactionSettings } from "../protocol/reaction.ts";
 import { isOpen, reactionNames } from "../protocol/reaction.ts";
+import type { SessionId } from "../protocol/ids.ts";
 import type { SessionState, Status } from "../protocol/session.ts";
 import type { PullRequestFacts, ReviewThread } from "../protocol/tracker.ts";
 import type { Observed } from "./facts.ts";
@@ -20,12 +21,19 @@ const mergeAgainAfterMs = 60_000;
 export const defaultReactions: ReactionSettings = {
   "approved-and-green": { action: "notify" },
   "needs-input": { action: "notify" },
+  "turn-failed": { action: "notify" },
   exited: { action: "notify" },
 };
 
 export interface ReactionFacts {
   session: SessionState;
   status: Status;
+  /** Why the status is what it is. */
+  reason?: string | null;
+  /** Whether its latest turn failed and nothing has happened since. */
+  turnFailed?: boolean;
+  /** Sessions of the project that were lost together with this one and not restarted; only the last one announces them. */
+  lostTogether?: readonly SessionId[] | "announced-by-another";
   /** When the tracker last confirmed the session's facts; null before it did. */
   heardAt: number | null;
   /** Open review threads by the pull request's address, where they were asked for. */
@@ -125,9 +133,10 @@ function send(facts: ReactionFacts, of: Case, now: number): ReactionStep[] {
   return [{ do: "send", attempt: attempts + 1, ...fired(of) }];
 }
 
-function whyNot({ session }: ReactionFacts, reaction: ReactionName): string {
+function whyNot({ session, status }: ReactionFacts, reaction: ReactionName): string {
   // A question cannot be answered by a message, so there was nothing to tell the agent.
   if (reaction === "needs-input") return "";
+  if (status === "running") return "Its agent does not report when it is idle, so it was not prompted.";
   if (reaction !== "all-done") return "Its agent is not running, so it was not told.";
   return session.role === "orchestrator"
     ? "The orchestrator is not running, so it was not told."
@@ -179,6 +188,8 @@ function earOf({ session, status }: ReactionFacts, reaction: ReactionName): "now
       return session.intent.by === "idle-stop" ? "now" : "never";
     case "exited":
       return reaction === "exited" ? "now" : "never";
+    // A command that reports nothing never becomes idle, so a message would wait forever.
+    case "running":
     case "failed":
     case "archived":
     case "done":

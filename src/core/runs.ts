@@ -1,5 +1,6 @@
 /** What the record of the latest launch means by itself: how it ended, whether it may be started again, why not. */
 import type { EndedHow, ExitStatus, Run, SessionState } from "../protocol/session.ts";
+import { isLastRetry } from "./programs.ts";
 
 /** Three crashes within a minute are a loop, not bad luck: then nothing is started again until the person asks. */
 export const crashBudget = 3;
@@ -36,7 +37,9 @@ function isLeaving({ code, signal }: ExitStatus, role: SessionState["role"]): bo
  */
 export function recentCrashes({ crashes }: Pick<SessionState, "crashes">): number {
   const latest = crashes.at(-1);
-  return latest === undefined ? 0 : crashes.filter((at) => latest - at < crashWindowMs).length;
+  if (latest === undefined) return 0;
+  // One that is dated after the latest was written before the clock went back: how long ago it was is not known.
+  return crashes.filter((at) => at <= latest && latest - at < crashWindowMs).length;
 }
 
 /** Why a session that is wanted running stays down by itself. */
@@ -44,8 +47,13 @@ export type Rest = "exited" | "failed" | "crashing" | "lost";
 
 /** Null when nothing in the record stands against a launch (or when there is a live run, which needs none). */
 export function restOf(session: SessionState, restoreLost: boolean): Rest | null {
-  const { run } = session;
-  if (run.run === "failed") return askedSince(session, run.seq) || promptedSince(session, run.seq) ? null : "failed";
+  const { run, workspace } = session;
+  // The next intent to run clears it.
+  if (workspace.at === "planned" && workspace.failed !== undefined) return "failed";
+  if (run.run === "failed") {
+    const retries = run.retry !== undefined && !isLastRetry(run.retry.attempt);
+    return retries || askedOrPrompted(session, run.seq) ? null : "failed";
+  }
   if (run.run !== "ended") return null;
   const { how } = run;
   switch (how) {
@@ -70,11 +78,15 @@ export function isRelaunch(session: SessionState): boolean {
   return run.run === "ended" && run.how !== "own-exit" && !askedSince(session, run.seq);
 }
 
-function askedSince({ intent }: SessionState, seq: number): boolean {
+export function askedOrPrompted(session: Pick<SessionState, "intent" | "queue">, seq: number): boolean {
+  return askedSince(session, seq) || promptedSince(session, seq);
+}
+
+function askedSince({ intent }: Pick<SessionState, "intent">, seq: number): boolean {
   return intent.seq > seq;
 }
 
-function promptedSince({ queue }: SessionState, seq: number): boolean {
+function promptedSince({ queue }: Pick<SessionState, "queue">, seq: number): boolean {
   return queue.some((prompt) => prompt.state === "queued" && prompt.admittedSeq > seq);
 }
 

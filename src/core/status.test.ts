@@ -62,21 +62,15 @@ const rows: Row[] = [
   ["chat after a turn, last seen in it", chat(turn, turnEnded), alive({ activity: "working" }), "idle", null],
   ["terminal idle", upNow, alive({ activity: "idle" }), "idle", null],
   ["chat without a turn", chat(), alive({ activity: null }), "idle", null],
-  [
-    "chat after a turn that failed",
-    chat(turn, { type: "turn.ended", stopReason: "error", promptId: null }),
-    alive({ activity: null }),
-    "idle",
-    "its last turn failed",
-  ],
   ["chat after a turn that went well", chat(turn, turnEnded), alive({ activity: null }), "idle", null],
-  ["a plain shell", [{ ...created, role: "shell" }, ready, started, up], alive({ activity: null }), "idle", null],
+  ["a plain shell", [{ ...created, role: "shell" }, ready, started, up], alive({ activity: null }), "running", null],
+  ["[CORE-200] a command that reports nothing", upNow, alive({ activity: null }), "running", null],
   [
-    "terminal of which nothing is known",
+    "[CLI-203] terminal asks something that is known",
     upNow,
-    alive({ activity: null }),
-    "unknown",
-    "alive, but nothing says what the agent is doing",
+    alive({ activity: "needs_input", asks: "Claude Code asks whether to trust this folder" }),
+    "needs_input",
+    "Claude Code asks whether to trust this folder",
   ],
   ["not observed", upNow, unknown, "unknown", "tmux did not answer"],
   ["gone, not yet concluded", upNow, absent, "unknown", "it looks gone; not concluded yet"],
@@ -121,7 +115,28 @@ const rows: Row[] = [
     [created, { type: "workspace.gone", reason: "no such base" }],
     absent,
     "failed",
-    "The worktree could not be made: no such base",
+    "The worktree could not be created: no such base",
+  ],
+  [
+    "[SPAWN-8] worktree that could not be created",
+    [created, { type: "workspace.failed", reason: "no such base" }],
+    absent,
+    "failed",
+    "The worktree could not be created: no such base",
+  ],
+  [
+    "asked for again after that",
+    [created, { type: "workspace.failed", reason: "no such base" }, intent({ want: "running" })],
+    absent,
+    "starting",
+    null,
+  ],
+  [
+    "[CORE-221] on its way to the other kind",
+    [...upNow, intent({ want: "running", convert: { kind: "chat", fresh: false } })],
+    alive(),
+    "starting",
+    "it is being converted to chat",
   ],
   [
     "worktree missing under a living agent",
@@ -166,6 +181,55 @@ const rows: Row[] = [
 describe("[CORE-14] status is computed from intent, record and observation", () => {
   test.each(rows)("%s", (_title, events, runtime, status, reason, more) => {
     expect(statusOf(fold(events), runtime, now, { ...options, ...more })).toEqual({ status, reason });
+  });
+
+  const badTurn = (stopReason: string, message?: string): SessionEvent[] =>
+    chat(turn, { type: "turn.ended", stopReason, promptId: null, ...(message === undefined ? {} : { message }) });
+  const cut = (how: "crash" | "lost", ...more: SessionEvent[]): SessionEvent[] => [
+    ...upNow,
+    { type: "activity.changed", activity: "working", source: "hook" },
+    ended(how),
+    started,
+    up,
+    ...more,
+  ];
+
+  test.each<[SessionEvent[], string]>([
+    [badTurn("error", "model\noverloaded"), "its last turn failed: model overloaded"],
+    [badTurn("error"), "its last turn failed"],
+    [badTurn("refusal"), "the agent refused to continue"],
+    [badTurn("max_tokens"), "its last answer was cut at the model's token limit"],
+    [badTurn("max_turn_requests"), "its last turn was cut at the agent's limit of requests"],
+    [badTurn("orphaned_at_restart"), "the agent stopped before it finished its last turn"],
+    [cut("crash"), "the agent crashed during its last turn and was restarted"],
+    [cut("lost"), "its last turn was cut: the machine or its tmux server went down"],
+  ])("[CORE-201] a turn that came to nothing needs the user, with the reason (%#)", (events, reason) => {
+    const answer = { status: "idle", reason, turnFailed: true };
+    expect(statusOf(fold(events), alive(), now, options)).toEqual(answer);
+  });
+
+  test("[CORE-201] is over with the next turn of a chat", () => {
+    const events = [...badTurn("error"), turn, turnEnded];
+    expect(statusOf(fold(events), alive(), now, options)).toEqual({ status: "idle", reason: null });
+  });
+
+  test("[CORE-201] is over with the next turn of a terminal, and was none where the agent was idle", () => {
+    const working: SessionEvent = { type: "activity.changed", activity: "working", source: "hook" };
+    expect(statusOf(fold(cut("crash", working)), alive(), now, options)).toEqual({ status: "idle", reason: null });
+    const idle = [...upNow, ended("crash"), started, up];
+    expect(statusOf(fold(idle), alive(), now, options)).toEqual({ status: "idle", reason: null });
+    const stopped = [...upNow, working, ended("stopped"), started, up];
+    expect(statusOf(fold(stopped), alive(), now, options)).toEqual({ status: "idle", reason: null });
+  });
+
+  test("[SEND-201] an agent that is not ready yet is starting; one that asks has what it asks as its reason", () => {
+    const starting = alive({ activity: null, starting: true });
+    expect(statusOf(fold(upNow), starting, now, options)).toEqual({ status: "starting", reason: null });
+    const asks = alive({ activity: "needs_input", asks: "It asks whether to trust this folder" });
+    expect(statusOf(fold(upNow), asks, now, options)).toEqual({
+      status: "needs_input",
+      reason: "It asks whether to trust this folder",
+    });
   });
 
   test("working in silence for longer than the limit is stuck", () => {

@@ -2,6 +2,7 @@
 import type { ExitStatus, SessionState, Status } from "../protocol/session.ts";
 import { chatActivity, isStuck } from "./activity.ts";
 import type { Observed, RuntimeFacts } from "./facts.ts";
+import { failedTurn } from "./failed-turn.ts";
 import { pullRequestStatus } from "./pull-request-status.ts";
 import { crashBudget, crashWindowMs, isLive, restOf, type Rest } from "./runs.ts";
 
@@ -12,6 +13,8 @@ export interface StatusOptions {
   workspaceThere?: boolean | undefined;
   /** False after `start --no-restore`. */
   restoreLost?: boolean;
+  /** Why the agent's program cannot be launched; null or left out where it can, or was not looked for. */
+  missingProgram?: string | null;
   /** When the tracker last said that what is on record still holds; null where nobody asked it yet. */
   trackerHeardAt?: number | null;
 }
@@ -20,6 +23,8 @@ export interface StatusAnswer {
   status: Status;
   /** Why, where the status alone does not say enough. */
   reason: string | null;
+  /** The latest turn failed, was refused or was cut, and needs the user although the agent itself is fine. */
+  turnFailed?: true;
 }
 
 export function statusOf(
@@ -33,10 +38,15 @@ export function statusOf(
   if (want === "deleted") return { status: "killed", reason: "deleted" };
   if (want !== "running")
     return { status: want, reason: runtime.is === "known" ? "its processes are being ended" : null };
+  const { intent } = session;
+  if (intent.want === "running" && intent.convert !== undefined)
+    return { status: "starting", reason: `it is being converted to ${intent.convert.kind}` };
   const alive = runtime.is === "known" && runtime.value.agent.alive && isExpected(session, runtime.value);
   const rest = restOf(session, options.restoreLost ?? true);
   if (rest !== null && !alive) return atRest(session, rest);
   if (!alive && isMissing(session, options)) return { status: "failed", reason: whyMissing(session) };
+  const missing = options.missingProgram ?? null;
+  if (missing !== null && !isLive(session.run)) return { status: "starting", reason: `${missing}; retrying` };
   if (session.run.run === "none") return { status: "starting", reason: null };
   const unseen = runtime.is === "unknown" ? runtime.why : null;
   if (session.run.run === "launching") {
@@ -61,7 +71,7 @@ function isMissing(session: SessionState, options: StatusOptions): boolean {
 
 function whyMissing({ run, workspace, workspacePath }: SessionState): string {
   return run.run === "none" && workspace.at === "gone"
-    ? `The worktree could not be made: ${workspace.reason}`
+    ? notCreated(workspace.reason)
     : `Workspace missing: ${workspacePath}`;
 }
 
@@ -74,7 +84,7 @@ function atRest(session: SessionState, rest: Rest): StatusAnswer {
         ? { status: "done", reason: "its issue is closed" }
         : { status: "exited", reason: null };
     case "failed":
-      return { status: "failed", reason: run.run === "failed" ? run.reason : null };
+      return { status: "failed", reason: whyFailed(session) };
     case "crashing": {
       const last = run.run === "ended" ? describeExit(run.exit) : "";
       return {
@@ -90,7 +100,20 @@ function atRest(session: SessionState, rest: Rest): StatusAnswer {
   }
 }
 
+function whyFailed({ run, workspace }: SessionState): string | null {
+  if (workspace.at === "planned" && workspace.failed !== undefined) return notCreated(workspace.failed);
+  if (run.run !== "failed") return null;
+  return run.retry === undefined ? run.reason : `${clause(run.reason)}; ${run.retry.attempt} attempts failed`;
+}
+
+/** More follows it. */
+const clause = (sentence: string): string => sentence.replace(/\.$/, "");
+
+const notCreated = (why: string): string => `The worktree could not be created: ${why}`;
+
 function startingAgain({ run }: SessionState): string | null {
+  if (run.run === "failed")
+    return run.retry === undefined ? null : `${clause(run.reason)}; retrying (failed attempts: ${run.retry.attempt})`;
   if (run.run !== "ended") return null;
   if (run.how === "crash") return `starting again after a crash (${describeExit(run.exit)})`;
   return run.how === "lost" ? "starting again: it was lost with the machine or its tmux server" : null;
@@ -106,31 +129,20 @@ function ofLiving(session: SessionState, seen: RuntimeFacts, now: number, option
   const { turn } = session;
   // What a chat agent does is on record; what was seen of it may be older than that.
   const activity = session.kind === "chat" ? chatActivity(session) : seen.activity;
-  if (activity === "needs_input" || session.permissions.length > 0) return { status: "needs_input", reason: null };
+  if (activity === "needs_input" || session.permissions.length > 0) {
+    return { status: "needs_input", reason: session.kind === "chat" ? null : (seen.asks ?? null) };
+  }
   if (activity === "working") {
     const reason =
       turn.turn === "open" && turn.answerMayBeLost ? "the answer may be lost; the turn can be ended by force" : null;
     const stuck = isStuck("working", session.lastActivityAt, now, options.stuckAfterMs);
     return { status: stuck ? "stuck" : "working", reason };
   }
-  // A plain shell has nothing to tell; any other silence is not taken for idleness.
-  if (activity === null && session.role !== "shell") {
-    return { status: "unknown", reason: "alive, but nothing says what the agent is doing" };
-  }
+  if (activity === null && seen.starting === true) return { status: "starting", reason: null };
+  const failed = failedTurn(session);
   const { status, reason } = pullRequestStatus(session, now, options.trackerHeardAt ?? null);
-  return status === null ? { status: "idle", reason: reason ?? endedBadly(session) } : { status, reason };
+  // Silence is not taken for idleness: a command that reports nothing is alive, and that is all there is to know.
+  const alive = activity === null ? "running" : "idle";
+  if (failed === null) return { status: status ?? alive, reason };
+  return { status: status ?? alive, reason: failed.why, turnFailed: true };
 }
-
-/** Idle after a turn that came to nothing looks like idle after one that is done, unless it is said. */
-function endedBadly({ kind, turn }: SessionState): string | null {
-  if (kind !== "chat" || turn.turn !== "ended") return null;
-  return badEnds[turn.stopReason] ?? null;
-}
-
-const badEnds: Record<string, string> = {
-  error: "its last turn failed",
-  refusal: "the agent refused to go on",
-  max_tokens: "its last answer was cut at the model's limit",
-  max_turn_requests: "its last turn was cut at the agent's limit of requests",
-  orphaned_at_restart: "the agent was gone before it ended its last turn",
-};

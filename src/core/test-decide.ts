@@ -14,7 +14,7 @@ export type Row = [
   actions: Action[],
 ];
 
-export const stop = (why: Extract<Action, { do: "stop" }>["why"]): Action => ({ do: "stop", why, force: false });
+export const stop = (why: Extract<Action, { do: "stop" }>["why"]): Action => ({ do: "stop", why });
 export const recordEnd = (how: Extract<Action, { do: "record-end" }>["how"]): Action => ({
   do: "record-end",
   how,

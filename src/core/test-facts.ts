@@ -1,5 +1,5 @@
 /** Whole facts for tests, in one line each. A session is made by folding events, so that no test invents a state. */
-import type { SessionEvent } from "../protocol/event.ts";
+import type { FactEvent, IntentEvent, SessionEvent } from "../protocol/event.ts";
 import { asLaunchId, asProjectId, asPromptId, asSessionId, asTrashId } from "../protocol/ids.ts";
 import { reduce } from "../protocol/reduce.ts";
 import type { EndedHow, ExitStatus, SessionState, Want } from "../protocol/session.ts";
@@ -7,7 +7,7 @@ import type { Observed, RuntimeFacts, SessionFacts } from "./facts.ts";
 
 export const t0 = 1_000_000;
 export const firstLaunch = asLaunchId("launch-1");
-const otherLaunch = asLaunchId("launch-0");
+export const otherLaunch = asLaunchId("launch-0");
 
 export const created: Extract<SessionEvent, { type: "session.created" }> = {
   type: "session.created",
@@ -35,42 +35,42 @@ export function fold(events: (SessionEvent & { at?: number })[]): SessionState {
   return state;
 }
 
-export const prompt = (id: string): SessionEvent => ({
+export const prompt = (id: string): FactEvent => ({
   type: "prompt.admitted",
   promptId: asPromptId(id),
   text: `text of ${id}`,
   by: "person",
 });
-export const sending = (id: string): SessionEvent => ({
+export const sending = (id: string): FactEvent => ({
   type: "prompt.sending",
   promptId: asPromptId(id),
   launch: firstLaunch,
 });
-export const sent = (id: string): SessionEvent => ({ type: "prompt.sent", promptId: asPromptId(id), seenBy: "screen" });
-export const intent = (want: Want, by = "person"): SessionEvent => ({ type: "session.intent", want, by });
-export const ready: SessionEvent = {
+export const sent = (id: string): FactEvent => ({ type: "prompt.sent", promptId: asPromptId(id), seenBy: "screen" });
+export const intent = (want: Want, by = "person"): IntentEvent => ({ type: "session.intent", want, by }) as IntentEvent;
+export const ready: FactEvent = {
   type: "workspace.ready",
   path: created.workspacePath,
   branch: created.branch,
   branchCreated: true,
   base: "main",
 };
-export const trashed: SessionEvent = {
+export const trashed: FactEvent = {
   type: "workspace.trashed",
   trash: asTrashId("trash-1"),
   ref: null,
   uncommitted: 0,
   unpushed: 0,
 };
-export const started: SessionEvent = { type: "launch.started", launch: firstLaunch, how: "fresh", attempt: 1 };
-export const up: SessionEvent = { type: "launch.up", launch: firstLaunch, agent: null };
-export const failed: SessionEvent = {
+export const started: FactEvent = { type: "launch.started", launch: firstLaunch, how: "fresh", attempt: 1 };
+export const up: FactEvent = { type: "launch.up", launch: firstLaunch, agent: null };
+export const failed: FactEvent = {
   type: "launch.failed",
   launch: firstLaunch,
   reason: "no such binary",
   lastLines: [],
 };
-export const ended = (how: EndedHow, exit: ExitStatus | null = null, at?: number): SessionEvent & { at?: number } => ({
+export const ended = (how: EndedHow, exit: ExitStatus | null = null, at?: number): FactEvent & { at?: number } => ({
   type: "run.ended",
   launch: firstLaunch,
   how,
@@ -79,7 +79,7 @@ export const ended = (how: EndedHow, exit: ExitStatus | null = null, at?: number
   lastLines: [],
   ...(at === undefined ? {} : { at }),
 });
-export const conversation: SessionEvent = { type: "conversation.pinned", agentSessionId: "conversation-1" };
+export const conversation: FactEvent = { type: "conversation.pinned", agentSessionId: "conversation-1" };
 /** A session that was prompted in a known conversation and is up. */
 export const talked: SessionEvent[] = [
   created,
@@ -108,6 +108,8 @@ export function dead(exit: ExitStatus | null, more: Partial<RuntimeFacts> = {}):
 }
 
 export const aliveOther = alive({ launch: otherLaunch });
+/** Started by a daemon whose record was lost since. */
+export const aliveUnrecorded = alive({ launch: otherLaunch, unrecorded: true });
 
 export function factsOf(session: SessionState, more: Partial<Omit<SessionFacts, "session">> = {}): SessionFacts {
   return {

@@ -5,14 +5,16 @@
 import type { SessionEvent } from "../protocol/event.ts";
 import { asLaunchId, asPromptId, asSessionId, asTrashId, type LaunchId, type PromptId } from "../protocol/ids.ts";
 import { reduce } from "../protocol/reduce.ts";
-import type { ExitStatus, SessionState } from "../protocol/session.ts";
+import type { ExitStatus, Kind, SessionState, Want } from "../protocol/session.ts";
 import { decide } from "./decide.ts";
-import type { Action, SessionFacts } from "./facts.ts";
-import { applyVerb, type Verb } from "./lifecycle.ts";
+import type { Action, SessionFacts, StopReason } from "./facts.ts";
+import { applyVerb, conversionEvents, policyActors, type Verb } from "./lifecycle.ts";
 import { isLive } from "./runs.ts";
 import { created } from "./test-facts.ts";
 
 export interface Process {
+  /** A runtime sees its own kind alone. */
+  kind: Kind;
   launch: LaunchId;
   alive: boolean;
   exit: ExitStatus | null;
@@ -21,6 +23,7 @@ export interface Process {
   asking: boolean;
   /** Survives this many stops. */
   stubborn: number;
+  startedAt: number;
 }
 
 export type Sight = "clear" | "runtime-unknown" | "disk-unknown" | "blind";
@@ -31,6 +34,10 @@ export interface Sim {
   events: SessionEvent[];
   processes: Process[];
   disk: { path: "none" | "half" | "whole"; trash: boolean };
+  /** The intent that moved it there. */
+  trashedBy: SessionEvent | null;
+  /** A backup of the record. */
+  kept: Pick<Sim, "state" | "events" | "wanted"> | null;
   /** A command that makes the worktree runs; it outlives the daemon. */
   making: boolean;
   /** Whether there ever was a whole worktree: from then on it must be somewhere. */
@@ -40,9 +47,45 @@ export interface Sim {
   sight: Sight;
   nextLaunch: LaunchOutcome;
   canResume: boolean;
-  /** The person's last word was kill or delete: whatever is written afterwards, it stays that way. */
+  /** The last word was kill or delete: whatever is written afterwards, it stays that way. */
   over: boolean;
+  /** What the last verb that was taken asked for. Nothing but another verb may change it. */
+  wanted: Want;
+  /** A conversation that the agent was asked to delete. */
+  discarded: string | null;
+  /** The launch that is to be replaced; known to the daemon alone. */
+  restart: LaunchId | null;
 }
+
+/** Every verb there is, with those that policies act by. `restart` changes no intent. */
+export const verbNames = [
+  "stop",
+  "snooze",
+  "wake",
+  "archive",
+  "unarchive",
+  "kill",
+  "delete",
+  "restore",
+  "prompt",
+  "convert",
+  "convert-fresh",
+  "idle-stop",
+  "halt",
+  "end-snooze",
+  "cleanup",
+  "restart",
+] as const;
+export type VerbName = (typeof verbNames)[number];
+
+/** A verb with what was true when it was planned: a policy may look long before it writes. */
+export type Planned = Verb | { verb: "restart"; launch: LaunchId | null };
+
+const actors: Partial<Record<Planned["verb"], string>> = {
+  "idle-stop": policyActors.idleStop,
+  "end-snooze": policyActors.snoozeTimer,
+  cleanup: policyActors.cleanup,
+};
 
 export class World {
   now = 1_000_000;
@@ -59,6 +102,8 @@ export class World {
       events: [created],
       processes: [],
       disk: { path: "none", trash: false },
+      trashedBy: null,
+      kept: null,
       making: false,
       worked: false,
       typed: new Map(),
@@ -67,31 +112,109 @@ export class World {
       nextLaunch: "works",
       canResume,
       over: false,
+      wanted: { want: "running" },
+      discarded: null,
+      restart: null,
     });
   }
 
   /** One transaction; the change looks at the state as it is now. */
-  commit(sim: Sim, change: (state: SessionState) => SessionEvent[]): void {
+  commit(sim: Sim, change: (state: SessionState) => readonly SessionEvent[]): void {
     for (const event of change(sim.state)) {
       sim.state = reduce(sim.state, { ...event, seq: sim.state.seq + 1, at: this.now });
       sim.events.push(event);
     }
   }
 
-  verb(sim: Sim, verb: Exclude<Verb, { verb: "prompt" }> | { verb: "prompt" }): void {
-    const whole: Verb =
-      verb.verb === "prompt" ? { ...verb, promptId: asPromptId(`p-${++this.#minted}`), text: "text" } : verb;
+  keepRecord(sim: Sim): void {
+    sim.kept = { state: sim.state, events: [...sim.events], wanted: sim.wanted };
+  }
+
+  /** The record is from now on what it was; the world is not. What was asked since and left no trace is forgotten. */
+  putRecordBack(sim: Sim): void {
+    if (sim.kept === null) return;
+    const { state, events, wanted } = sim.kept;
+    Object.assign(sim, { state, events: [...events], wanted, over: false, discarded: null });
+    // The daemon that starts with it finds agents of the other kind first.
+    const other = sim.processes.find(({ kind, launch }) => kind !== state.kind && !this.#isRecorded(sim, launch));
+    if (other === undefined) return;
+    this.commit(sim, () => [{ type: "session.converted", kind: other.kind, by: "recovery" }]);
+    sim.wanted = sim.state.intent;
+  }
+
+  #isRecorded(sim: Sim, launch: LaunchId): boolean {
+    return sim.events.some(
+      (event) => (event.type === "launch.started" || event.type === "launch.adopted") && event.launch === launch,
+    );
+  }
+
+  plan(sim: Sim, name: VerbName): Planned {
+    const { state } = sim;
+    switch (name) {
+      case "prompt":
+        return { verb: name, promptId: asPromptId(`p-${++this.#minted}`), text: "text" };
+      case "snooze":
+        return { verb: name, until: this.now + 5_000 };
+      case "convert":
+      case "convert-fresh": {
+        const kind = state.kind === "chat" ? "terminal" : "chat";
+        return { verb: "convert", kind, fresh: name === "convert-fresh", handsOver: sim.canResume };
+      }
+      case "idle-stop":
+        return { verb: name, quietSince: Math.max(state.lastActivityAt, state.intent.at) };
+      case "end-snooze":
+        return { verb: name, snooze: state.intent.seq };
+      case "cleanup":
+        return { verb: name, judged: state };
+      case "restart":
+        return { verb: name, launch: state.run.run === "up" ? state.run.launch : null };
+      case "stop":
+      case "wake":
+      case "archive":
+      case "unarchive":
+      case "kill":
+      case "delete":
+      case "restore":
+      case "halt":
+        return { verb: name };
+      default:
+        return name satisfies never;
+    }
+  }
+
+  /** Says whether it was taken. */
+  verb(sim: Sim, verb: Planned): boolean {
+    if (verb.verb === "restart") {
+      sim.restart = verb.launch;
+      return true;
+    }
     const agent = sim.processes.some((process) => process.alive) ? "alive" : "down";
-    const answer = applyVerb(sim.state, whole, { by: "person", agent });
-    if (!answer.ok) return;
+    const answer = applyVerb(sim.state, verb, { by: actors[verb.verb] ?? "person", agent });
+    if (!answer.ok) return false;
+    this.now += 1;
+    for (const event of answer.events) {
+      if (event.type !== "session.intent") continue;
+      sim.wanted = event.want;
+      sim.over = event.want.want === "killed" || event.want.want === "deleted";
+    }
     this.commit(sim, () => answer.events);
-    if (verb.verb === "kill" || verb.verb === "delete") sim.over = true;
-    if (verb.verb === "restore") sim.over = false;
+    return true;
+  }
+
+  /** What a daemon knows that is gone with it. */
+  crash(): void {
+    for (const sim of this.sims) sim.restart = null;
+  }
+
+  #found(sim: Sim): Process | undefined {
+    const expected = "launch" in sim.state.run ? sim.state.run.launch : null;
+    const own = sim.processes.filter(({ kind }) => kind === sim.state.kind);
+    return own.find(({ launch }) => launch !== expected) ?? own[0];
   }
 
   facts(sim: Sim, lookAgainAt: number | null = null): SessionFacts {
     const expected = "launch" in sim.state.run ? sim.state.run.launch : null;
-    const process = sim.processes.find(({ launch }) => launch !== expected) ?? sim.processes[0];
+    const process = this.#found(sim);
     const common = {
       session: sim.state,
       workspace:
@@ -104,7 +227,9 @@ export class World {
       canResume: sim.canResume,
       lookAgainAt,
       workspaceInTrash: sim.disk.trash,
+      trashedUnrecorded: sim.trashedBy !== null && !sim.events.includes(sim.trashedBy),
       beingMade: sim.making,
+      restartAsked: sim.state.run.run === "up" && sim.state.run.launch === sim.restart,
     };
     if (sim.sight === "runtime-unknown")
       return { ...common, runtime: { is: "unknown", why: "runtime" }, absence: null };
@@ -112,9 +237,10 @@ export class World {
     if (process === undefined) return { ...common, runtime: { is: "absent" }, absence: this.#absence(sim, expected) };
     const agent = process.alive ? ({ alive: true } as const) : ({ alive: false, exit: process.exit } as const);
     const activity = process.asking ? "needs_input" : sim.state.turn.turn === "open" ? "working" : "idle";
+    const unrecorded = process.launch !== expected && !this.#isRecorded(sim, process.launch);
     return {
       ...common,
-      runtime: { is: "known", value: { launch: process.launch, agent, activity, lastLines: [] } },
+      runtime: { is: "known", value: { launch: process.launch, agent, activity, lastLines: [], unrecorded } },
       absence: null,
     };
   }
@@ -125,13 +251,14 @@ export class World {
     return sim.state.run.run === "up" ? "identity-gone" : null;
   }
 
-  /** Observes, decides, and performs the first action; yields wherever the daemon could die. */
-  *turn(sim: Sim): Generator<void, "acted" | Extract<Action, { do: "wait" }> | "quiet"> {
+  /** Observes, decides, and performs the first action; yields a name wherever the daemon could die. */
+  *turn(sim: Sim): Generator<string, "acted" | Extract<Action, { do: "wait" }> | "quiet"> {
     const [action] = decide(this.facts(sim), this.now);
     if (action === undefined) return "quiet";
     if (action.do === "wait") return action;
-    yield;
-    yield* this.#perform(sim, action);
+    yield action.do;
+    let step = 0;
+    for (const _step of this.#perform(sim, action)) yield `${action.do}, step ${++step}`;
     return "acted";
   }
 
@@ -166,9 +293,32 @@ export class World {
         yield* this.#launch(sim, action);
         return;
       case "adopt": {
-        const launch = sim.processes[0]?.launch;
+        const launch = sim.processes.find(({ kind }) => kind === sim.state.kind)?.launch;
         if (launch === undefined) return;
         this.commit(sim, () => [{ type: "launch.adopted", launch, agent: null }]);
+        return;
+      }
+      case "adopt-unrecorded": {
+        const found = this.#found(sim);
+        if (found === undefined) return;
+        const { launch, alive, startedAt } = found;
+        if (alive) this.verb(sim, { verb: "recover-running", startedAt });
+        yield;
+        this.commit(sim, ({ turn, workspace, workspacePath: path, branch, base }) => [
+          ...(workspace.at !== "ready" && alive && sim.disk.path === "whole"
+            ? [{ type: "workspace.ready" as const, path, branch, base, branchCreated: true }]
+            : []),
+          ...(turn.turn === "open" ? [{ type: "turn.ended" as const, stopReason: "orphaned_at_restart" }] : []),
+          { type: "launch.adopted", launch, agent: null },
+        ]);
+        return;
+      }
+      case "stay-ended": {
+        const { seq } = sim.state.intent;
+        yield;
+        const trash = asTrashId("trash");
+        const found = [{ type: "workspace.trashed" as const, trash, ref: null, uncommitted: 0, unpushed: 0 }];
+        this.verb(sim, { verb: "recover-end", intent: seq, found });
         return;
       }
       case "deliver":
@@ -189,13 +339,20 @@ export class World {
         ]);
         return;
       case "stop":
-        yield* this.#stop(sim);
+        yield* this.#stop(sim, action.why);
         return;
-      case "wake":
-        this.commit(sim, ({ intent }) =>
-          intent.want === "snoozed" ? [{ type: "session.intent", want: { want: "running" }, by: "snooze-timer" }] : [],
-        );
+      case "convert": {
+        const planned = sim.state;
+        yield;
+        this.commit(sim, (now) => conversionEvents(planned, now, false));
         return;
+      }
+      case "wake": {
+        const due = this.plan(sim, "end-snooze");
+        yield;
+        this.verb(sim, due);
+        return;
+      }
       default:
         action satisfies never;
     }
@@ -220,6 +377,14 @@ export class World {
     sim.bootOf.set(launch, this.boot);
     yield;
     const conversation = how === "resume" ? agentSessionId! : `conversation-${this.#minted}`;
+    if (how === "resume" && conversation === sim.discarded) {
+      this.commit(sim, () => [
+        { type: "launch.failed", launch, reason: "there is no such conversation", lastLines: [] },
+        ...(given === undefined ? [] : [{ type: "prompt.requeued" as const, promptId: given, reason: "not started" }]),
+        { type: "context.reset", reason: "it is gone", previous: conversation },
+      ]);
+      return;
+    }
     if (sim.nextLaunch === "fails") {
       this.commit(sim, () => [
         { type: "launch.failed", launch, reason: "it does not start", lastLines: [] },
@@ -230,7 +395,9 @@ export class World {
     this.tmuxServer = true;
     const dies = sim.nextLaunch === "dies";
     const exit = dies ? { code: 1, signal: null } : null;
-    sim.processes.push({ launch, alive: !dies, exit, conversation, asking: false, stubborn: 0 });
+    const startedAt = (this.now += 1);
+    const { kind } = sim.state;
+    sim.processes.push({ kind, launch, alive: !dies, exit, conversation, asking: false, stubborn: 0, startedAt });
     if (given !== undefined) this.#type(sim, given);
     yield;
     this.commit(sim, () => [
@@ -273,14 +440,20 @@ export class World {
     sim.typed.set(promptId, (sim.typed.get(promptId) ?? 0) + 1);
   }
 
-  *#stop(sim: Sim): Generator<void> {
-    const { run } = sim.state;
-    for (const process of sim.processes) {
+  *#stop(sim: Sim, why: StopReason): Generator<void> {
+    const { run, kind, intent, agentSessionId } = sim.state;
+    const discards =
+      why === "convert" && kind === "chat" && intent.want === "running" && intent.convert?.fresh === true;
+    if (discards) sim.discarded = agentSessionId;
+    if (discards) yield;
+    for (const process of sim.processes.filter((one) => one.kind === kind)) {
       if (process.stubborn-- > 0) return;
+      if (process.alive && !this.#isRecorded(sim, process.launch))
+        throw new Error("an agent ended that is not on record");
       if (process.alive) Object.assign(process, { alive: false, exit: { code: null, signal: "SIGTERM" } });
       yield;
     }
-    sim.processes = [];
+    sim.processes = sim.processes.filter((one) => one.kind !== kind);
     yield;
     if (!isLive(run)) return;
     this.commit(sim, ({ run: now }) =>
@@ -297,10 +470,14 @@ export class World {
       sim.disk.path = "none";
       sim.worked = false;
       yield;
-      this.commit(sim, () => [{ type: "workspace.gone", reason: "never made" }]);
+      this.commit(sim, () => [{ type: "workspace.gone", reason: "never made", neverMade: true }]);
       return;
     }
-    if (sim.disk.path !== "none") sim.disk = { path: "none", trash: true };
+    const by = sim.events.findLast(({ type }) => type === "session.intent") ?? null;
+    if (sim.disk.path !== "none") {
+      sim.disk = { path: "none", trash: true };
+      sim.trashedBy = by;
+    }
     yield;
     this.commit(sim, () => [
       sim.disk.trash

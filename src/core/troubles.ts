@@ -1,8 +1,10 @@
 /** Whether what a reaction is about is so, and what exactly: by content, so that the same thing has the same key. */
 import { reactionActor, type ReactionName } from "../protocol/reaction.ts";
+import { pullRequestStatuses, type Status } from "../protocol/session.ts";
 import type { SeenPullRequest, PullRequestFacts, ReviewThread } from "../protocol/tracker.ts";
 import { contentKey } from "./outside-text.ts";
 import { inWords, isApprovedAndGreen, sortChecks, staleAfterMs } from "./pull-request-status.ts";
+import { failedTurn } from "./failed-turn.ts";
 import type { ReactionFacts } from "./reactions.ts";
 
 /** Some checks are never finished; after this the failed ones are not kept waiting for them. */
@@ -42,6 +44,8 @@ export function troublesOf(reaction: ReactionName, facts: ReactionFacts, now: nu
       return idle(facts, now);
     case "needs-input":
       return asking(facts);
+    case "turn-failed":
+      return failing(facts, now);
     case "exited":
       return ended(facts, now);
     case "all-done":
@@ -152,24 +156,53 @@ function idle(facts: ReactionFacts, now: number): Found {
   ]);
 }
 
-function asking({ session, status }: ReactionFacts): Found {
+function asking({ session, status, reason }: ReactionFacts): Found {
   if (status !== "needs_input") return known([]);
   const questions = session.permissions.map(({ requestId }) => requestId);
+  // Seen, but not on record yet: its record is the key, and the key of the moment before would notify twice.
+  if (questions.length === 0 && session.activity?.activity !== "needs_input") return { is: "unclear" };
   const key = questions.length > 0 ? contentKey(questions.join("\n")) : String(session.activity?.at ?? session.seq);
   const what = session.permissions[0]?.title;
-  return known([
-    trouble(`asks:${key}`, what === undefined ? "The agent waits for an answer." : `The agent asks: ${what}`, null),
-  ]);
+  const why = what === undefined ? asSentence(reason ?? "The agent waits for an answer") : `The agent asks: ${what}`;
+  return known([trouble(`asks:${key}`, why, null)]);
 }
 
-function ended({ session, status }: ReactionFacts, now: number): Found {
+const betweenTurns: ReadonlySet<Status> = new Set<Status>(["idle", ...pullRequestStatuses]);
+
+function failing({ session, status, turnFailed = false }: ReactionFacts, now: number): Found {
+  const failed = failedTurn(session);
+  // A turn that is still open may fail as the one before did: only its end proves anything.
+  if (failed === null) return known([], betweenTurns.has(status));
+  const at = session.turn.turn === "ended" ? session.turn.at : (session.cutTurn?.at ?? 0);
+  // Not while the agent is down or coming back: then that is the news, or it is about to be.
+  if (!turnFailed || now - at > newsMs) return { is: "unclear" };
+  return known([trouble(failed.key, asSentence(failed.why), null)]);
+}
+
+function ended({ session, status, reason, lostTogether }: ReactionFacts, now: number): Found {
   if (status === "unknown" || status === "starting") return { is: "unclear" };
   if ((status !== "exited" && status !== "failed") || (session.run.run !== "ended" && session.run.run !== "failed")) {
     // That our own message brought it back proves nothing: one that ends after each turn would be called back for ever.
     return known([], status === "done" || session.intent.by !== reactionActor);
   }
   // Whoever starts this daemon does not want to hear of everything that ever ended.
-  if (now - session.run.at > newsMs) return { is: "unclear" };
-  const why = status === "exited" ? "The agent ended by itself." : "The agent does not start, or does not stay up.";
-  return known([trouble(`end:${session.run.seq}`, why, null)]);
+  if (now - session.run.at > newsMs || lostTogether === "announced-by-another") return { is: "unclear" };
+  return known([trouble(`end:${session.run.seq}`, whyEnded(status, reason ?? null, lostTogether ?? []), null)]);
+}
+
+const namedSessions = 5;
+
+function whyEnded(status: Status, reason: string | null, lost: readonly string[]): string {
+  if (status === "exited") return "The agent exited on its own.";
+  if (lost.length < 2)
+    return `The agent is down: ${asSentence(reason ?? "it does not start, or does not stay up", "")}`;
+  const names = lost.slice(0, namedSessions).join(", ");
+  const more = lost.length > namedSessions ? ` and ${lost.length - namedSessions} more` : "";
+  return `${lost.length} sessions were lost with the machine or its tmux server and not restarted: ${names}${more}. Restore them: holdfast session restore --all`;
+}
+
+/** A reason is a fragment; a notification is a sentence. */
+function asSentence(reason: string, first = reason.charAt(0).toUpperCase()): string {
+  const text = first === "" ? reason : `${first}${reason.slice(1)}`;
+  return /[.!?…]$/.test(text) ? text : `${text}.`;
 }

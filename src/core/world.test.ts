@@ -3,23 +3,26 @@ import { expect, test } from "vitest";
 import { massDeath } from "./mass-death.ts";
 import { decide } from "./decide.ts";
 import { restOf } from "./runs.ts";
-import { World, type LaunchOutcome, type Sight, type Sim } from "./test-world.ts";
+import { World, type LaunchOutcome, type Sight, type Sim, type VerbName } from "./test-world.ts";
+import { agentDoes, checkAlways, faultAtRest, settle, type AgentDoes } from "./test-world-checks.ts";
 
-type VerbName = Parameters<World["verb"]>[1]["verb"];
 /** What is chosen at random: a verb, a bit of the daemon's work cut off anywhere, or something that befalls the world. */
 type Step =
   | { step: "verb"; on: number; verb: VerbName }
   | { step: "daemon"; on: number; turns: number; diesAfter: number | null; meanwhile: VerbName | null; at: number }
-  | { step: "agent"; on: number; does: "exits" | "crashes" | "vanishes" | "asks" | "goes on" | "answers" | "digs in" }
+  | { step: "agent"; on: number; does: AgentDoes }
   | { step: "world"; does: "reboot" | "tmux dies" | "time"; ms: number }
   | { step: "sight"; on: number; sight: Exclude<Sight, "blind"> }
-  | { step: "next launch"; on: number; outcome: LaunchOutcome };
+  | { step: "next launch"; on: number; outcome: LaunchOutcome }
+  | { step: "record"; on: number; does: "keep" | "put back" };
 
 const on = fc.nat({ max: 2 });
 const verb = fc.oneof(
   { arbitrary: fc.constantFrom("prompt" as const), weight: 8 },
   { arbitrary: fc.constantFrom("stop" as const, "snooze", "wake", "archive", "unarchive", "kill"), weight: 6 },
   { arbitrary: fc.constantFrom("restore" as const), weight: 5 },
+  { arbitrary: fc.constantFrom("convert" as const, "convert-fresh", "restart"), weight: 3 },
+  { arbitrary: fc.constantFrom("idle-stop" as const, "halt", "cleanup"), weight: 2 },
   { arbitrary: fc.constantFrom("delete" as const), weight: 1 },
 );
 const daemon = fc.record({
@@ -86,6 +89,53 @@ test("[CORE-10] [KILL-1] whatever happens and wherever the daemon dies: one agen
   );
 });
 
+const recordStep = fc.record({
+  step: fc.constant("record" as const),
+  on,
+  does: fc.constantFrom("keep" as const, "put back" as const),
+});
+
+test("[HOME-202] with a record that is older than the world: no agent is ended that it does not know, one at most runs, a worktree in the trash stays there, and it comes to rest", () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.oneof({ arbitrary: aStep, weight: 6 }, { arbitrary: recordStep, weight: 1 }), {
+        maxLength: 60,
+        size: "max",
+      }),
+      (steps) => {
+        const world = new World();
+        world.spawn("terminal", false);
+        world.spawn("chat", true);
+        world.spawn("terminal", true);
+        for (const step of steps) {
+          take(world, step);
+          // Prompts that were sent after the backup are not on record; whether they are sent again is not judged here.
+          for (const sim of world.sims) checkAlways({ ...sim, typed: new Map() });
+        }
+        const endedSince = world.sims.filter(lostItsKill);
+        settle(world);
+        for (const sim of endedSince) expect([sim.state.intent.want, sim.disk.path]).toEqual(["killed", "none"]);
+        // A worktree that an older record has as planned may be prepared again under its agent; that ends without us.
+        for (const sim of world.sims) expect(faultAtRest({ ...sim, events: [], making: false })).toBeNull();
+      },
+    ),
+    { numRuns: 4_000 },
+  );
+});
+
+/** Wanted running by a record that is older than the move of its worktree to the trash. */
+function lostItsKill({ state, disk, trashedBy, events, processes }: Sim): boolean {
+  const due = state.intent.want === "running" && state.workspace.at === "ready" && restOf(state, true) === null;
+  return (
+    due &&
+    disk.path === "none" &&
+    disk.trash &&
+    trashedBy !== null &&
+    !events.includes(trashedBy) &&
+    processes.length === 0
+  );
+}
+
 function take(world: World, step: Step): void {
   const sim = "on" in step ? world.sims[step.on]! : world.sims[0]!;
   switch (step.step) {
@@ -111,6 +161,10 @@ function take(world: World, step: Step): void {
     case "next launch":
       sim.nextLaunch = step.outcome;
       return;
+    case "record":
+      if (step.does === "keep") world.keepRecord(sim);
+      else world.putRecordBack(sim);
+      return;
     default:
       step satisfies never;
   }
@@ -121,106 +175,14 @@ function work(world: World, sim: Sim, { turns, diesAfter, meanwhile, at }: Extra
   for (let left = turns; left > 0; left--) {
     for (const turn = world.turn(sim); turn.next().done !== true; count++) {
       // The generator is dropped here, as a SIGKILL drops everything that was not written down.
-      if (count === diesAfter) return;
+      if (count === diesAfter) return world.crash();
       if (count === at && meanwhile !== null) ask(world, sim, meanwhile);
     }
   }
 }
 
 function ask(world: World, sim: Sim, verb: VerbName): void {
-  if (verb === "rename") return;
-  world.verb(sim, verb === "snooze" ? { verb, until: world.now + 5_000 } : { verb });
-}
-
-function agentDoes(world: World, sim: Sim, does: Extract<Step, { step: "agent" }>["does"]): void {
-  const process = sim.processes.find(({ alive }) => alive);
-  if (process === undefined) return;
-  switch (does) {
-    case "exits":
-      return void Object.assign(process, { alive: false, exit: { code: 0, signal: null } });
-    case "crashes":
-      return void Object.assign(process, { alive: false, exit: { code: 0, signal: "SIGSEGV" } });
-    case "vanishes":
-      sim.processes = [];
-      return;
-    case "asks":
-      process.asking = true;
-      return;
-    case "goes on":
-      process.asking = false;
-      return;
-    case "digs in":
-      process.stubborn = 2;
-      return;
-    case "answers":
-      return world.commit(sim, ({ turn }) =>
-        turn.turn === "open" ? [{ type: "turn.ended", stopReason: "end_turn" }] : [],
-      );
-    default:
-      does satisfies never;
-  }
-}
-
-/** Everything can be seen again, agents answer, and the daemon works until there is nothing left to do. */
-function settle(world: World): void {
-  for (const sim of world.sims) Object.assign(sim, { sight: "clear" });
-  for (let round = 0; round < 300; round++) {
-    let acted = false;
-    const waits: number[] = [];
-    for (const sim of world.sims) {
-      agentDoes(world, sim, "goes on");
-      agentDoes(world, sim, "answers");
-      const turn = world.turn(sim);
-      let result = turn.next();
-      while (result.done !== true) result = turn.next();
-      if (result.value === "acted") acted = true;
-      else if (result.value !== "quiet" && sim.state.intent.want !== "snoozed") waits.push(result.value.until);
-    }
-    if (!acted && waits.length === 0) return;
-    if (!acted) world.now = Math.max(world.now, Math.min(...waits));
-  }
-  throw new Error("it does not come to rest");
-}
-
-function checkAlways(sim: Sim): void {
-  const { id, intent } = sim.state;
-  if (sim.over && intent.want !== "killed" && intent.want !== "deleted") throw new Error(`${id}: a kill was undone`);
-  if (sim.processes.filter(({ alive }) => alive).length > 1) throw new Error(`${id}: two agents`);
-  if (sim.worked && sim.disk.path !== "whole" && !sim.disk.trash) throw new Error(`${id}: worktree lost`);
-  for (const [prompt, times] of sim.typed) if (times > 1) throw new Error(`${id}: ${prompt} sent ${times} times`);
-}
-
-/** What is wrong with a session that has come to rest, or null. */
-function faultAtRest(sim: Sim): string | null {
-  const { state } = sim;
-  const { want } = state.intent;
-  const living = sim.processes.filter(({ alive }) => alive);
-  if (sim.making) return `${state.id}: ${want}, and its worktree is still being made`;
-  if (want !== "running" && sim.processes.length > 0) return `${state.id}: ${want}, and something is left`;
-  if (
-    (want === "killed" || want === "deleted") &&
-    (state.workspace.at === "ready" || state.workspace.at === "planned")
-  ) {
-    return `${state.id}: ${want}, and its worktree was not cleared away`;
-  }
-  const resting = restOf(state, true) !== null || state.workspace.at === "gone";
-  if (want === "running" && !resting) {
-    if (living.length !== 1 || state.run.run !== "up") return `${state.id}: wanted running, and is not`;
-    if (state.queue.length > 0) return `${state.id}: a prompt was left waiting`;
-    if (living[0]!.launch !== state.run.launch) return `${state.id}: not the launch on record`;
-  } else if (living.length > 0) return `${state.id}: an agent runs that should not`;
-  if (state.queue.some((prompt) => prompt.state === "sending")) return `${state.id}: a prompt was left half sent`;
-  for (const event of sim.events) {
-    if (event.type !== "prompt.admitted") continue;
-    const count = (type: "prompt.sent" | "prompt.doubtful"): number =>
-      sim.events.filter((other) => other.type === type && other.promptId === event.promptId).length;
-    const receipts = count("prompt.sent");
-    const waiting = state.queue.some((prompt) => prompt.promptId === event.promptId) ? 1 : 0;
-    if (receipts + count("prompt.doubtful") + waiting !== 1)
-      return `${state.id}: ${event.promptId} settled ${receipts} times`;
-    if (receipts === 1 && sim.typed.get(event.promptId) !== 1) return `${state.id}: a false receipt`;
-  }
-  return null;
+  world.verb(sim, world.plan(sim, verb));
 }
 
 function boardOf(count: number): World {

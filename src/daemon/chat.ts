@@ -5,14 +5,15 @@ import type { AnswerRequest, ConfigureRequest, PromptEditRequest } from "../prot
 import { HoldfastError } from "../protocol/error.ts";
 import { asPromptId } from "../protocol/ids.ts";
 import type { PermissionOption, SessionState } from "../protocol/session.ts";
-import type { Answers, WorkerJson } from "../protocol/wire.ts";
+import type { Answers } from "../protocol/answers.ts";
+import type { WorkerJson } from "../protocol/wire.ts";
 import { change } from "./change.ts";
 import type { Loop } from "./loop.ts";
 import type { Parts } from "./parts.ts";
 import { primerOf } from "./primer-events.ts";
 import { promptToSend } from "./prompt-text.ts";
 import { settled } from "./settled.ts";
-import { findSession, perform, whatRemains } from "./verbs.ts";
+import { findSession, noticesSince, perform, whatRemains } from "./verbs.ts";
 import { iso, sessionJson } from "./view.ts";
 
 /** Real agents end a cancelled turn within half a second; one that does not is told of, and may be ended by force. */
@@ -219,7 +220,7 @@ export async function restartAgent(parts: Parts, loop: Loop, ask: Ask): Promise<
     return { session: json, done: false, ...whatRemains(loop, latest(), json) };
   }
   const json = await settled(parts, loop, latest(), ask.signal);
-  return { session: json, remaining: [], done: true, notes: [] };
+  return { session: json, remaining: [], done: true, notes: noticesSince(parts, session) };
 }
 
 /** The same intent as a stop; only less time is given. */

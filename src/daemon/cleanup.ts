@@ -1,5 +1,6 @@
 /** `session cleanup`: asks the trackers, judges, ends what is completed, and names work that only a worktree holds. */
 import { planCleanup } from "../core/cleanup.ts";
+import { policyActors } from "../core/lifecycle.ts";
 import { judgeLanding, workLeft, type Landing } from "../core/landed.ts";
 import { bounded } from "../base/deadline.ts";
 import type { Ask } from "../ports/commands.ts";
@@ -8,6 +9,7 @@ import { messageOf } from "../protocol/error.ts";
 import { asSessionId } from "../protocol/ids.ts";
 import { primaryPullRequest } from "../protocol/reduce.ts";
 import type { SessionState } from "../protocol/session.ts";
+import { changeByPolicy } from "./change.ts";
 import { runtimeFacts } from "./facts.ts";
 import type { Loop } from "./loop.ts";
 import type { Parts } from "./parts.ts";
@@ -69,7 +71,7 @@ async function judge(
       const fresh = heardAt !== null && heardAt >= began;
       return {
         session,
-        status: currentStatus(parts, loop.observation(session), session).status,
+        status: currentStatus(parts, loop, session).status,
         runtime: runtimeFacts(loop.observation(session)),
         issueClosed: fresh && session.issueSeen !== undefined ? session.issueSeen.state === "closed" : null,
         pullRequestHeard: (parts.heardAt(session.id) ?? 0) >= began,
@@ -93,14 +95,19 @@ async function landedElsewhere(parts: Parts, session: SessionState): Promise<boo
 /** Judged once more right before it is ended: the person may have brought it back meanwhile. */
 async function cleanOne(parts: Parts, loop: Loop, ask: Ask, line: CleanupLine, judging: Judging): Promise<CleanupLine> {
   const session = parts.store.session(asSessionId(line.session));
-  const now = session === null ? undefined : (await judge(parts, loop, [session], judging))[0];
+  if (session === null) return { session: line.session, outcome: "skipped", why: "it is gone" };
+  const now = (await judge(parts, loop, [session], judging))[0];
   if (now?.outcome !== "would-kill") return now ?? { session: line.session, outcome: "skipped", why: "it is gone" };
   const { notes = [] } = await left(parts, line);
+  // Written only over the session that was judged; then a kill like any other.
+  const ended = await changeByPolicy(parts, session, { verb: "cleanup", judged: session }, policyActors.cleanup);
+  if (ended.intent.want !== "killed")
+    return { session: line.session, outcome: "skipped", why: "something was asked of it meanwhile" };
   const killed = await perform(parts, loop, "kill", {
     ...ask,
     params: { id: line.session },
     body: {},
-    actor: "cleanup",
+    actor: policyActors.cleanup,
   });
   if (!killed.done) return { session: line.session, outcome: "error", why: killed.notes.join(" ") };
   // Where it went and how to get it back is the kill's own word; commits that were merged need no word.

@@ -1,27 +1,30 @@
 /** What clients may ask of the daemon, one handler a route. */
 import { build, version } from "../base/build.ts";
-import { isCleared, isLive, restOf } from "../core/runs.ts";
+import { isCleared, isLive } from "../core/runs.ts";
 import type { Ask, Handlers, RawBody } from "../ports/commands.ts";
 import type { ProjectRow } from "../ports/store.ts";
 import type { TrashEntry } from "../ports/workspace.ts";
 import type { ProjectAddRequest, RefreshRequest } from "../protocol/command.ts";
 import { HoldfastError } from "../protocol/error.ts";
 import { eventPageChars } from "../protocol/event-page.ts";
-import type { SessionId } from "../protocol/ids.ts";
-import type { Answers, FindingJson, InfoJson, ProjectJson, SessionJson, TrashJson } from "../protocol/wire.ts";
+import type { Answers } from "../protocol/answers.ts";
+import type { FindingJson, InfoJson, ProjectJson, SessionJson, TrashJson } from "../protocol/wire.ts";
+import { isOlder } from "../protocol/trash-age.ts";
+import { change } from "./change.ts";
 import { emptyEntry } from "./empty-trash.ts";
 import { fenced } from "./fence.ts";
+import { Halt } from "./halt.ts";
 import type { Loop } from "./loop.ts";
 import type { Parts } from "./parts.ts";
 import { PendingSpawns } from "./pending-spawns.ts";
 import type { PushDoor } from "./push-door.ts";
 import type { TrackingDoor } from "./tracking-door.ts";
+import { trashDaysOf, trashUntil } from "./trash-days.ts";
 import { findSession, perform, type PlainVerb } from "./verbs.ts";
 import { eventJson, iso, sessionJson } from "./view.ts";
 
 /** An answer holds at most so many events; the caller asks again behind the last one. */
 const maxEvents = 10_000;
-const haltDeadlineMs = 15_000;
 /** A whole screen of a large terminal; more is scrollback, up to what tmux keeps. */
 const defaultScreenLines = 60;
 const maxScreenLines = 20_000;
@@ -31,6 +34,8 @@ export interface CommandsOptions {
   /** Ends the daemon once the answer is on its way. */
   shutDown: () => void;
   readOnly: boolean;
+  /** Projects were added or removed. */
+  onProjects: () => void;
   /** The person's own configuration, whether or not it is there. */
   configFile: string;
   /** argv of the command line of this build. */
@@ -43,8 +48,7 @@ export interface CommandsOptions {
 
 export function createCommands(parts: Parts, loop: Loop, options: CommandsOptions): Handlers {
   const { store } = parts;
-  /** Once the sessions are being halted nothing new is begun. */
-  let halting = false;
+  const halt = new Halt(parts, loop, options.shutDown);
   const pending = new PendingSpawns();
   const verb =
     (name: PlainVerb) =>
@@ -63,16 +67,9 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
     info: () => options.info(),
     daemonStop: async (ask) => {
       const { haltSessions = false } = ask.body as { haltSessions?: boolean };
-      halting = haltSessions;
-      try {
-        const answer = haltSessions
-          ? await haltAll(parts, loop, ask)
-          : { kept: liveCount(parts), halted: [], remaining: [] };
-        if (answer.remaining.length === 0) options.shutDown();
-        return answer;
-      } finally {
-        halting = false;
-      }
+      if (haltSessions) return halt.begin(ask.actor);
+      options.shutDown();
+      return { kept: liveCount(parts), halted: [], remaining: [] };
     },
     sessions: ({ query }) =>
       store
@@ -81,7 +78,7 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
         .map(json),
     session: (ask) => json(findSession(parts, ask)),
     spawn: async (ask) => {
-      if (halting) throw new HoldfastError("conflict", "The sessions are being stopped; nothing new is started.");
+      if (halt.isOn) throw new HoldfastError("conflict", "The sessions are being stopped; nothing new is started.");
       return (await import("./spawn.ts")).spawn(parts, loop, options.tracking, pending, ask);
     },
     spawning: ({ params }) => ({ session: pending.awaited(params["id"] ?? "") }),
@@ -95,9 +92,7 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
     snooze: verb("snooze"),
     rename: async (ask) => {
       const { title } = ask.body as { title: string };
-      return json(
-        await store.change(findSession(parts, ask).id, () => [{ type: "session.renamed", title, by: ask.actor }]),
-      );
+      return json(await change(parts, loop, findSession(parts, ask), { verb: "rename", title }, ask.actor));
     },
     prompt: async (ask) => (await import("./prompts.ts")).admitPrompt(parts, loop, ask),
     events: (ask) => {
@@ -125,10 +120,15 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
       const { path } = ask.body as ProjectAddRequest;
       const rows = await parts.projects.at(path, store.projects());
       for (const row of rows) await store.putProject(row);
+      options.onProjects();
       return Promise.all(rows.map((row) => projectJson(parts, row)));
     },
-    projectRemove: (ask) => removeProject(parts, ask),
-    trash: async () => (await parts.workspaces.listTrash()).map(trashJson),
+    projectRemove: async (ask) => {
+      const removed = await removeProject(parts, ask);
+      options.onProjects();
+      return removed;
+    },
+    trash: async () => (await parts.workspaces.listTrash()).map(trashJson(parts)),
     trashRestore: (ask) => restoreFromTrash(parts, loop, ask),
     trashEmpty: (ask) => emptyTrash(parts, ask),
     doctor: async ({ query, signal }) => {
@@ -183,33 +183,6 @@ function liveCount(parts: Parts): number {
   return parts.store.sessions().filter(({ run }) => isLive(run)).length;
 }
 
-/** Everything that runs or is being ended, and everything that would be started: also a session that is still being made. */
-async function haltAll(parts: Parts, loop: Loop, ask: Ask): Promise<Answers["daemonStop"]> {
-  const wanted = parts.store
-    .sessions()
-    .filter(
-      (session) =>
-        isLive(session.run) ||
-        loop.isBusy(session.id) ||
-        (session.intent.want === "running" && restOf(session, parts.restore) === null),
-    );
-  const isDown = (id: SessionId): boolean => {
-    const run = parts.store.session(id)?.run;
-    return !loop.isBusy(id) && (run === undefined || !isLive(run));
-  };
-  await Promise.all(
-    wanted.map(async ({ id }) => {
-      await parts.store.change(id, (state) =>
-        state.intent.want === "running" ? [{ type: "session.intent", want: { want: "stopped" }, by: ask.actor }] : [],
-      );
-      loop.asked(id);
-      await loop.waitFor(id, () => isDown(id), haltDeadlineMs);
-    }),
-  );
-  const ids = wanted.map(({ id }) => id);
-  return { kept: 0, halted: ids.filter(isDown), remaining: ids.filter((id) => !isDown(id)) };
-}
-
 async function projectJson(parts: Parts, row: ProjectRow): Promise<ProjectJson> {
   const { id, path, prefix, defaultBranch, agent, kind, tracker } = await parts.settings.forSession(row.id);
   const sessions = parts.store.sessions().filter((session) => session.project === row.id).length;
@@ -245,9 +218,24 @@ async function removeProject(parts: Parts, ask: Ask): Promise<ProjectJson> {
   return json;
 }
 
-function trashJson(entry: TrashEntry): TrashJson {
-  const { id, session, path, branch, ref, trashedAt, uncommitted, unpushed } = entry;
-  return { id, session, path, branch, ref, trashedAt: iso(trashedAt), uncommitted, unpushed };
+function trashJson(parts: Parts): (entry: TrashEntry) => TrashJson {
+  const until = trashUntil(parts);
+  const daysOf = trashDaysOf(parts);
+  return (entry) => {
+    const { id, session, path, branch, ref, trashedAt, uncommitted, unpushed } = entry;
+    return {
+      id,
+      session,
+      path,
+      branch,
+      ref,
+      trashedAt: iso(trashedAt),
+      keptUntil: until(entry),
+      days: daysOf(entry),
+      uncommitted,
+      unpushed,
+    };
+  };
 }
 
 async function findTrash(parts: Parts, id: string): Promise<TrashEntry> {
@@ -270,14 +258,14 @@ async function restoreFromTrash(parts: Parts, loop: Loop, ask: Ask): Promise<Tra
   }
   await parts.workspaces.restore(entry.id);
   loop.wake(null);
-  return trashJson(entry);
+  return trashJson(parts)(entry);
 }
 
 async function emptyTrash(parts: Parts, ask: Ask): Promise<TrashJson[]> {
   const { id, olderThanDays } = ask.body as { id?: string; olderThanDays?: number };
   const all = id === undefined ? await parts.workspaces.listTrash() : [await findTrash(parts, id)];
-  const before = parts.clock.now() - (olderThanDays ?? 0) * 24 * 3_600_000;
-  const chosen = all.filter((entry) => olderThanDays === undefined || entry.trashedAt < before);
+  const daysOf = trashDaysOf(parts);
+  const chosen = all.filter((entry) => olderThanDays === undefined || isOlder(daysOf(entry), olderThanDays));
   for (const entry of chosen) await emptyEntry(parts, entry, "the trash was emptied");
-  return chosen.map(trashJson);
+  return chosen.map(trashJson(parts));
 }

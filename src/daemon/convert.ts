@@ -1,61 +1,50 @@
-/** Hands a session's conversation over to the other kind: one side is fully stopped before the other begins. */
+/** `session convert`: the intent to run as the other kind is on record first; the loop stops one side and begins the other. */
 import type { Ask } from "../ports/commands.ts";
 import type { ConvertRequest } from "../protocol/command.ts";
 import { HoldfastError } from "../protocol/error.ts";
 import type { SessionState } from "../protocol/session.ts";
-import type { Answers } from "../protocol/wire.ts";
+import type { Answers } from "../protocol/answers.ts";
 import { change } from "./change.ts";
-import { forgetConversation } from "./forget-conversation.ts";
 import type { Loop } from "./loop.ts";
 import type { Parts } from "./parts.ts";
 import { settled } from "./settled.ts";
-import { findSession, noticesSince } from "./verbs.ts";
+import { findSession, noticesSince, whatRemains } from "./verbs.ts";
+import { sessionJson } from "./view.ts";
 
+/** After this the answer lists what remains; the daemon continues to convert. */
 const stopWaitMs = 15_000;
 
 export async function convert(parts: Parts, loop: Loop, ask: Ask): Promise<Answers["convert"]> {
-  const { kind, fresh = false } = ask.body as ConvertRequest;
+  const { kind, fresh = false, wait = true } = ask.body as ConvertRequest;
   const session = findSession(parts, ask);
-  refuse(parts, session, kind, fresh);
-  const isDown = (): boolean => {
-    const run = parts.store.session(session.id)?.run.run;
-    return run !== "up" && run !== "launching" && !loop.isBusy(session.id);
-  };
-  // Only the living agent can delete its copy, and only a conversation that is discarded may be deleted.
-  const discards = fresh && session.kind === "chat";
-  const asked = discards ? await parts.runtimes.chat.deleteConversation(session) : null;
-  await change(parts, loop, session, { verb: "stop" }, ask.actor);
-  loop.asked(session.id);
-  if (!(await loop.waitFor(session.id, isDown, stopWaitMs))) {
-    throw new HoldfastError("conflict", `${session.id} has not stopped yet; nothing was converted.`, {
-      hint: `It is being stopped: see holdfast session show ${session.id}, then try again.`,
-    });
-  }
-  if (asked !== null) await forgetConversation(parts, session, asked);
-  const state = await parts.store.change(session.id, (now) => [
-    { type: "session.converted", kind, by: ask.actor },
-    ...(fresh
-      ? [{ type: "context.reset" as const, reason: "asked for with --fresh", previous: now.agentSessionId }]
-      : []),
-    { type: "session.intent", want: { want: "running" }, by: ask.actor },
-  ]);
-  loop.asked(session.id);
-  const json = await settled(parts, loop, state, ask.signal);
-  return { session: json, remaining: [], done: true, notes: discards ? noticesSince(parts, session) : [] };
-}
-
-function refuse(parts: Parts, session: SessionState, kind: SessionState["kind"], fresh: boolean): void {
-  if (session.intent.want === "killed") {
-    throw new HoldfastError("conflict", "Session was killed", {
-      hint: `Bring it back first: holdfast session restore ${session.id}`,
-    });
-  }
-  if (session.kind === kind) throw new HoldfastError("conflict", `${session.id} is a ${kind} session already.`);
-  const agent = parts.agents.get(session.agent);
+  const agent = parts.agents.of(session);
   if (agent === null || agent[kind] === null)
     throw new HoldfastError("invalid", `${session.agent} has no ${kind} kind.`);
-  if (fresh || agent.handsOver === true || !session.prompted) return;
-  throw new HoldfastError("conflict", `${agent.label} cannot hand its conversation over to the other kind.`, {
-    hint: "With --fresh the conversation is discarded and a new one begins.",
+  const handsOver = agent.handsOver === true;
+  const asked = await change(parts, loop, session, { verb: "convert", kind, fresh, handsOver }, ask.actor);
+  loop.asked(session.id);
+  if (!wait) return { session: sessionJson(parts, loop, asked), remaining: [], done: false, notes: [] };
+  const latest = (): SessionState => parts.store.session(session.id) ?? asked;
+  await loop.waitFor(session.id, () => !isPending(latest()), stopWaitMs, ask.signal);
+  const state = latest();
+  if (state.intent.want !== "running") throw takenBack(state, kind);
+  if (isPending(state)) {
+    const json = sessionJson(parts, loop, state);
+    return { session: json, done: false, ...whatRemains(loop, state, json) };
+  }
+  const json = await settled(parts, loop, { ...state, seq: state.intent.seq }, ask.signal);
+  const notes = fresh && session.kind === "chat" ? noticesSince(parts, session) : [];
+  return { session: json, remaining: [], done: true, notes };
+}
+
+function isPending({ intent }: SessionState): boolean {
+  return intent.want === "running" && intent.convert !== undefined;
+}
+
+/** You, or a policy of yours, decided otherwise while it was being stopped. */
+function takenBack({ id, intent, kind: is }: SessionState, kind: string): HoldfastError {
+  const message = is === kind ? `it was ${intent.want} before its agent ran` : `it was ${intent.want} in the meantime`;
+  return new HoldfastError("conflict", `${message} and stays ${intent.want}.`, {
+    hint: `See holdfast session show ${id}.`,
   });
 }

@@ -6,13 +6,15 @@ export function runtimeFacts(observation: Observation | null): Observed<RuntimeF
   if (observation === null) return { is: "unknown", why: "not looked at yet" };
   const { seen } = observation;
   if (seen.is !== "known") return seen;
-  const { launch, agent, activity, lastLines, deaf = false, stale = false } = seen.value;
+  const { launch, agent, activity, lastLines, starting = false, deaf = false, stale = false } = seen.value;
   return {
     is: "known",
     value: {
       launch,
       agent: agent.alive ? { alive: true } : agent,
       activity: activity?.activity ?? null,
+      ...(activity?.activity === "needs_input" ? { asks: activity.reason } : {}),
+      starting,
       lastLines,
       deaf,
       stale,

@@ -10,8 +10,13 @@ export async function forgetConversation(parts: Parts, session: SessionState, as
   if (asked === "deleted" || session.agentSessionId === null || !session.prompted) return;
   const env = await environmentFor(parts, session).catch(() => null);
   const own = env === null ? "none" : await parts.runtimes.chat.deleteByCommand(session, env);
-  if (own === "deleted") return;
-  const agent = parts.agents.get(session.agent);
+  if (own !== "deleted") await noteKeptConversation(parts, session);
+}
+
+/** Puts on record that the agent keeps its transcript, and how to remove it where that is known. */
+export async function noteKeptConversation(parts: Parts, session: SessionState): Promise<void> {
+  if (session.agentSessionId === null || !session.prompted) return;
+  const agent = parts.agents.of(session);
   const hint = agent?.chat?.deleteHint;
   const text = `${agent?.label ?? session.agent} keeps its own copy of this conversation (${session.agentSessionId}).`;
   await parts.store.change(session.id, () => [

@@ -1,5 +1,6 @@
 /** Everything that `holdfast doctor` finds: it looks from outside, as a process of its own that asks this daemon too. */
 import { spawn } from "node:child_process";
+import { startChild, whyNotStarted } from "../base/start-child.ts";
 import { HoldfastError } from "../protocol/error.ts";
 import type { FindingJson } from "../protocol/wire.ts";
 
@@ -10,12 +11,13 @@ const maxBytes = 4 * 1024 * 1024;
 /** Ended with all that it asks when nobody waits for it any more: whoever asked went away, or the daemon stops. */
 export async function fullDoctor(cli: readonly string[], signal: AbortSignal): Promise<FindingJson[]> {
   const [file = "", ...args] = cli;
+  const child = await startChild(() =>
+    spawn(file, [...args, "doctor", "--json"], { cwd: "/", detached: true, stdio: ["ignore", "pipe", "ignore"] }),
+  ).catch((cause: unknown) => {
+    const message = `The doctor could not be started: ${whyNotStarted(cause)}.`;
+    throw new HoldfastError("internal", message, { hint: "Run `holdfast doctor`.", cause });
+  });
   const text = await new Promise<string>((resolve, reject) => {
-    const child = spawn(file, [...args, "doctor", "--json"], {
-      cwd: "/",
-      detached: true,
-      stdio: ["ignore", "pipe", "ignore"],
-    });
     const end = (): void => {
       try {
         process.kill(-child.pid!, "SIGKILL");

@@ -6,7 +6,7 @@ import { mapOutput } from "../core/acp-events.ts";
 import type { Agents } from "../ports/agents.ts";
 import type { Ingest } from "../ports/chat.ts";
 import type { Store } from "../ports/store.ts";
-import type { SessionEvent } from "../protocol/event.ts";
+import type { FactEvent } from "../protocol/event.ts";
 import type { SessionId } from "../protocol/ids.ts";
 import type { SessionState } from "../protocol/session.ts";
 
@@ -18,7 +18,7 @@ export interface IngestOptions {
 
 const defaultQuietMs = 60_000;
 /** Events that a decision may follow from; words alone wake nobody. */
-const decisive: ReadonlySet<SessionEvent["type"]> = new Set<SessionEvent["type"]>([
+const decisive: ReadonlySet<FactEvent["type"]> = new Set<FactEvent["type"]>([
   ...(["turn.started", "turn.ended", "permission.asked", "permission.answered", "chat.opened"] as const),
   ...(["auth.required", "output.damaged", "conversation.pinned"] as const),
 ]);
@@ -52,12 +52,12 @@ export function createIngest(
     async ingest({ session, launch, from, to, items }) {
       let replies = false;
       let answered: string[] = [];
-      let events: SessionEvent[] = [];
+      let events: FactEvent[] = [];
       const { state, place } = await store.chat(session, launch, (now, before) => {
         [replies, answered, events] = [false, [], []];
         // Somebody else read on: what was read here is theirs.
         if (before === null || before.outRead !== from) return null;
-        const replayEnds = agents.get(now.agent)?.chat?.replayEnds ?? "answer";
+        const replayEnds = agents.of(now)?.chat?.replayEnds ?? "answer";
         const mapped = mapOutput(items, { state: now, launch, fence: before.fence, inEnd: before.inEnd, replayEnds });
         replies = mapped.lines.length > 0;
         answered = mapped.answers.map(({ key }) => key);

@@ -17,6 +17,11 @@ export interface KnownSettings {
   last(project: ProjectId): ProjectSettings | null;
 }
 
+function kept(text: string): ProjectSettings {
+  const settings = JSON.parse(text) as Omit<ProjectSettings, "passEnv"> & { passEnv?: string[] };
+  return { ...settings, passEnv: settings.passEnv ?? [] };
+}
+
 export function knownSettings(parts: Pick<Parts, "store" | "projects" | "log">): KnownSettings {
   const { store, projects, log } = parts;
   const key = (project: ProjectId): string => `project.${project}.settings`;
@@ -25,15 +30,15 @@ export function knownSettings(parts: Pick<Parts, "store" | "projects" | "log">):
   const last = (project: ProjectId): ProjectSettings | null => {
     if (!remembered.has(project)) {
       const text = store.getSetting(key(project));
-      remembered.set(project, text === null ? null : (JSON.parse(text) as ProjectSettings));
+      // An earlier build kept no agents, and knew no passEnv.
+      remembered.set(project, text === null ? null : kept(text));
     }
     return remembered.get(project) ?? null;
   };
   const read = async (row: ProjectRow): Promise<ProjectSettings> => {
     const settings = await projects.settings(row);
-    // Patterns of agents cannot be kept as text; agents are read from the file again.
-    const text = JSON.stringify({ ...settings, agents: [] });
-    if (text !== JSON.stringify({ ...last(row.id), agents: [] })) await store.putSetting(key(row.id), text);
+    const text = JSON.stringify(settings);
+    if (text !== JSON.stringify(last(row.id))) await store.putSetting(key(row.id), text);
     remembered.set(row.id, settings);
     return settings;
   };
@@ -42,17 +47,17 @@ export function knownSettings(parts: Pick<Parts, "store" | "projects" | "log">):
     last,
     forSession: async (project) => {
       const row = store.projects().find(({ id }) => id === project);
-      const kept = last(project);
+      const before = last(project);
       if (row === undefined) {
-        if (kept !== null) return kept;
+        if (before !== null) return before;
         throw new HoldfastError("not-found", `Unknown project: ${project}`);
       }
       try {
         return await read(row);
       } catch (error) {
-        if (kept === null) throw error;
+        if (before === null) throw error;
         log.warn("a project's configuration cannot be read; its last good one is used", { project, error });
-        return kept;
+        return before;
       }
     },
   };

@@ -5,12 +5,12 @@ import { HoldfastError } from "../protocol/error.ts";
 import type { SessionState } from "../protocol/session.ts";
 import type { ChangesJson, FilesJson, PatchJson, WorkJson } from "../protocol/wire.ts";
 import type { Parts } from "./parts.ts";
+import { trashUntil } from "./trash-days.ts";
 import { findSession } from "./verbs.ts";
 
 /** For a list that opens under what is typed. */
 const defaultFiles = 50;
 const maxFiles = 1_000;
-const dayMs = 24 * 3_600_000;
 
 export async function changes(parts: Parts, ask: Ask): Promise<ChangesJson> {
   const session = findSession(parts, ask);
@@ -40,12 +40,12 @@ export async function work(parts: Parts, ask: Ask): Promise<WorkJson> {
   const { workspace, id } = session;
   const nothing = { uncommitted: 0, unpushed: [] };
   const days = parts.workspaces.trashDays;
-  if (workspace.at === "planned") return { ...nothing, where: "The worktree is not made yet." };
+  if (workspace.at === "planned") return { ...nothing, where: "The worktree has not been created yet." };
   if (workspace.at === "gone") return { ...nothing, where: `There is no worktree: ${workspace.reason}.` };
   if (workspace.at === "trashed") {
     const entry = (await parts.workspaces.listTrash()).find((each) => each.id === workspace.trash);
     if (entry === undefined) return { ...nothing, where: `Trash entry ${workspace.trash} is gone.` };
-    const until = new Date(entry.trashedAt + days * dayMs).toISOString().slice(0, 10);
+    const until = trashUntil(parts)(entry);
     const where = `Kept in the trash as ${entry.id} until ${until}. Get it back: holdfast session restore ${id}`;
     return { uncommitted: entry.uncommitted, unpushed: entry.unpushed, where };
   }
@@ -69,7 +69,7 @@ async function treeOf(parts: Parts, session: SessionState): Promise<string> {
   }
   if (workspace.at === "ready" && parts.workspaces.exists(path) !== false) return path;
   const why = {
-    planned: "it is not made yet",
+    planned: "it has not been created yet",
     ready: `there is nothing at ${path}`,
     gone: workspace.at === "gone" ? workspace.reason : "",
   }[workspace.at];

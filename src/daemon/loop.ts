@@ -5,10 +5,10 @@
 import { decide } from "../core/decide.ts";
 import type { Action, SessionFacts } from "../core/facts.ts";
 import { looksDead, massDeath } from "../core/mass-death.ts";
-import { isAtRest } from "../core/runs.ts";
+import { isAtRest, isLive } from "../core/runs.ts";
 import type { Observation } from "../ports/runtime.ts";
-import type { SessionEvent } from "../protocol/event.ts";
-import { messageOf } from "../protocol/error.ts";
+import type { FactEvent } from "../protocol/event.ts";
+import { HoldfastError, messageOf } from "../protocol/error.ts";
 import type { LaunchId, SessionId } from "../protocol/ids.ts";
 import type { SessionState } from "../protocol/session.ts";
 import { runtimeFacts, workspaceFacts } from "./facts.ts";
@@ -16,6 +16,7 @@ import { observe } from "./observe.ts";
 import type { Parts } from "./parts.ts";
 import type { Perform } from "./perform.ts";
 import { Places } from "./places.ts";
+import { isRecordedLaunch } from "./unrecorded.ts";
 
 /** How often everything is looked at although nothing was heard. Hints make the usual case immediate. */
 const passEveryMs = 5_000;
@@ -25,11 +26,20 @@ const troubleRetryMs = [1_000, 2_000, 5_000, 15_000, 30_000];
 
 const gone: Observation = { seen: { is: "absent" }, cause: "identity-gone" };
 
+interface Trouble {
+  count: number;
+  message: string;
+  /** Something outside is in the way, such as a process that uses the worktree: it may stay for long. */
+  isConflict: boolean;
+}
+
 export class Loop {
   readonly #parts: Parts;
   readonly #perform: Perform;
   readonly #seen = new Map<SessionId, Observation>();
-  readonly #trouble = new Map<SessionId, { count: number; message: string }>();
+  readonly #trouble = new Map<SessionId, Trouble>();
+  /** Why the next prompt of a session is not sent yet. */
+  readonly #held = new Map<SessionId, string>();
   readonly #running = new Map<SessionId, Promise<void>>();
   readonly #again = new Set<SessionId>();
   readonly #timers = new Map<SessionId, NodeJS.Timeout>();
@@ -37,6 +47,8 @@ export class Loop {
   readonly #places: Places;
   /** Sessions that are down with nothing left to do, by the sequence they had then: passed over until that changes. */
   readonly #resting = new Map<SessionId, number>();
+  /** Sessions whose launch waits for a program, and since when. */
+  readonly #missing = new Map<SessionId, { why: string; since: number }>();
   /** Chat sessions whose agent a person wants anew, by the launch that is to go. */
   readonly #restarts = new Map<SessionId, LaunchId>();
   #lookAgainAt: number | null = null;
@@ -48,7 +60,7 @@ export class Loop {
   constructor(parts: Parts, perform: Perform) {
     this.#parts = parts;
     this.#perform = perform;
-    this.#places = new Places(parts.workspaces);
+    this.#places = new Places(parts.workspaces, parts.store);
     for (const runtime of Object.values(parts.runtimes)) runtime.onHint((id) => this.wake(id));
   }
 
@@ -70,6 +82,7 @@ export class Loop {
   /** A person asked for something: what failed before does not count any more. */
   asked(id: SessionId): void {
     this.#trouble.delete(id);
+    this.#missing.delete(id);
     this.wake(id);
   }
 
@@ -85,13 +98,29 @@ export class Loop {
   }
 
   /** What went wrong the last time something was tried for this session, and how often in a row. */
-  trouble(id: SessionId): { count: number; message: string } | null {
+  trouble(id: SessionId): Trouble | null {
     return this.#trouble.get(id) ?? null;
+  }
+
+  /** Why the program of a session that is to be launched cannot be; null where it can, or nothing is to be launched. */
+  missingProgram(id: SessionId): string | null {
+    return this.#missing.get(id)?.why ?? null;
+  }
+
+  /** Why the next prompt waits, where something was waited for. */
+  held(id: SessionId): string | null {
+    return this.#held.get(id) ?? null;
   }
 
   /** Whether something is being done for this session right now. */
   isBusy(id: SessionId): boolean {
     return this.#running.has(id);
+  }
+
+  /** Nothing of it is on record as running, and nothing is being done for it. */
+  isDown(id: SessionId): boolean {
+    const run = this.#parts.store.session(id)?.run;
+    return !this.isBusy(id) && (run === undefined || !isLive(run));
   }
 
   /** Waits until the session looks as asked, or the time is up; says which. */
@@ -174,7 +203,7 @@ export class Loop {
     }
     await this.#places.look(sessions);
     const verdict = massDeath(
-      sessions.filter(({ run }) => run.run === "up" || run.run === "launching").map((session) => this.#facts(session)),
+      sessions.filter(({ run }) => isLive(run)).map((session) => this.#facts(session)),
       this.#parts.clock.now(),
       this.#lookAgainAt,
     );
@@ -185,7 +214,7 @@ export class Loop {
 
   /** Whether there can be something to see: a run that is not recorded as ended, or leftovers of one that is. */
   #mayBeUp(session: SessionState): boolean {
-    if (session.run.run === "none") return false;
+    // Without any run on record there may still be one that a newer record named.
     if (session.run.run === "launching" || session.run.run === "up") return true;
     return this.#parts.runtimes[session.kind].mayHaveLeft(session);
   }
@@ -226,8 +255,16 @@ export class Loop {
       const actions = decide(facts, now);
       this.#tell(id);
       const action = actions[0];
-      if (action === undefined) return this.#rest(session);
-      if (action.do === "wait") return this.#later(id, action.until - now);
+      if (action === undefined) {
+        this.#held.delete(id);
+        return this.#rest(session);
+      }
+      if (action.do === "wait") {
+        this.#held.set(id, action.why);
+        const { intent } = session;
+        if (intent.want === "snoozed" && action.until === intent.until) this.#clearLeft(session);
+        return this.#later(id, action.until - now);
+      }
       // Told about after the next look, so that whoever waits sees the outcome and not the record alone.
       const then = await this.#try(session, action);
       if (then === "pause") return;
@@ -245,6 +282,7 @@ export class Loop {
         this.#seen.set(session.id, outcome.seen);
         return "seen";
       }
+      if (outcome.why !== undefined) this.#held.set(session.id, outcome.why);
       this.#later(session.id, outcome.retryInMs);
       return "pause";
     } catch (error) {
@@ -255,12 +293,24 @@ export class Loop {
 
   #rest(session: SessionState): void {
     this.#trouble.delete(session.id);
+    this.#clearLeft(session);
     if (!this.#mayBeUp(session)) this.#resting.set(session.id, session.seq);
+  }
+
+  /**
+   * Files that a crash left behind the end of a run, also of the kind that the session had before it was converted:
+   * nothing is to be done for the session before it is started again.
+   */
+  #clearLeft(session: SessionState): void {
+    const absent = this.#seen.get(session.id)?.seen.is === "absent";
+    if (!absent || isLive(session.run)) return;
+    for (const runtime of Object.values(this.#parts.runtimes)) if (runtime.mayHaveLeft(session)) runtime.clear(session);
   }
 
   #failed(id: SessionId, action: string, error: unknown): void {
     const count = (this.#trouble.get(id)?.count ?? 0) + 1;
-    this.#trouble.set(id, { count, message: messageOf(error) });
+    const isConflict = error instanceof HoldfastError && error.code === "conflict";
+    this.#trouble.set(id, { count, message: messageOf(error), isConflict });
     this.#parts.log.error("an action failed", { session: id, action, error });
     this.#tell(id);
     this.#later(id, troubleRetryMs[Math.min(count, troubleRetryMs.length) - 1]!);
@@ -268,24 +318,51 @@ export class Loop {
 
   #facts(session: SessionState): SessionFacts {
     const observation = this.#seen.get(session.id) ?? gone;
-    const agent = this.#parts.agents.get(session.agent);
+    const agent = this.#parts.agents.of(session);
     const canResume = session.kind === "terminal" ? (agent?.terminal?.resume ?? null) !== null : true;
     const { workspaces } = this.#parts;
+    const program = (): NonNullable<SessionFacts["program"]> => this.#program(session);
     return {
       session,
-      runtime: runtimeFacts(observation),
+      runtime: this.#runtime(session, observation),
       absence: observation.cause,
       // Asked for only by those who want to know: a hundred are looked at in every pass.
       get workspace() {
         return workspaceFacts(workspaces.exists(session.workspacePath));
       },
+      get program() {
+        return program();
+      },
       restoreLost: this.#parts.restore && (this.#parts.settings.last(session.project)?.restoreOnBoot ?? true),
       canResume,
       lookAgainAt: this.#lookAgainAt,
       workspaceInTrash: this.#places.isInTrash(session.id),
+      trashedUnrecorded: this.#places.isTrashedUnrecorded(session),
       beingMade: this.#places.isBeingMade(session.id),
       restartAsked: session.run.run === "up" && this.#restarts.get(session.id) === session.run.launch,
     };
+  }
+
+  #runtime(session: SessionState, observation: Observation): SessionFacts["runtime"] {
+    const facts = runtimeFacts(observation);
+    const { run, id } = session;
+    const launch = observation.seen.is === "known" ? observation.seen.value.launch : null;
+    if (facts.is !== "known" || launch === null || (run.run !== "none" && run.launch === launch)) return facts;
+    return { is: "known", value: { ...facts.value, unrecorded: !isRecordedLaunch(this.#parts.store, id, launch) } };
+  }
+
+  #program(session: SessionState): NonNullable<SessionFacts["program"]> {
+    const found = this.#parts.programs.of(session);
+    if (found?.is !== "missing") {
+      this.#missing.delete(session.id);
+      return { is: "found" };
+    }
+    const before = this.#missing.get(session.id);
+    const missing = { why: found.why, since: before?.since ?? this.#parts.clock.now() };
+    this.#missing.set(session.id, missing);
+    if (before === undefined)
+      this.#parts.log.warn("an agent's program is missing", { session: session.id, ...missing });
+    return { is: "missing", ...missing };
   }
 
   /** What the agent does becomes an event when it changes, so that followers hear of it. */
@@ -293,7 +370,7 @@ export class Loop {
     const seen = this.#seen.get(session.id)?.seen;
     if (seen?.is !== "known" || !seen.value.agent.alive || session.run.run !== "up") return;
     const { activity, agentSessionId } = seen.value;
-    const events: SessionEvent[] = [];
+    const events: FactEvent[] = [];
     // What a chat agent does follows from its own events; another one would say it twice.
     if (session.kind === "terminal" && activity !== null && activity.activity !== session.activity?.activity) {
       events.push({ type: "activity.changed", activity: activity.activity, source: activity.source });
@@ -324,9 +401,11 @@ export class Loop {
   #forget(id: SessionId): void {
     this.#seen.delete(id);
     this.#trouble.delete(id);
+    this.#held.delete(id);
     this.#places.forget(id);
     this.#resting.delete(id);
     this.#restarts.delete(id);
+    this.#missing.delete(id);
     this.#tell(id);
   }
 }

@@ -4,12 +4,14 @@
  */
 import { chmodSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { openAgents, readAgentFacts } from "../agents/registry.ts";
+import { openProjectAgents, readAgentFacts, type ProjectAgents } from "../agents/registry.ts";
 import { build, version } from "../base/build.ts";
+import { openCgroups } from "../base/cgroup.ts";
 import { keepWritten, makePrivateDirectory, readJson, writeAtomically } from "../base/durable-file.ts";
 import {
   type DaemonFile,
   defaultLaunchOptions,
+  defaultPort,
   type LaunchOptions,
   readLaunchOptions,
 } from "../base/launch-options.ts";
@@ -22,12 +24,14 @@ import { digestOf } from "../base/digest.ts";
 import { bootId, identify } from "../base/pid.ts";
 import { reach } from "../base/test-points.ts";
 import { rememberUmask } from "../base/umask.ts";
+import { uptimeMs } from "../base/uptime.ts";
 import { openLazyProjects } from "../config/lazy-projects.ts";
 import { openAccess } from "../http/access.ts";
 import { assertMayListen } from "../http/hosts.ts";
 import { createApi, type Api } from "../http/server.ts";
-import type { AgentDefinition, Agents } from "../ports/agents.ts";
-import type { SessionId } from "../protocol/ids.ts";
+import type { Store } from "../ports/store.ts";
+import { type SessionId } from "../protocol/ids.ts";
+import type { SessionState } from "../protocol/session.ts";
 import { keeperText } from "../keeper/keeper.ts";
 import { openAcpRuntime } from "../runtime/acp/runtime.ts";
 import { openTmuxRuntime } from "../runtime/tmux/runtime.ts";
@@ -36,22 +40,38 @@ import { openLazyWorkspaces } from "../workspace/lazy-workspaces.ts";
 import { createCommands } from "./commands.ts";
 import { guardOf } from "./fence.ts";
 import { LazyTranscripts } from "./lazy-transcripts.ts";
+import { settleHome } from "./home-identity.ts";
+import { knownAgents } from "./known-agents.ts";
 import { knownSettings } from "./known-settings.ts";
 import { Loop } from "./loop.ts";
 import type { Parts } from "./parts.ts";
 import { createPerform } from "./perform.ts";
+import { openPrograms, type Programs } from "./programs.ts";
 import { PushDoor } from "./push-door.ts";
 import { createIngest } from "./ingest.ts";
-import { workerBuilds } from "./worker-builds.ts";
+import { workerBuilds, type WorkerCommand } from "./worker-builds.ts";
+import { keepPublished } from "./published.ts";
 import { startPolicies } from "./policies.ts";
 import { selfCheck } from "./self-check.ts";
 import { createTail } from "./tail.ts";
 import { TrackingDoor } from "./tracking-door.ts";
+import { recordConversions } from "./unrecorded.ts";
 import { createTerminals } from "./terminals.ts";
-import { baseEnvironment, failure, managedBy, onCrash, report, scopeOfItsOwn } from "./this-process.ts";
+import {
+  baseEnvironment,
+  failure,
+  homeAnswer,
+  managedBy,
+  mayHalt,
+  onCrash,
+  outsideOfUnit,
+  report,
+} from "./this-process.ts";
 
 /** A stop is to be over within a second: what is in the middle of an action is repeated by the next daemon. */
 const stopGraceMs = 300;
+
+const rememberPathMs = 1_000;
 
 /** The setting that holds what the files said of agents. */
 const keptAgents = "config.agents";
@@ -86,21 +106,11 @@ export async function main(dist: string, umask: number): Promise<void> {
 async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock: Lock): Promise<void> {
   const startedAt = Date.now();
   const options = readOptions(paths, log);
+  log.setLevel(options.logLevel);
   assertMayListen(options.host, options.auth, hasPassphrase(paths));
   await reach("daemon.locked");
 
-  const { agents, define } = agentsOf(dist);
-  const tmux = openTmuxRuntime({
-    socketName: paths.tmuxSocket,
-    configDirectory: paths.tmux,
-    launchesDirectory: paths.launches,
-    agents,
-    bootId: bootId(),
-    env: baseEnvironment(),
-    serverPrefix: scopeOfItsOwn(),
-    log,
-  });
-  owner.owns("tmux", () => tmux.close());
+  const agents = agentsOf(dist);
   const store = openStore({
     path: paths.database,
     backupsDirectory: paths.backups,
@@ -109,7 +119,37 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
     log,
   });
   owner.owns("store", () => store.close());
+  // Before anything looks at agents: a copy's records name the original's.
+  const settled = await settleHome(store, paths, { answer: homeAnswer(), log });
+  const { serverPrefix, cgroupsRefused } = outsideOfUnit();
+  const cgroups = openCgroups(paths.tmuxSocket, cgroupsRefused);
+  const tmux = openTmuxRuntime({
+    socketName: paths.tmuxSocket,
+    configDirectory: paths.tmux,
+    launchesDirectory: paths.launches,
+    agents,
+    home: settled.id,
+    bootId: bootId(),
+    env: baseEnvironment(),
+    serverPrefix,
+    cgroups,
+    log,
+  });
+  owner.owns("tmux", () => tmux.close());
+  const known = knownAgents(agents, { store, log });
+  const projects = openLazyProjects(
+    {
+      userConfig: paths.config,
+      onAgents: (project, said) => known.learn(project, said),
+      kept: { get: () => store.getSetting(keptAgents), put: (text) => store.putSetting(keptAgents, text) },
+    },
+    build,
+  );
+  const settings = knownSettings({ store, projects, log });
+  const programs = openPrograms({ agents, settings, store });
   const keeper = installKeeper(paths.home);
+  const builds = workerBuilds(keeper.digest);
+  const workerCommand = commandOfWorkers(agents, programs);
   const transcripts = new LazyTranscripts(store);
   owner.owns("transcripts", () => transcripts.close());
   const { ingest, close: closeIngest } = createIngest(
@@ -123,22 +163,16 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
     agents,
     bootId: bootId(),
     env: baseEnvironment(),
-    buildOf: workerBuilds(keeper.digest),
+    buildOf: (session) => builds.of(workerCommand(session)),
+    isStale: (session, known) => builds.isStale(workerCommand(session), known),
     store,
     ingest,
     stillOurs: () => lock.isOurs(),
+    cgroups,
     log,
   });
   owner.owns("chat", () => chat.close());
-  const projects = openLazyProjects(
-    {
-      userConfig: paths.config,
-      onAgents: define,
-      kept: { get: () => store.getSetting(keptAgents), put: (text) => store.putSetting(keptAgents, text) },
-    },
-    build,
-  );
-  define(await projects.agents(store.projects()));
+  await known.begin(await projects.agents(store.projects()), settings);
   const heard = { pullRequests: new Map<SessionId, number>(), issues: new Map<SessionId, number>() };
   const workspaces = openLazyWorkspaces({
     worktreesDirectory: paths.worktrees,
@@ -149,12 +183,13 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
   const parts: Parts = {
     store,
     transcripts,
-    settings: knownSettings({ store, projects, log }),
+    settings,
+    programs,
     runtimes: { terminal: tmux, chat },
     workspaces,
     agents,
     projects,
-    clock: { now: Date.now, bootId },
+    clock: { now: Date.now, bootId, uptime: uptimeMs },
     log,
     worktrees: paths.worktrees,
     home: paths.home,
@@ -164,8 +199,12 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
   };
   const loop = new Loop(parts, createPerform(parts));
   owner.owns("loop", () => loop.close(stopGraceMs));
+  await recordConversions(parts);
   await loop.start();
   await reach("daemon.reconciled");
+  void tmux
+    .clearDeleted((id) => store.wasUsed(id) && store.session(id) === null)
+    .catch((error: unknown) => log.warn("files of deleted sessions could not be removed", { error }));
   owner.owns("policies", startPolicies(parts, loop));
   const push = new PushDoor(paths.push, async () => {
     const { WebPush } = await import("../notify/web-push.ts");
@@ -210,6 +249,8 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
     startedAt,
     managedBy: managedBy(),
     options,
+    path: process.env["PATH"] ?? "",
+    variables: Object.keys(process.env).toSorted(),
   });
   let file = daemonFile("");
   const api = createApi({
@@ -227,9 +268,10 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
       }),
       shutDown: () => void setImmediate(() => void shutDown("asked to stop")),
       readOnly: options.readOnly,
+      onProjects: () => rememberFiles(paths, store),
       configFile: paths.config,
       cli: [process.execPath, join(dist, "cli.cjs")],
-      selfCheck: () => selfCheck(parts, paths),
+      selfCheck: () => selfCheck(parts, paths, cgroups.state),
       tracking,
       push,
     }),
@@ -241,22 +283,28 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
     version,
     build,
     readOnly: options.readOnly,
+    mayHalt,
     onAllLoggedOut: () => push.removeAll(),
     log,
   });
   owner.owns("api", () => api.close());
   makePrivateDirectory(dirname(paths.socket));
   await api.listenSocket(paths.socket);
-  file = daemonFile((await listen(api, options, log)).url);
-  writeAtomically(paths.daemonFile, `${JSON.stringify(file)}\n`);
+  file = daemonFile((await listen(api, options, store, log)).url);
+  const text = `${JSON.stringify(file)}\n`;
+  writeAtomically(paths.daemonFile, text);
   owner.owns("daemon file", () => rmSync(paths.daemonFile, { force: true }));
+  const { daemonFile: found, socket } = paths;
+  const listenAgain = (): Promise<void> => api.listenSocket(socket);
+  owner.owns("published", keepPublished({ daemonFile: found, text, socket, listen: listenAgain, log }));
   keepLaunch(paths.launchFile);
+  rememberFiles(paths, store);
   log.info("ready", { pid: process.pid, url: file.url, build, startupMs: Date.now() - startedAt });
   report({
     report: "ready",
     pid: process.pid,
     url: file.url,
-    notes: paths.socketMoved === null ? [] : [`${paths.socketMoved}; using ${paths.socket}.`],
+    notes: [...settled.notes, ...(paths.socketMoved === null ? [] : [`${paths.socketMoved}; using ${paths.socket}.`])],
   });
 
   const shutDown = async (why: string): Promise<void> => {
@@ -267,31 +315,62 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => void shutDown(signal));
 }
 
-/** The built-in agents and those that files define; a file that is read again replaces what it defined before. */
-function agentsOf(dist: string): { agents: Agents; define: (found: AgentDefinition[]) => void } {
+/** The built-in agents, those of the user's file, and by project those of its file. */
+function agentsOf(dist: string): ProjectAgents {
   const program = (name: string): string[] => [process.execPath, join(dist, name)];
-  const facts = readAgentFacts(program("demo-agent.cjs"), program("demo-acp.cjs"));
-  const custom = new Map<string, AgentDefinition>();
-  let current = openAgents([], facts);
-  return {
-    agents: { get: (id) => current.get(id), list: () => current.list() },
-    define: (found) => {
-      for (const agent of found) custom.set(agent.id, agent);
-      if (found.length > 0) current = openAgents([...custom.values()], facts);
-    },
+  return openProjectAgents(readAgentFacts(program("demo-agent.cjs"), program("demo-acp.cjs")));
+}
+
+/** Read by the CLI that starts the next daemon: what these files name has to come from its shell. */
+function rememberFiles(paths: Paths, store: Pick<Store, "projects">): void {
+  const files = [...new Set(store.projects().flatMap(({ configFile }) => configFile ?? []))];
+  try {
+    writeAtomically(paths.configFiles, `${JSON.stringify(files)}\n`);
+  } catch {
+    // A full disk: the next start then passes on what the last list names.
+  }
+}
+
+function commandOfWorkers(agents: ProjectAgents, programs: Programs): (session: SessionState) => WorkerCommand {
+  const known = new Map<string, { path: string; at: number }>();
+  return (session) => {
+    const argv = agents.of(session)?.chat?.command ?? [];
+    const key = JSON.stringify([session.project, session.agent, argv]);
+    const before = known.get(key);
+    // Asked for every chat session on every look.
+    if (before !== undefined && performance.now() - before.at < rememberPathMs) return { argv, path: before.path };
+    const program = programs.of({ ...session, kind: "chat" });
+    const path = program?.is === "found" ? program.path : (process.env["PATH"] ?? "");
+    known.set(key, { path, at: performance.now() });
+    return { argv, path };
   };
 }
 
-/** The default port gives way to a free one; a port that was asked for does not. */
-async function listen(api: Api, options: LaunchOptions, log: LogFile): Promise<{ url: string }> {
-  try {
-    return await api.listenTcp(options.host, options.port);
-  } catch (error) {
-    const taken = ((error as Error).cause as NodeJS.ErrnoException | undefined)?.code === "EADDRINUSE";
-    if (!taken || options.portGiven) throw error;
-    log.info("the default port is taken; using a free one", { port: options.port });
-    return api.listenTcp(options.host, 0);
+/** The setting that holds the port that was used last, where none was asked for. */
+const keptPort = "http.port";
+
+/**
+ * The default port gives way to a free one; a port that was asked for does not. The free one is used again by later starts,
+ * as long as it is free: bookmarks, the installed page and push belong to an address [DAEMON-201].
+ */
+async function listen(api: Api, options: LaunchOptions, store: Store, log: LogFile): Promise<{ url: string }> {
+  if (options.portGiven) return api.listenTcp(options.host, options.port);
+  const kept = Number(store.getSetting(keptPort) ?? options.port);
+  const first = options.port === defaultPort ? kept : options.port;
+  for (const port of new Set([first, options.port])) {
+    try {
+      return await api.listenTcp(options.host, port);
+    } catch (error) {
+      const taken = ((error as Error).cause as NodeJS.ErrnoException | undefined)?.code === "EADDRINUSE";
+      if (!taken) throw error;
+      log.info("the port is taken; using another one", { port });
+    }
   }
+  const free = await api.listenTcp(options.host, 0);
+  await store
+    .putSetting(keptPort, String(free.port))
+    .catch((error: unknown) => log.warn("the port could not be kept for the next start", { error }));
+  return free;
 }
 
 function readOptions(paths: Paths, log: LogFile): LaunchOptions {

@@ -20,7 +20,7 @@ async function worldWith(
         {
           store,
           settings,
-          clock: { now: () => now.value, bootId: () => "b" },
+          clock: { now: () => now.value, bootId: () => "b", uptime: () => now.value },
           log: { debug: say, info: say, warn: say, error: say },
         },
         () => Promise.resolve({ channels: () => new Map([["webhook", channel]]) }),

@@ -10,6 +10,7 @@ import type { Workspaces } from "../ports/workspace.ts";
 import type { SessionId } from "../protocol/ids.ts";
 import type { LazyTranscripts } from "./lazy-transcripts.ts";
 import type { KnownSettings } from "./known-settings.ts";
+import type { Programs } from "./programs.ts";
 
 export interface Parts {
   store: Store;
@@ -18,6 +19,7 @@ export interface Parts {
   agents: Agents;
   projects: Projects;
   settings: KnownSettings;
+  programs: Programs;
   transcripts: LazyTranscripts;
   clock: Clock;
   log: Logger;

@@ -2,17 +2,16 @@
 import { reach } from "../base/test-points.ts";
 import type { Action } from "../core/facts.ts";
 import type { Observation } from "../ports/runtime.ts";
-import type { SessionEvent } from "../protocol/event.ts";
+import type { FactEvent } from "../protocol/event.ts";
 import type { ExitStatus, SessionState } from "../protocol/session.ts";
 import type { Parts } from "./parts.ts";
 import type { Outcome } from "./perform.ts";
-import { pinned, requeued, runtimeOf } from "./record.ts";
+import { pinned, runtimeOf } from "./record.ts";
+import { lastWord } from "./settle-prompt.ts";
 
 /** The whole tree is to be gone within 10 s of a kill. */
 const stopDeadlineMs = 9_000;
 const stopRetryMs = 1_000;
-/** A launch without a sign of life has fewer events than this behind its start. */
-const launchEvents = 20;
 
 export async function recordEnd(
   parts: Parts,
@@ -23,11 +22,12 @@ export async function recordEnd(
   const started = session.run;
   if (started.run !== "up" && started.run !== "launching") return "done";
   const known = seen.seen.is === "known" ? seen.seen.value : null;
+  const last = await lastWord(parts, session);
   await parts.store.change(session.id, (state) =>
     state.run.run === started.run && state.run.launch === started.launch
       ? [
           ...pinned(session, known?.agentSessionId ?? null),
-          ...lostWithIt(parts, state, action.how),
+          ...last,
           ended(parts, session, action.how, action.exit, action.lastLines),
         ]
       : [],
@@ -37,42 +37,35 @@ export async function recordEnd(
   return "done";
 }
 
-/** A prompt that was given as an argument to an agent which crashed before its first sign of life did not reach anybody. */
-function lostWithIt(parts: Parts, session: SessionState, how: string): SessionEvent[] {
-  if (how !== "crash" || session.activity !== null) return [];
-  const recent = parts.store.events(session.id, Math.max(0, session.seq - launchEvents), launchEvents);
-  const started = recent.findLastIndex((event) => event.type === "launch.started");
-  const given = recent.slice(started + 1).find((event) => event.type === "prompt.sent" && event.seenBy === "argument");
-  return given?.type === "prompt.sent" ? [requeued(given.promptId, "the agent crashed before it could read it")] : [];
-}
-
 export function ended(
   parts: Parts,
   session: SessionState,
   how: "own-exit" | "crash" | "stopped" | "lost",
   exit: ExitStatus | null,
   lastLines: string[],
-): SessionEvent {
+): FactEvent {
   if (session.run.run !== "up" && session.run.run !== "launching") throw new Error(`${session.id} has no run to end`);
   const uptimeMs = Math.max(0, parts.clock.now() - session.run.at);
   return { type: "run.ended", launch: session.run.launch, how, exit, uptimeMs, lastLines };
 }
 
-export async function stop(parts: Parts, session: SessionState, force: boolean): Promise<Outcome> {
+export async function stop(parts: Parts, session: SessionState): Promise<Outcome> {
+  // Before what its hooks wrote is removed with it.
+  const last = await lastWord(parts, session);
   const { remaining, exit, lastLines } = await runtimeOf(parts, session).stop(session, {
-    force,
+    force: false,
     deadlineMs: stopDeadlineMs,
   });
   if (remaining.length > 0) {
     parts.log.warn("some processes did not end yet", { session: session.id, remaining });
     return { retryInMs: stopRetryMs };
   }
-  await reach("stop.ended");
+  await reach("stop.ended", session.id);
   const { run } = session;
   if (run.run === "up" || run.run === "launching") {
     await parts.store.change(session.id, (state) =>
       (state.run.run === "up" || state.run.run === "launching") && state.run.launch === run.launch
-        ? [ended(parts, session, "stopped", exit, lastLines)]
+        ? [...last, ended(parts, session, "stopped", exit, lastLines)]
         : [],
     );
   }

@@ -3,9 +3,10 @@ import { crypto } from "../base/crypto.ts";
 import { startedAt } from "../base/pid.ts";
 import { reach } from "../base/test-points.ts";
 import type { Action } from "../core/facts.ts";
+import { couldNotStart } from "../core/programs.ts";
 import { isRelaunch } from "../core/runs.ts";
 import type { LaunchRequest, LaunchResult, Observation } from "../ports/runtime.ts";
-import type { SessionEvent } from "../protocol/event.ts";
+import type { FactEvent } from "../protocol/event.ts";
 import { asLaunchId, type LaunchId, type PromptId } from "../protocol/ids.ts";
 import type { SessionState } from "../protocol/session.ts";
 import { environmentFor } from "./environment.ts";
@@ -23,6 +24,7 @@ export async function launch(
   const runtime = runtimeOf(parts, session);
   // Before anything is on record: what cannot be read is no crash of the agent.
   const env = await environmentFor(parts, session);
+  const program = parts.programs.of(session);
   const id = asLaunchId(crypto().randomUUID());
   // A chat agent is told once its conversation is open.
   const waiting = session.kind === "chat" ? undefined : session.queue.find((prompt) => prompt.state === "queued");
@@ -34,21 +36,25 @@ export async function launch(
       ? [
           { type: "launch.started", launch: id, how: action.how, attempt: action.attempt },
           // On record before it is given away as an argument: a crash from here on must not give it twice.
-          ...(prompt === null ? [] : [{ type: "prompt.sending" as const, promptId: prompt.promptId, launch: id }]),
-          ...(action.how === "fresh" && session.prompted && session.agentSessionId !== null
+          ...(prompt === null
+            ? []
+            : [{ type: "prompt.sending" as const, promptId: prompt.promptId, launch: id, mark: 0, argument: true }]),
+          // A shell has no conversation that could be missed.
+          ...(action.how === "fresh" && session.prompted && session.role !== "shell"
             ? [
                 {
                   type: "notice" as const,
                   level: "warn" as const,
-                  text: "This agent cannot take its conversation up again; it was started plainly.",
+                  text: "This agent cannot resume its conversation; it started a new one.",
                 },
               ]
             : []),
+          ...(program?.is === "found" && program.remembered !== null ? [fromMemory(program.remembered)] : []),
         ]
       : [],
   );
   if (begun.run.run !== "launching" || begun.run.launch !== id) return "done";
-  await reach("launch.recorded");
+  await reach("launch.recorded", session.id);
   const request: LaunchRequest = {
     session: begun,
     launch: id,
@@ -61,44 +67,48 @@ export async function launch(
     await record(parts, session, [ended(parts, begun, "lost", null, [])]);
     throw error;
   });
-  await reach("launch.made");
+  await reach("launch.made", session.id);
   if (result.launched) {
-    const { agent, agentSessionId, promptTaken } = result;
+    const { agent, agentSessionId, promptTaken, promptConfirmed = "never", starting = false } = result;
     const up = await parts.store.change(session.id, () => [
       // A chat agent's id is on record as soon as its conversation is open.
       ...pinned(parts.store.session(session.id) ?? begun, agentSessionId),
       { type: "launch.up", launch: id, agent },
-      ...(prompt === null ? [] : [firstPrompt(prompt.promptId, promptTaken)]),
+      ...(prompt === null ? [] : firstPrompt(prompt.promptId, promptTaken, promptConfirmed)),
     ]);
+    await parts.programs.remember(session);
     // Before anything is typed the screen has to be seen: it may show a question.
     if (up.kind !== "terminal" || up.queue.length > 0) return "done";
     const processes = [{ identity: agent, what: "agent", startedAt: startedAt(agent) ?? parts.clock.now() }];
     const value = { launch: id, agent: { alive: true as const, identity: agent }, processes, agentSessionId };
-    return { seen: { seen: { is: "known", value: { ...value, activity: null, lastLines: [] } }, cause: null } };
+    return {
+      seen: { seen: { is: "known", value: { ...value, activity: null, starting, lastLines: [] } }, cause: null },
+    };
   }
   const back = prompt === null ? [] : [requeued(prompt.promptId, "the agent did not start")];
   const resumed = { ...result, conversationGone: result.conversationGone && action.how === "resume" };
+  if (mayRetry(session, result)) return launchFailed(parts, session, id, resumed, back, true);
   if (result.died === true && isRelaunch(session)) return crashed(parts, begun, resumed, back);
   return launchFailed(parts, session, id, resumed, back);
 }
 
-function firstPrompt(promptId: PromptId, taken: boolean): SessionEvent {
-  return taken
-    ? { type: "prompt.sent", promptId, seenBy: "argument" }
-    : requeued(promptId, "to be typed once the agent is up");
+/** Given with the start is not read yet: a dialog may stand before it. One that the agent confirms later stays open. */
+function firstPrompt(promptId: PromptId, taken: boolean, confirmed: "later" | "never"): FactEvent[] {
+  if (!taken) return [requeued(promptId, "to be typed once the agent is ready")];
+  return confirmed === "later" ? [] : [{ type: "prompt.sent", promptId, seenBy: "argument" }];
 }
 
 /** The launch was made by an earlier daemon, or by this one before it could write so down. */
 export async function adopt(parts: Parts, session: SessionState, seen: Observation): Promise<Outcome> {
   if (seen.seen.is !== "known" || !seen.seen.value.agent.alive) return "done";
   if (session.kind === "chat") return takeUpChat(parts, session, seen.seen.value.launch);
-  const { launch, agent, agentSessionId, promptTaken = false } = seen.seen.value;
+  const { launch, agent, agentSessionId, promptTaken = false, promptConfirmed = "never" } = seen.seen.value;
   const given =
     session.run.run === "launching" ? session.queue.find((prompt) => prompt.state === "sending") : undefined;
   return record(parts, session, [
     ...pinned(session, agentSessionId),
     { type: "launch.adopted", launch, agent: agent.identity },
-    ...(given === undefined ? [] : [firstPrompt(given.promptId, promptTaken)]),
+    ...(given === undefined ? [] : firstPrompt(given.promptId, promptTaken, promptConfirmed)),
   ]);
 }
 
@@ -110,6 +120,7 @@ async function takeUpChat(parts: Parts, session: SessionState, launch: LaunchId)
   if (!result.launched) {
     // The first of several attempts may have been asked for; the others were not.
     const again = session.run.run === "launching" && session.run.attempt > 1;
+    if (again && couldNotStart(result.exit)) return launchFailed(parts, session, launch, result, [], true);
     return result.died === true && again
       ? crashed(parts, session, result)
       : launchFailed(parts, session, launch, result);
@@ -118,12 +129,24 @@ async function takeUpChat(parts: Parts, session: SessionState, launch: LaunchId)
   return record(parts, session, [...pinned(session, agentSessionId), { type: "launch.adopted", launch, agent }]);
 }
 
+/** npm replaces programs file by file: one that cannot be started now can be in a minute. The first launch is waited for. */
+function mayRetry({ run }: SessionState, { exit }: Extract<LaunchResult, { launched: false }>): boolean {
+  return couldNotStart(exit) && run.run !== "none";
+}
+
+function fromMemory(path: string): FactEvent {
+  const text =
+    `The agent's program is not on the daemon's PATH; Holdfast starts ${path}, where it was before. ` +
+    "To use another one, run `holdfast restart` in a shell that finds it.";
+  return { type: "notice", level: "warn", text };
+}
+
 /** Counted by the crash budget: one exit on the way back up is no reason to give a session up. */
 async function crashed(
   parts: Parts,
   launching: SessionState,
   { exit, lastLines }: Extract<LaunchResult, { launched: false }>,
-  more: SessionEvent[] = [],
+  more: FactEvent[] = [],
 ): Promise<"done"> {
   return record(parts, launching, [ended(parts, launching, "crash", exit, lastLines), ...more]);
 }
@@ -133,11 +156,12 @@ async function launchFailed(
   session: SessionState,
   launch: LaunchId,
   { reason, lastLines, conversationGone }: Extract<LaunchResult, { launched: false }>,
-  more: SessionEvent[] = [],
+  more: FactEvent[] = [],
+  retry = false,
 ): Promise<"done"> {
   const why = `the agent no longer has this conversation: ${reason}`;
   return record(parts, session, [
-    { type: "launch.failed", launch, reason, lastLines },
+    { type: "launch.failed", launch, reason, lastLines, ...(retry ? { retry: true as const } : {}) },
     ...more,
     ...(conversationGone ? [{ type: "context.reset" as const, reason: why, previous: session.agentSessionId }] : []),
   ]);

@@ -1,6 +1,6 @@
 /** Actions on a session's worktree: make, bring back, put away. */
 import { reach } from "../base/test-points.ts";
-import type { SessionEvent } from "../protocol/event.ts";
+import type { FactEvent } from "../protocol/event.ts";
 import { HoldfastError, messageOf } from "../protocol/error.ts";
 import type { TrashId } from "../protocol/ids.ts";
 import type { SessionState } from "../protocol/session.ts";
@@ -20,17 +20,17 @@ export async function createWorkspace(parts: Parts, session: SessionState): Prom
   using unwanted = untilUnwanted(parts, session);
   try {
     const ready = await parts.workspaces.create(plan, (text) => output.add(text), unwanted.signal);
-    await reach("workspace.created");
-    await parts.workspaces.exclude(ready.path, parts.agents.get(session.agent)?.terminal?.exclude ?? []);
+    await reach("workspace.created", session.id);
+    await parts.workspaces.exclude(ready.path, parts.agents.of(session)?.terminal?.exclude ?? []);
     prepareSpare(parts, session);
     return await record(parts, session, [...output.rest(), { type: "workspace.ready", ...ready }]);
   } catch (error) {
     // What is there of it is dealt with as the person wants it now.
     if (unwanted.signal.aborted) return await record(parts, session, output.rest());
-    // All or nothing: what was made of it goes. Whoever waits for the spawn removes the session; else it says why.
-    parts.log.warn("a worktree could not be made", { session: session.id, error });
+    // All or nothing: what was made of it goes. The session stays, failed, until it is asked for again.
+    parts.log.warn("a worktree could not be created", { session: session.id, error });
     await parts.workspaces.undo(plan);
-    return record(parts, session, [...output.rest(), { type: "workspace.gone", reason: messageOf(error) }]);
+    return record(parts, session, [...output.rest(), { type: "workspace.failed", reason: messageOf(error) }]);
   }
 }
 
@@ -62,10 +62,15 @@ export async function restoreWorkspace(parts: Parts, session: SessionState): Pro
     const { path, branch, notes } = await parts.workspaces.restore(trash);
     return await record(parts, session, [
       { type: "workspace.restored", trash, path, branch },
-      ...notes.map((text): SessionEvent => ({ type: "notice", level: "info", text })),
+      ...notes.map((text): FactEvent => ({ type: "notice", level: "info", text })),
     ]);
   } catch (error) {
     if (!(error instanceof HoldfastError) || error.code !== "not-found") throw error;
+    // Brought back already, and the record of that was lost.
+    const { workspacePath: path } = session;
+    if (parts.workspaces.exists(path) === true) {
+      return record(parts, session, [{ type: "workspace.restored", trash, path, branch: null }]);
+    }
     return record(parts, session, [{ type: "workspace.gone", reason: error.message }]);
   }
 }
@@ -78,18 +83,21 @@ async function newestInTrash(parts: Parts, session: SessionState): Promise<Trash
 export async function removeWorkspace(parts: Parts, session: SessionState): Promise<"done"> {
   if (session.workspace.at === "planned") {
     await parts.workspaces.undo(await planFor(parts, session));
-    return record(parts, session, [{ type: "workspace.gone", reason: "ended before the worktree was made" }]);
+    const reason = "ended before the worktree was created";
+    return record(parts, session, [{ type: "workspace.gone", reason, neverMade: true }]);
   }
   const { id, workspacePath: path, branch } = session;
   const repository = await repositoryOf(parts, session);
-  const entry = await parts.workspaces.trash({ session: id, repository, path, branch });
-  await reach("workspace.trashed");
+  const { seq, at } = session.intent;
+  const entry = await parts.workspaces.trash({ session: id, repository, path, branch, intent: { seq, at } });
+  await reach("workspace.trashed", session.id);
   return record(parts, session, [
     entry === null
       ? { type: "workspace.gone", reason: `there was nothing at ${path}` }
       : {
           type: "workspace.trashed",
           trash: entry.id,
+          branch: entry.branch,
           ref: entry.ref,
           uncommitted: entry.uncommitted,
           unpushed: entry.unpushed.length,

@@ -5,18 +5,23 @@
 import { Slots } from "../base/slots.ts";
 import { reach } from "../base/test-points.ts";
 import type { Action } from "../core/facts.ts";
+import { policyActors } from "../core/lifecycle.ts";
 import type { Observation } from "../ports/runtime.ts";
 import type { SessionState } from "../protocol/session.ts";
+import { changeByPolicy } from "./change.ts";
 import { forgetConversation } from "./forget-conversation.ts";
 import type { Parts } from "./parts.ts";
+import { convertKind, isDiscarded, stopAndDiscard } from "./perform-convert.ts";
 import { recordEnd, stop } from "./perform-end.ts";
 import { adopt, launch } from "./perform-launch.ts";
 import { deliver } from "./perform-prompt.ts";
+import { settlePrompt } from "./settle-prompt.ts";
 import { createWorkspace, removeWorkspace, restoreWorkspace } from "./perform-workspace.ts";
 import { record } from "./record.ts";
+import { adoptUnrecorded, stayEnded } from "./unrecorded.ts";
 
 /** `seen`: the action itself tells how it looks now, so that no look is needed behind it. */
-export type Outcome = "done" | { retryInMs: number } | { seen: Observation };
+export type Outcome = "done" | { retryInMs: number; /** Why a prompt waits. */ why?: string } | { seen: Observation };
 export type Perform = (session: SessionState, action: Action, seen: Observation) => Promise<Outcome>;
 
 /** Starts at once: more would make each of them slow and the machine unusable after a reboot. */
@@ -27,7 +32,7 @@ const startHoldsMs = 8_000;
 export function createPerform(parts: Parts): Perform {
   const starts = new Slots(startsAtOnce, startHoldsMs);
   return async (session, action, seen) => {
-    await reach(`perform.${action.do}`);
+    await reach(`perform.${action.do}`, session.id);
     switch (action.do) {
       case "create-workspace":
         return createWorkspace(parts, session);
@@ -42,16 +47,14 @@ export function createPerform(parts: Parts): Perform {
         return starts.run(() => launch(parts, session, action));
       case "adopt":
         return adopt(parts, session, seen);
+      case "adopt-unrecorded":
+        return adoptUnrecorded(parts, session, seen);
+      case "stay-ended":
+        return stayEnded(parts, session);
       case "deliver":
         return deliver(parts, session, action.prompt);
       case "settle-prompt":
-        return record(parts, session, [
-          {
-            type: "prompt.doubtful",
-            promptId: action.prompt,
-            reason: "something stopped while it was being sent; it may or may not have arrived",
-          },
-        ]);
+        return settlePrompt(parts, session, action.prompt);
       case "settle-turn":
         return settleTurn(parts, session, action.as);
       case "record-end":
@@ -61,9 +64,12 @@ export function createPerform(parts: Parts): Perform {
           { type: "context.reset", reason: action.why, previous: session.agentSessionId },
         ]);
       case "stop":
-        if (session.kind === "chat" && action.why === "deleted") return stopAndForget(parts, session, action.force);
+        if (session.kind === "chat" && action.why === "deleted") return stopAndForget(parts, session);
+        if (isDiscarded(session) && action.why === "convert") return stopAndDiscard(parts, session);
         if (session.kind === "chat" && action.why === "restart") parts.runtimes.chat.markRestarting(session);
-        return stop(parts, session, action.force);
+        return stop(parts, session);
+      case "convert":
+        return convertKind(parts, session);
       case "wake":
         return wake(parts, session);
       case "wait":
@@ -76,9 +82,9 @@ export function createPerform(parts: Parts): Perform {
 }
 
 /** Only a living agent can be asked; its own command needs it gone. */
-async function stopAndForget(parts: Parts, session: SessionState, force: boolean): Promise<Outcome> {
+async function stopAndForget(parts: Parts, session: SessionState): Promise<Outcome> {
   const asked = await parts.runtimes.chat.deleteConversation(session);
-  const outcome = await stop(parts, session, force);
+  const outcome = await stop(parts, session);
   if (outcome === "done") await forgetConversation(parts, session, asked);
   return outcome;
 }
@@ -90,12 +96,7 @@ async function settleTurn(parts: Parts, session: SessionState, stopReason: strin
   return "done";
 }
 
-/** Unless the person decided otherwise in this very instant. */
 async function wake(parts: Parts, session: SessionState): Promise<"done"> {
-  await parts.store.change(session.id, (now) =>
-    now.intent.want === "snoozed" && now.intent.seq === session.intent.seq
-      ? [{ type: "session.intent", want: { want: "running" }, by: "snooze-timer" }]
-      : [],
-  );
+  await changeByPolicy(parts, session, { verb: "end-snooze", snooze: session.intent.seq }, policyActors.snoozeTimer);
   return "done";
 }

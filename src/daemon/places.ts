@@ -1,20 +1,31 @@
 /** What a look at the places of sessions' worktrees tells beyond whether they are there; asked only of those it matters for. */
-import type { Workspaces } from "../ports/workspace.ts";
+import type { Store } from "../ports/store.ts";
+import type { TrashEntry, Workspaces } from "../ports/workspace.ts";
 import type { SessionId } from "../protocol/ids.ts";
 import type { SessionState } from "../protocol/session.ts";
+import { isRecordedEnd } from "./unrecorded.ts";
 
 export class Places {
   readonly #workspaces: Workspaces;
-  readonly #movedToTrash = new Set<SessionId>();
+  readonly #store: Store;
+  /** The newest entry of each. */
+  readonly #movedToTrash = new Map<SessionId, TrashEntry>();
   readonly #beingMade = new Set<SessionId>();
 
-  constructor(workspaces: Workspaces) {
+  constructor(workspaces: Workspaces, store: Store) {
     this.#workspaces = workspaces;
+    this.#store = store;
   }
 
   /** Whether the worktree is in the trash although the record does not say so yet. */
   isInTrash(id: SessionId): boolean {
     return this.#movedToTrash.has(id);
+  }
+
+  /** Whether it was moved there by a kill that is not on record: then the record is older than the kill. */
+  isTrashedUnrecorded(session: SessionState): boolean {
+    const entry = this.#movedToTrash.get(session.id);
+    return entry !== undefined && !isRecordedEnd(this.#store, session, entry);
   }
 
   /** Whether the worktree, which is wanted no more, is still being made. */
@@ -38,8 +49,11 @@ export class Places {
       ({ workspace, workspacePath }) => workspace.at === "ready" && this.#workspaces.exists(workspacePath) === false,
     );
     if (missing.length === 0) return;
-    const trashed = new Set((await this.#workspaces.listTrash()).map((entry) => entry.session));
-    for (const { id } of missing) if (trashed.has(id)) this.#movedToTrash.add(id);
+    const ids = new Set(missing.map(({ id }) => id));
+    for (const entry of await this.#workspaces.listTrash()) {
+      const known = this.#movedToTrash.get(entry.session)?.trashedAt ?? -Infinity;
+      if (ids.has(entry.session) && entry.trashedAt >= known) this.#movedToTrash.set(entry.session, entry);
+    }
   }
 
   /** Commands that make a worktree outlive the daemon that began them, and may still be at it when they are asked to end. */

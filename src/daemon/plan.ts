@@ -1,5 +1,6 @@
 /** Where a session's worktree goes and what it is made from: computed from the session and its project, the same every time. */
 import { join } from "node:path";
+import { passedOn } from "../base/clean-env.ts";
 import type { ProjectSettings } from "../ports/projects.ts";
 import type { WorkspacePlan } from "../ports/workspace.ts";
 import type { ProjectId, SessionId } from "../protocol/ids.ts";
@@ -28,7 +29,7 @@ export function planWith(
     symlinks: settings.symlinks,
     copy: settings.copy,
     postCreate: settings.postCreate,
-    env: settings.env,
+    env: { ...passedOn(process.env, settings.passEnv), ...settings.env },
   };
 }
 

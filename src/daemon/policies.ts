@@ -1,17 +1,19 @@
 /** What happens by the clock, on a slow timer: idle sessions are stopped where the person set that, and old trash is emptied. */
+import { reach } from "../base/test-points.ts";
+import { policyActors } from "../core/lifecycle.ts";
 import { isCleared } from "../core/runs.ts";
 import { messageOf } from "../protocol/error.ts";
 import type { ProjectId } from "../protocol/ids.ts";
 import type { SessionState } from "../protocol/session.ts";
+import { changeByPolicy } from "./change.ts";
 import { emptyEntry } from "./empty-trash.ts";
 import type { Loop } from "./loop.ts";
 import type { Parts } from "./parts.ts";
+import { expiredTrash } from "./trash-days.ts";
 import { currentStatus } from "./view.ts";
 
 /** Also how often policies are looked at. A test of an idle minute does not wait that long. */
 const minuteMs = Number(process.env["HOLDFAST_TEST_MINUTE_MS"] ?? 60_000);
-/** Kept this long, then removed for good. */
-const trashDays = 14;
 
 export function startPolicies(parts: Parts, loop: Loop): () => void {
   const timer = setInterval(() => {
@@ -23,24 +25,26 @@ export function startPolicies(parts: Parts, loop: Loop): () => void {
 
 /** Each for itself: what is wrong with one project or one entry keeps none of the others waiting. */
 async function run(parts: Parts, loop: Loop): Promise<void> {
-  const before = parts.clock.now() - trashDays * 24 * 3_600_000;
-  const old = (await parts.workspaces.listTrash()).filter((entry) => entry.trashedAt < before);
+  const old = await expiredTrash(parts, await parts.workspaces.listTrash());
   const work = [
     ...parts.store.projects().map((row) => () => stopIdle(parts, loop, row.id)),
-    ...old.map((entry) => () => emptyEntry(parts, entry, `kept ${trashDays} days in the trash`)),
+    ...old.map((entry) => () => emptyEntry(parts, entry, `kept ${parts.workspaces.trashDays} days in the trash`)),
     () => purgeDeleted(parts),
     () => endQuietTurns(parts, loop),
   ];
   for (const one of work) {
     await one().catch((error: unknown) => parts.log.warn("a policy failed", { error: messageOf(error) }));
   }
+  await reach("policies.ran");
 }
 
 /** The id stays used for ever; what a deleted session said goes once everything of it is cleared away. */
 async function purgeDeleted(parts: Parts): Promise<void> {
   for (const session of parts.store.deleting()) {
     if (!isCleared(session)) continue;
-    if (session.kind === "chat") parts.runtimes.chat.forget(session);
+    // It may have been converted, and a crash may have left files of either kind.
+    parts.runtimes.chat.forget(session);
+    parts.runtimes.terminal.clear(session);
     await parts.store.purgeDeleted(session.id);
   }
 }
@@ -61,23 +65,14 @@ async function endQuietTurns(parts: Parts, loop: Loop): Promise<void> {
   }
 }
 
-function isNeeded({ queue, turn, permissions }: SessionState): boolean {
-  return queue.length > 0 || turn.turn === "open" || permissions.length > 0;
-}
-
 async function stopIdle(parts: Parts, loop: Loop, project: ProjectId): Promise<void> {
   const { idleStopMinutes } = await parts.settings.forSession(project);
   if (idleStopMinutes <= 0) return;
   const before = parts.clock.now() - idleStopMinutes * minuteMs;
   for (const session of parts.store.sessions()) {
     if (session.project !== project || session.role !== "worker" || session.lastActivityAt > before) continue;
-    if (currentStatus(parts, loop.observation(session), session).status !== "idle") continue;
-    await parts.store.change(session.id, (state) =>
-      // Judged again when it is written: a prompt may have come, and one that waits must not be left lying.
-      state.intent.want === "running" && state.lastActivityAt <= before && !isNeeded(state)
-        ? [{ type: "session.intent", want: { want: "stopped" }, by: "idle-stop" }]
-        : [],
-    );
+    if (currentStatus(parts, loop, session).status !== "idle") continue;
+    await changeByPolicy(parts, session, { verb: "idle-stop", quietSince: before }, policyActors.idleStop);
     loop.wake(session.id);
   }
 }

@@ -47,9 +47,9 @@ export async function preflight(parts: Parts, ask: Ask, readOnly: boolean): Prom
   await attempt(() => limitOf(parts, settings, role, null));
   const found = await checkPlace(parts, settings, { ...request, role, kind }, attempt);
   const sentences = [
-    ...(definition === null ? [] : missingTools(definition, kind)),
+    ...(definition === null ? [] : missingTools(definition, kind, settings.env)),
     ...(await parts.runtimes[kind].preflight()),
-    ...lowDisk(parts.home),
+    ...lowDisk(parts),
     ...found.problems,
   ];
   problems.push(...[...new Set(sentences)].map(asProblem));

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { SessionEvent } from "../protocol/event.ts";
+import type { FactEvent } from "../protocol/event.ts";
 import { asPromptId, asSessionId } from "../protocol/ids.ts";
 import { created, makeHome } from "../store/fixture.ts";
 import { primerOf } from "./primer-events.ts";
@@ -7,12 +7,12 @@ import { primerOf } from "./primer-events.ts";
 const id = asSessionId("ma-1");
 
 /** One turn of so many events; its prompt may have waited behind the turn before. */
-function turn(number: number, pieces: number): SessionEvent[] {
+function turn(number: number, pieces: number): FactEvent[] {
   const promptId = asPromptId(`p${number}`);
   return [
     { type: "turn.started", promptId },
     { type: "agent.text", text: `begin ${number}. ` },
-    ...Array.from({ length: pieces }, (_, at): SessionEvent => ({
+    ...Array.from({ length: pieces }, (_, at): FactEvent => ({
       type: "plan.updated",
       entries: [{ content: `${at}` }],
     })),
@@ -25,7 +25,7 @@ async function told(turns: number, pieces: number) {
   const store = makeHome().open();
   await store.create(created("ma-1"));
   const numbers = Array.from({ length: turns }, (_, at) => at + 1);
-  const admitted = numbers.map((number): SessionEvent => {
+  const admitted = numbers.map((number): FactEvent => {
     const promptId = asPromptId(`p${number}`);
     return { type: "prompt.admitted", promptId, text: `prompt ${number}`, by: "person" };
   });
@@ -64,7 +64,7 @@ test("[PRIME-7] of a turn without bounds the prompt and the end are told, and th
     { type: "prompt.admitted", promptId, text: "flood me", by: "person" },
     { type: "turn.started", promptId },
   ]);
-  const piece: SessionEvent = { type: "tool.updated", toolCallId: "t", title: "x" };
+  const piece: FactEvent = { type: "tool.updated", toolCallId: "t", title: "x" };
   for (let at = 0; at < 30; at++) {
     await store.change(id, () => [{ type: "agent.text", text: `${at} `.padEnd(2 ** 20, "x") }, piece]);
   }

@@ -1,11 +1,13 @@
 /** A prompt is on disk before anything is typed; the receipt says what was really seen of it. */
+import { chatActivity } from "../core/activity.ts";
+import { restOf } from "../core/runs.ts";
 import type { Ask } from "../ports/commands.ts";
 import type { PromptRequest } from "../protocol/command.ts";
 import { HoldfastError } from "../protocol/error.ts";
 import type { StoredEvent } from "../protocol/event.ts";
 import { asPromptId, type PromptId } from "../protocol/ids.ts";
 import type { SessionState } from "../protocol/session.ts";
-import type { Answers } from "../protocol/wire.ts";
+import type { Answers } from "../protocol/answers.ts";
 import type { Taken } from "./attachments.ts";
 import type { Loop } from "./loop.ts";
 import type { Parts } from "./parts.ts";
@@ -33,12 +35,11 @@ export async function admitPrompt(parts: Parts, loop: Loop, ask: Ask): Promise<A
   try {
     await change(parts, loop, session, { verb: "prompt", promptId, text, attachments }, ask.actor, bytes);
   } catch (error) {
-    if (error instanceof HoldfastError && error.code === "conflict" && session.intent.want === "killed") {
-      return {
-        promptId,
-        disposition: "refused",
-        reason: [error.message, error.hint].filter((part) => part !== null).join(". "),
-      };
+    // As it is now, and not as it was found: the kill may have come in between.
+    const want = parts.store.session(session.id)?.intent.want ?? "deleted";
+    if (error instanceof HoldfastError && (want === "killed" || want === "deleted")) {
+      const reason = want === "deleted" ? deletedReason : [error.message, error.hint].filter((part) => part !== null);
+      return { promptId, disposition: "refused", reason: [reason].flat().join(". ") };
     }
     throw error;
   }
@@ -47,13 +48,18 @@ export async function admitPrompt(parts: Parts, loop: Loop, ask: Ask): Promise<A
     const state = parts.store.session(session.id);
     const waiting = state?.queue.some((prompt) => prompt.promptId === promptId) ?? false;
     // Taken down meanwhile: it may be days until the prompt is sent, or never.
-    const down = state?.intent.want !== "running" || state.run.run === "failed";
+    const down =
+      state?.intent.want !== "running" ||
+      hasFailed(state, session.seq) ||
+      loop.missingProgram(session.id) !== null ||
+      isMissing(parts, state);
     return !waiting || down || (!waitForTurn && isAsking(loop, state));
   };
   await loop.waitFor(session.id, over, waitMs, ask.signal);
+  await refuseKilled(parts, loop, { session, promptId, waitMs, signal: ask.signal });
   const state = parts.store.session(session.id);
   if (state === null || state.intent.want === "deleted") {
-    return { promptId, disposition: "refused", reason: "the session was deleted" };
+    return { promptId, disposition: "refused", reason: deletedReason };
   }
   if (state.queue.some((prompt) => prompt.promptId === promptId)) {
     return { promptId, disposition: "queued", reason: why(parts, loop, session) };
@@ -66,10 +72,50 @@ export async function admitPrompt(parts: Parts, loop: Loop, ask: Ask): Promise<A
   const fate = fateOf(parts, session, promptId);
   if (fate?.type === "prompt.refused") return { promptId, disposition: "refused", reason: fate.reason };
   if (fate?.type === "prompt.withdrawn") return { promptId, disposition: "refused", reason: `withdrawn by ${fate.by}` };
-  const doubt = fate?.type === "prompt.doubtful" ? fate.reason : null;
-  return doubt === null
-    ? { promptId, disposition: "delivered", reason: null }
-    : { promptId, disposition: "queued", reason: `it may have arrived, and is not sent again by itself: ${doubt}` };
+  if (fate?.type === "prompt.doubtful")
+    return { promptId, disposition: "unconfirmed", reason: doubt(session, fate.reason) };
+  // On the screen is not in the agent's hands: only its own word, or the line that a chat agent reads, is.
+  const isTyped = fate?.type === "prompt.sent" && (fate.seenBy === "screen" || fate.seenBy === "argument");
+  return { promptId, disposition: isTyped ? "typed" : "delivered", reason: null };
+}
+
+function doubt({ id, kind }: SessionState, why: string): string {
+  const how = kind === "terminal" ? `holdfast session screen ${id}` : `holdfast acp history ${id}`;
+  return `${why}; it is not sent again without you, check with: ${how}`;
+}
+
+function isMissing(parts: Parts, session: SessionState): boolean {
+  const isRunning = session.run.run === "up" || session.run.run === "launching";
+  if (isRunning) return false;
+  const { at } = session.workspace;
+  return at === "gone" || (at === "ready" && parts.workspaces.exists(session.workspacePath) === false);
+}
+
+const deletedReason = "the session was deleted";
+
+/**
+ * A kill that came before it was sent takes the prompt with it: the receipt says refused, so a later restore must not
+ * send it. What was being sent at that moment is settled first.
+ */
+async function refuseKilled(
+  { store }: Parts,
+  loop: Loop,
+  {
+    session,
+    promptId,
+    waitMs,
+    signal,
+  }: { session: SessionState; promptId: PromptId; waitMs: number; signal: AbortSignal },
+): Promise<void> {
+  const isKilled = (state: SessionState | null): boolean => state?.intent.want === "killed";
+  const waiting = (state: SessionState | null) => state?.queue.find((prompt) => prompt.promptId === promptId)?.state;
+  const now = (): SessionState | null => store.session(session.id);
+  if (!isKilled(now())) return;
+  await loop.waitFor(session.id, () => !isKilled(now()) || waiting(now()) !== "sending", waitMs, signal);
+  const reason = `the session was killed before it was sent. Bring it back first: holdfast session restore ${session.id}`;
+  await store.change(session.id, (state) =>
+    isKilled(state) && waiting(state) === "queued" ? [{ type: "prompt.refused", promptId, reason }] : [],
+  );
 }
 
 function isAnswering(parts: Parts, session: SessionState, promptId: PromptId): boolean {
@@ -123,9 +169,15 @@ class TextEnd {
 }
 
 function isAsking(loop: Loop, session: SessionState): boolean {
-  if (session.kind === "chat") return session.permissions.length > 0;
+  if (session.kind === "chat") return chatActivity(session) === "needs_input";
   const seen = loop.observation(session)?.seen;
   return seen?.is === "known" && seen.value.activity?.activity === "needs_input";
+}
+
+function asksWhat(loop: Loop, session: SessionState): string {
+  const seen = loop.observation(session)?.seen;
+  const reason = session.kind === "terminal" && seen?.is === "known" ? seen.value.activity?.reason : null;
+  return `${reason || "the agent asks a question"} (answer it first)`;
 }
 
 const fates = ["prompt.sent", "prompt.doubtful", "prompt.refused", "prompt.withdrawn"] as const;
@@ -164,19 +216,29 @@ function refuseImages(parts: Parts, session: SessionState): void {
   }
 }
 
+/** Since the prompt came, or without a next attempt: an earlier failed launch is made again for the prompt. */
+function hasFailed(state: SessionState, seq: number): boolean {
+  return state.run.run === "failed" && (state.run.seq > seq || restOf(state, false) !== null);
+}
+
 function why(parts: Parts, loop: Loop, before: SessionState): string {
   const trouble = loop.trouble(before.id);
   if (trouble !== null) return trouble.message;
   const state = parts.store.session(before.id) ?? before;
   const { want } = state.intent;
   if (want !== "running") return `the session was ${want} meanwhile`;
-  if (state.run.run === "launching" || state.run.run === "none") return "the session is starting";
+  if (isMissing(parts, state)) return `Workspace missing: ${state.workspacePath}`;
+  const missing = loop.missingProgram(before.id);
+  if (missing !== null) return `${missing}; retrying`;
+  if (state.run.run === "launching" || state.run.run === "none") return "agent is starting";
   if (state.run.run === "failed") return `the agent did not start: ${state.run.reason}`;
+  const held = loop.held(before.id);
+  if (held !== null) return held;
   const requeued = lastEvent(parts.store, before.id, { after: before.seq, types: ["prompt.requeued"] });
   if (requeued?.type === "prompt.requeued") return requeued.reason;
   const seen = loop.observation(state)?.seen;
   if (seen?.is === "unknown") return `the session could not be observed: ${seen.why}`;
-  if (isAsking(loop, state)) return "the agent waits for an answer to its own question";
+  if (isAsking(loop, state)) return asksWhat(loop, state);
   const inTurn = state.kind === "chat" && state.turn.turn === "open" && state.turn.prompt !== null;
   return inTurn ? "a turn is in progress" : "an earlier prompt is still being delivered";
 }

@@ -3,7 +3,8 @@ import type { Ask } from "../ports/commands.ts";
 import type { PushBrowser } from "../ports/notify.ts";
 import type { PushRequest } from "../protocol/command.ts";
 import { HoldfastError } from "../protocol/error.ts";
-import type { Answers, FindingJson, PushBrowserJson, PushJson } from "../protocol/wire.ts";
+import type { Answers } from "../protocol/answers.ts";
+import type { FindingJson, PushBrowserJson, PushJson } from "../protocol/wire.ts";
 import type { PushDoor } from "./push-door.ts";
 import { iso } from "./view.ts";
 

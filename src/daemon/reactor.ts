@@ -5,6 +5,7 @@
 import { allDone } from "../core/all-done.ts";
 import type { Observed } from "../core/facts.ts";
 import { applyVerb } from "../core/lifecycle.ts";
+import { lostTogether } from "../core/lost-together.ts";
 import { orchestratorOf } from "../core/orchestrator.ts";
 import { logTailLines, messageFor, noticeFor, quotedLogs, type CheckLog } from "../core/reaction-message.ts";
 import { planReactions, settingOf, type ReactionStep } from "../core/reactions.ts";
@@ -13,7 +14,7 @@ import { reach } from "../base/test-points.ts";
 import type { ProjectSettings } from "../ports/projects.ts";
 import type { CodeHost } from "../ports/tracker.ts";
 import { messageOf } from "../protocol/error.ts";
-import type { SessionEvent } from "../protocol/event.ts";
+import type { FactEvent } from "../protocol/event.ts";
 import { asPromptId, type ProjectId, type SessionId } from "../protocol/ids.ts";
 import { reactionActor } from "../protocol/reaction.ts";
 import type { SessionState } from "../protocol/session.ts";
@@ -96,7 +97,9 @@ export class Reactor {
     threads: ReadonlyMap<string, Observed<ReviewThread[]>>,
   ): ReactionStep[] {
     const reactions = reactionsOf(settings);
-    const statusOf = (one: SessionState) => currentStatus(this.#parts, this.#loop.observation(one), one).status;
+    const judge = (one: SessionState) => currentStatus(this.#parts, this.#loop, one);
+    const statusOf = (one: SessionState) => judge(one).status;
+    const { status, reason, turnFailed = false } = judge(session);
     const whenDone = settingOf("all-done", reactions);
     const finished =
       whenDone === null
@@ -107,7 +110,17 @@ export class Reactor {
           );
     const facts = {
       session,
-      status: statusOf(session),
+      status,
+      reason,
+      turnFailed,
+      ...(status === "failed" && session.run.run === "ended" && session.run.how === "lost"
+        ? {
+            lostTogether: lostTogether(
+              session,
+              this.#ofProject(session.project).map((one) => ({ session: one, status: statusOf(one) })),
+            ),
+          }
+        : {}),
       heardAt: this.#parts.heardAt(session.id),
       threads,
       allDone: finished?.session === session.id ? finished.key : null,
@@ -155,10 +168,10 @@ export class Reactor {
     const text = messageFor(step, logs);
     await reach("reaction.planned");
     if (this.#closed) return;
-    await this.#parts.store.change(session.id, (state) => {
-      if (!this.#stillSo(session, state, step) || state.permissions.length > 0) return [];
+    await this.#parts.store.applyVerb(session.id, (state) => {
+      if (!this.#stillSo(session, state, step) || state.permissions.length > 0) return null;
       const verb = applyVerb(state, { verb: "prompt", promptId, text }, { by: reactionActor, agent: "alive" });
-      return verb.ok ? [firedEvent(step, step.attempt, promptId), ...verb.events] : [];
+      return verb.ok ? { ...verb, events: [firedEvent(step, step.attempt, promptId), ...verb.events] } : null;
     });
     await reach("reaction.recorded");
     this.#loop.wake(session.id);
@@ -170,7 +183,7 @@ export class Reactor {
     step: Extract<Fired, { do: "notify" | "escalate" }>,
   ): Promise<void> {
     const { title, text } = noticeFor(session, step);
-    const note: SessionEvent = {
+    const note: FactEvent = {
       type: "notification",
       id: `${session.id}-${digestOf(`${step.reaction} ${step.do} ${step.key}`)}`,
       title,
@@ -179,7 +192,7 @@ export class Reactor {
       channels: await this.#notifications.channelsOf(settings.notify),
     };
     const { reaction, why, key } = step;
-    const fired: SessionEvent =
+    const fired: FactEvent =
       step.do === "notify" ? firedEvent(step, step.attempt) : { type: "reaction.escalated", reaction, why, key };
     await this.#parts.store.change(session.id, (state) => (this.#stillSo(session, state, step) ? [fired, note] : []));
     // Not waited for: a slow channel must not hold up what else there is to react to.
@@ -261,7 +274,7 @@ function firedEvent(
   step: Exclude<Fired, { do: "escalate" }>,
   attempt: number,
   promptId?: ReturnType<typeof asPromptId>,
-): SessionEvent {
+): FactEvent {
   const { reaction, why, key, setting } = step;
   return {
     type: "reaction.fired",

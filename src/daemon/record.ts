@@ -1,11 +1,11 @@
 /** What every action does around its deed: write events, and find the runtime of a session. */
 import type { Runtime } from "../ports/runtime.ts";
-import type { SessionEvent } from "../protocol/event.ts";
+import type { FactEvent } from "../protocol/event.ts";
 import type { PromptId } from "../protocol/ids.ts";
 import type { SessionState } from "../protocol/session.ts";
 import type { Parts } from "./parts.ts";
 
-export async function record(parts: Parts, session: SessionState, events: SessionEvent[]): Promise<"done"> {
+export async function record(parts: Parts, session: SessionState, events: FactEvent[]): Promise<"done"> {
   await parts.store.change(session.id, () => events);
   return "done";
 }
@@ -14,12 +14,12 @@ export function runtimeOf(parts: Parts, session: SessionState): Runtime {
   return parts.runtimes[session.kind];
 }
 
-export function pinned(session: SessionState, agentSessionId: string | null): SessionEvent[] {
+export function pinned(session: SessionState, agentSessionId: string | null): FactEvent[] {
   return agentSessionId === null || agentSessionId === session.agentSessionId
     ? []
     : [{ type: "conversation.pinned", agentSessionId }];
 }
 
-export function requeued(promptId: PromptId, reason: string): SessionEvent {
+export function requeued(promptId: PromptId, reason: string): FactEvent {
   return { type: "prompt.requeued", promptId, reason };
 }

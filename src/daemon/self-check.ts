@@ -1,9 +1,10 @@
 /** What only the running daemon can say about itself, for `holdfast doctor`. */
+import type { CgroupState } from "../base/cgroup.ts";
 import type { Paths } from "../base/paths.ts";
 import type { FindingJson } from "../protocol/wire.ts";
 import type { Parts } from "./parts.ts";
 
-export function selfCheck(parts: Parts, paths: Paths): FindingJson[] {
+export function selfCheck(parts: Parts, paths: Paths, cgroups: CgroupState): FindingJson[] {
   const problems = parts.store.verify();
   const database: FindingJson =
     problems.length === 0
@@ -27,5 +28,21 @@ export function selfCheck(parts: Parts, paths: Paths): FindingJson[] {
             fixable: false,
           },
         ];
-  return [database, ...socket];
+  return [database, ...socket, containment(cgroups)];
+}
+
+/** Whether an end reaches all that an agent started, whatever it did. */
+function containment(cgroups: CgroupState): FindingJson {
+  const check = "agents' ends";
+  if (cgroups.is === "ok") {
+    const message = `Each agent gets a cgroup of its own (${cgroups.how}, ${cgroups.directory}): all that it starts ends with it.`;
+    return { check, level: "ok", message, fix: null, fixable: false };
+  }
+  return {
+    check,
+    level: "warn",
+    message: `Agents get no cgroup: ${cgroups.why}. A process that clears its environment and detaches can outlive its agent.`,
+    fix: "Run the daemon below your systemd user manager: holdfast service install. In a container: mount cgroups writable.",
+    fixable: false,
+  };
 }

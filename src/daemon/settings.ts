@@ -2,6 +2,8 @@
 import { existsSync } from "node:fs";
 import { build, version } from "../base/build.ts";
 import type { AgentDefinition } from "../ports/agents.ts";
+import type { ProjectSettings } from "../ports/projects.ts";
+import { asProjectId } from "../protocol/ids.ts";
 import { kinds } from "../protocol/session.ts";
 import type { ProjectJson, SettingsJson } from "../protocol/wire.ts";
 import type { Parts } from "./parts.ts";
@@ -18,7 +20,7 @@ export function settings(
     build,
     home: parts.home,
     readOnly: options.readOnly,
-    agents: parts.agents.list().map(agentJson),
+    agents: agentsJson(parts, projects),
     projects,
     notify: null,
     configFiles: [...new Set(files)].filter((file) => file !== null && existsSync(file)) as string[],
@@ -26,9 +28,20 @@ export function settings(
   };
 }
 
-function agentJson(agent: AgentDefinition): SettingsJson["agents"][number] {
+/** Those that every project has, then what single projects define themselves. */
+function agentsJson(parts: Parts, projects: readonly ProjectJson[]): SettingsJson["agents"] {
+  const common = parts.agents.list(null).map((agent) => agentJson(agent, {}));
+  const own = projects.flatMap(({ id }) => {
+    const env = parts.settings.last(asProjectId(id))?.env ?? {};
+    const agents = parts.agents.list(id).filter(({ from }) => from === "project");
+    return agents.map((agent) => ({ ...agentJson(agent, env), project: id }));
+  });
+  return [...common, ...own];
+}
+
+function agentJson(agent: AgentDefinition, env: ProjectSettings["env"]): SettingsJson["agents"][number] {
   const own = kinds.filter((kind) => agent[kind] !== null);
-  const missing = own.map((kind) => missingTools(agent, kind));
+  const missing = own.map((kind) => missingTools(agent, kind, env));
   const reasons = [...new Set(missing.flat())];
   return {
     id: agent.id,

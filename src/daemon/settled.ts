@@ -28,16 +28,16 @@ export async function settled(
     const concluded = (run.run === "failed" || run.run === "ended") && run.seq > asked.seq;
     const up = run.run === "up" && loop.observation(state)?.seen.is !== "absent";
     const tries = loop.trouble(id)?.count ?? 0;
-    return (
-      state.intent.want !== "running" || up || concluded || state.workspace.at === "gone" || tries >= triesBeforeAnswer
-    );
+    const unmade = state.workspace.at === "gone" || whyNotCreated(state) !== null;
+    const down = unmade || tries >= triesBeforeAnswer || loop.missingProgram(id) !== null;
+    return state.intent.want !== "running" || up || concluded || down;
   };
   await loop.waitFor(id, over, spawnDeadlineMs, signal);
-  if (last.workspace.at === "gone" && last.run.run === "none")
-    throw await neverMade(parts, last, last.workspace.reason);
   if (last.intent.want !== "running" && last.run.run !== "up") throw takenBack(last);
+  const notCreated = whyNotCreated(last);
+  if (notCreated !== null) throw neverMade(last, notCreated);
   const json = sessionJson(parts, loop, last);
-  const { status, reason } = currentStatus(parts, loop.observation(last), last);
+  const { status, reason } = currentStatus(parts, loop, last);
   const trouble = last.run.run === "up" ? null : loop.trouble(id);
   if (trouble !== null) {
     throw new HoldfastError("launch-failed", `${last.agent} has not started in ${id} yet: ${trouble.message}`, {
@@ -65,12 +65,13 @@ function takenBack({ id, intent }: SessionState): HoldfastError {
   });
 }
 
-/** Nothing of it is there, and whoever asked is told: then the session never came to be. Its number is not used again. */
-async function neverMade(parts: Parts, session: SessionState, why: string): Promise<HoldfastError> {
-  await parts.store.change(session.id, (state) =>
-    state.intent.want === "running" ? [{ type: "session.intent", want: { want: "deleted" }, by: "spawn" }] : [],
-  );
-  return new HoldfastError("launch-failed", `The worktree of ${session.id} could not be made: ${why}`, {
-    hint: "Nothing of it was left behind. Mend the cause and spawn again.",
+function whyNotCreated({ workspace }: SessionState): string | null {
+  return workspace.at === "planned" ? (workspace.failed ?? null) : null;
+}
+
+/** A fact, and no change of what you asked for: the session is listed as failed, and can be tried again. */
+function neverMade({ id }: SessionState, why: string): HoldfastError {
+  return new HoldfastError("launch-failed", `The worktree of ${id} could not be created: ${why}`, {
+    hint: `Nothing of it was left behind. Fix the cause and retry: holdfast session restore ${id}, or remove it: holdfast session delete ${id}`,
   });
 }

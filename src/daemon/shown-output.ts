@@ -1,6 +1,6 @@
 /** What a command prints while a worktree is made, as events while it prints: a first `npm ci` takes minutes. */
 import { messageOf } from "../protocol/error.ts";
-import type { SessionEvent } from "../protocol/event.ts";
+import type { FactEvent } from "../protocol/event.ts";
 import type { SessionId } from "../protocol/ids.ts";
 import type { Parts } from "./parts.ts";
 
@@ -29,7 +29,7 @@ export class ShownOutput {
   }
 
   /** What is not on record yet, to be recorded with what comes next. */
-  rest(): SessionEvent[] {
+  rest(): FactEvent[] {
     clearTimeout(this.#timer);
     const text = this.#waiting;
     this.#waiting = "";

@@ -5,7 +5,7 @@ import { oneLine } from "../core/outside-text.ts";
 import type { ProjectSettings } from "../ports/projects.ts";
 import type { SpawnRequest } from "../protocol/command.ts";
 import { HoldfastError } from "../protocol/error.ts";
-import type { SessionEvent } from "../protocol/event.ts";
+import type { FactEvent } from "../protocol/event.ts";
 import type { TrackingDoor } from "./tracking-door.ts";
 
 export interface SpawnIssue {
@@ -13,7 +13,7 @@ export interface SpawnIssue {
   key: string | null;
   title: string | null;
   prompt: string | null;
-  events: SessionEvent[];
+  events: FactEvent[];
 }
 
 export async function readIssue(

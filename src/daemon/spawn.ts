@@ -1,12 +1,13 @@
 /** `spawn`: everything that can be checked is checked first; then the session is on record; then the loop makes it so. */
-import { statfsSync } from "node:fs";
-import { findProgram } from "../base/find-program.ts";
+import { statfsSync, statSync } from "node:fs";
+import { findLaunchable, findProgram } from "../base/find-program.ts";
 import type { AgentDefinition } from "../ports/agents.ts";
 import type { Ask } from "../ports/commands.ts";
 import type { ProjectSettings } from "../ports/projects.ts";
 import type { SpawnRequest } from "../protocol/command.ts";
 import { HoldfastError } from "../protocol/error.ts";
-import type { SessionEvent } from "../protocol/event.ts";
+import type { FactEvent } from "../protocol/event.ts";
+import { notOnPath } from "../protocol/missing-program.ts";
 import { asPromptId, asSessionId, type SessionId } from "../protocol/ids.ts";
 import type { Kind, SessionState } from "../protocol/session.ts";
 import type { SessionJson } from "../protocol/wire.ts";
@@ -20,8 +21,10 @@ import type { PendingSpawns } from "./pending-spawns.ts";
 import type { TrackingDoor } from "./tracking-door.ts";
 import type { Parts } from "./parts.ts";
 import { planWith, workspacePath } from "./plan.ts";
+import { commandOf, pathFor, whyMissing } from "./programs.ts";
 import { change, refuseBeside } from "./change.ts";
 import { settled } from "./settled.ts";
+import { takenIds } from "./unrecorded.ts";
 import { sessionJson } from "./view.ts";
 
 /** Below this a checkout is likely to fail half-way, and the database with it. */
@@ -56,9 +59,9 @@ export async function spawn(
     workspacePath: workspacePath(parts, settings.id, id),
   };
   const problems = [
-    ...missingTools(definition, kind),
+    ...missingTools(definition, kind, settings.env),
     ...(await parts.runtimes[kind].preflight()),
-    ...lowDisk(parts.home),
+    ...lowDisk(parts),
     ...(await parts.workspaces.preflight(planWith(settings, created))),
   ];
   if (problems.length > 0) {
@@ -66,7 +69,7 @@ export async function spawn(
   }
 
   const prompt = firstPrompt(settings, id, role, issue.prompt ?? "");
-  const admitted: SessionEvent[] =
+  const admitted: FactEvent[] =
     prompt === ""
       ? []
       : [{ type: "prompt.admitted", promptId: asPromptId(`${id}-first`), text: prompt, by: ask.actor }];
@@ -142,9 +145,12 @@ export async function settingsOf(parts: Parts, project: string): Promise<Project
 }
 
 export function agentFor(parts: Parts, settings: ProjectSettings, id: string, kind: Kind): AgentDefinition {
-  const definition = settings.agents.find((agent) => agent.id === id) ?? parts.agents.get(id);
-  const known = [...new Set([...parts.agents.list(), ...settings.agents].map((agent) => agent.id))].join(", ");
-  if (definition === null || definition === undefined) {
+  const definition = parts.agents.of({ project: settings.id, agent: id });
+  if (definition === null) {
+    const known = parts.agents
+      .list(settings.id)
+      .map((agent) => agent.id)
+      .join(", ");
     throw new HoldfastError("invalid", `Unknown agent: ${id}`, { hint: `Known agents: ${known}.` });
   }
   if (definition[kind] === null) {
@@ -182,11 +188,12 @@ async function newId(
   role: SessionState["role"],
   pending: PendingSpawns,
 ): Promise<{ id: SessionId; again: number }> {
-  if (issue === undefined || role !== "worker") {
-    const number = await parts.store.nextNumber(settings.prefix);
-    return { id: asSessionId(`${settings.prefix}-${number}`), again: 1 };
+  const isTaken = await takenIds(parts, settings.id);
+  if (issue !== undefined && role === "worker") return idOfIssue(parts, settings, issue, pending, isTaken);
+  for (;;) {
+    const id = asSessionId(`${settings.prefix}-${await parts.store.nextNumber(settings.prefix)}`);
+    if (!isTaken(id)) return { id, again: 1 };
   }
-  return idOfIssue(parts, settings, issue, pending);
 }
 
 export function idOfIssue(
@@ -194,11 +201,13 @@ export function idOfIssue(
   settings: ProjectSettings,
   issue: string,
   pending: PendingSpawns | null,
+  isTaken: (id: string) => boolean = () => false,
 ): { id: SessionId; again: number } {
   const first = `${settings.prefix}-${slug(issue)}`;
   for (let again = 1; ; again++) {
     const id = again === 1 ? first : `${first}-${again}`;
-    if (!parts.store.wasUsed(id) && pending?.isChosen(id) !== true) return { id: asSessionId(id), again };
+    if (!parts.store.wasUsed(id) && !isTaken(id) && pending?.isChosen(id) !== true)
+      return { id: asSessionId(id), again };
   }
 }
 
@@ -215,8 +224,9 @@ export function sessionOfIssue(
   const team = teamOf(settings.tracker);
   const candidates = parts.store
     .sessions()
-    .filter((session) => session.project === settings.id && isIssueOf(session, issue, team));
-  const found = candidates.find(wantsToRun) ?? candidates.findLast((session) => session.intent.want !== "killed");
+    .filter((session) => session.project === settings.id && isIssueOf(session, issue, team))
+    .toSorted((a, b) => a.createdAt - b.createdAt);
+  const found = candidates.find((session) => session.intent.want !== "killed");
   const killed = candidates.at(-1);
   if (found !== undefined || killed === undefined) return found ?? null;
   throw new HoldfastError("conflict", `The session of ${issue}, ${killed.id}, was killed.`, {
@@ -244,24 +254,25 @@ async function resume(
   return await settled(parts, loop, state, ask.signal);
 }
 
-export function missingTools(definition: AgentDefinition, kind: Kind): string[] {
-  const command = kind === "terminal" ? definition.terminal?.start[0] : definition.chat?.command[0];
+/** @param env of the project: its PATH, or the agent's own, is where the agent's program is looked for. */
+export function missingTools(definition: AgentDefinition, kind: Kind, env: ProjectSettings["env"]): string[] {
+  const command = commandOf(definition, kind);
   const missing: string[] = [];
-  if (command !== undefined && !command.startsWith("{") && !onPath(command)) {
+  const found = command === null ? null : findLaunchable(command, pathFor(definition, env));
+  if (found?.is === "missing") {
     const { install } = kind === "chat" ? { ...definition, ...definition.chat } : definition;
-    missing.push(`${command} was not found on PATH. ${install}`);
+    missing.push(found.neededBy === null ? `${whyMissing(found)}. ${install}` : `${whyMissing(found)}.`);
   }
-  if (kind === "terminal" && !onPath("tmux"))
-    missing.push("tmux was not found on PATH. Install it with your package manager.");
-  if (!onPath("git")) missing.push("git was not found on PATH. Install it with your package manager.");
+  for (const tool of kind === "terminal" ? ["tmux", "git"] : ["git"]) {
+    if (findProgram(tool, process.env["PATH"]) === null)
+      missing.push(`${notOnPath(tool)}. Install it with your package manager.`);
+  }
   return missing;
 }
 
-function onPath(command: string): boolean {
-  return findProgram(command, process.env["PATH"]) !== null;
-}
-
-export function lowDisk(home: string): string[] {
+/** Nothing where the worktrees are on the same disk: the workspaces' own preflight reports it then. */
+export function lowDisk({ home, worktrees }: Pick<Parts, "home" | "worktrees">): string[] {
+  if (statSync(home).dev === statSync(worktrees, { throwIfNoEntry: false })?.dev) return [];
   const { bavail, bsize } = statfsSync(home);
   const free = bavail * bsize;
   return free >= minFreeBytes

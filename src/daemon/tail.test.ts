@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import type { SessionEvent } from "../protocol/event.ts";
+import type { FactEvent } from "../protocol/event.ts";
 import { asSessionId } from "../protocol/ids.ts";
 import { created, makeHome, output } from "../store/fixture.ts";
 import { eventText } from "./tail.ts";
 import { eventJson } from "./view.ts";
 
 const id = asSessionId("ma-1");
-const events: SessionEvent[] = [
+const events: FactEvent[] = [
   output('"quoted" \\ and\n\u2028 {"type":"turn.ended","seq":0} … \ud83d\ude00 \ud83d'),
   { type: "conversation.used" },
   { type: "tool.updated", toolCallId: "t", content: [{ nested: [{}, null, "}"] }], rawInput: {} },

@@ -1,26 +1,35 @@
 /** This process: what it was given, who waits for it, and what it says to them. */
 import { closeSync, writeSync } from "node:fs";
+import { cleanEnvironment } from "../base/clean-env.ts";
 import { readCgroupFacts, scopePrefix } from "../base/cgroup-facts.ts";
-import { judgeCgroup } from "../base/cgroup-risk.ts";
+import { judgeCgroup, launchCgroupsRefused } from "../base/cgroup-risk.ts";
 import type { StartReport } from "../base/launch-options.ts";
 import type { LogFile } from "../base/log-file.ts";
 import { HoldfastError, messageOf } from "../protocol/error.ts";
 
 const foreground = process.argv.includes("--foreground");
+/** Started by `stop --halt-sessions`: it halts even where it is read-only. Not among the options that a later start replays. */
+export const mayHalt = process.argv.includes("--may-halt");
 
-/** What agents inherit: what this process was given, less what is only ours. */
-export function baseEnvironment(): Record<string, string> {
-  const ours = /^HOLDFAST_(PASSPHRASE|MANAGED_BY|TEST_POINTS|TRACKER_.*)$/;
-  return Object.fromEntries(
-    Object.entries(process.env).filter(
-      (entry): entry is [string, string] => entry[1] !== undefined && !ours.test(entry[0]),
-    ),
-  );
+/** What the user answered to the question whether the home was moved or copied: for this start alone. */
+export function homeAnswer(): "moved" | "copied" | null {
+  if (process.argv.includes("--moved")) return "moved";
+  return process.argv.includes("--copied") ? "copied" : null;
 }
 
-/** A unit that ends all of its processes when it is stopped must not hold the agents' tmux server. */
-export function scopeOfItsOwn(): string[] {
-  return judgeCgroup(readCgroupFacts()).risk === "none" ? [] : (scopePrefix() ?? []);
+/** What all agents inherit, less what is only ours. What a project's passEnv names is added for its own agents alone. */
+export function baseEnvironment(): Record<string, string> {
+  const ours = /^HOLDFAST_(PASSPHRASE|MANAGED_BY|TEST_POINTS|TRACKER_.*)$/;
+  return Object.fromEntries(Object.entries(cleanEnvironment(process.env)).filter(([name]) => !ours.test(name)));
+}
+
+/** A unit that ends all of its processes when it is stopped must hold neither the agents' tmux server nor their cgroups. */
+export function outsideOfUnit(): { serverPrefix: string[]; cgroupsRefused: string | null } {
+  const risk = judgeCgroup(readCgroupFacts());
+  return {
+    serverPrefix: risk.risk === "none" ? [] : (scopePrefix() ?? []),
+    cgroupsRefused: launchCgroupsRefused(risk),
+  };
 }
 
 export function managedBy(): string | null {
@@ -34,7 +43,8 @@ export function managedBy(): string | null {
 /** Tells whoever waits, then lets go of the pipe: nothing of ours depends on the starter living on. */
 export function report(message: StartReport): void {
   if (foreground) {
-    if (message.report === "ready") console.log(`Holdfast is running at ${message.url} (pid ${message.pid}).`);
+    if (message.report === "ready")
+      console.log([`Holdfast is running at ${message.url} (pid ${message.pid}).`, ...message.notes].join("\n"));
     else if (message.report === "failed")
       console.error(message.hint === null ? message.message : `${message.message}\n${message.hint}`);
     else console.error("Holdfast is already running for this home.");

@@ -1,6 +1,6 @@
 /** Puts what trackers say of a session on record: what is different, what is its own, and what is gone. */
 import { differs } from "../core/pull-request-status.ts";
-import type { SessionEvent } from "../protocol/event.ts";
+import type { FactEvent } from "../protocol/event.ts";
 import type { SessionState } from "../protocol/session.ts";
 import type { IssueFacts, PullRequestFacts, SeenPullRequest } from "../protocol/tracker.ts";
 import type { Parts } from "./parts.ts";
@@ -35,7 +35,7 @@ export class TrackerRecord {
       return [
         ...own
           .filter((facts) => differs(before.get(facts), facts))
-          .map((facts): SessionEvent => {
+          .map((facts): FactEvent => {
             const was = before.get(facts)?.facts.url ?? facts.url;
             return { type: "pull-request.seen", pullRequest: facts, ...(was === facts.url ? {} : { was }) };
           }),
@@ -45,8 +45,8 @@ export class TrackerRecord {
   }
 
   /** Asked for by number and not shown. A merged one is not asked for any more and stays. */
-  #missing(state: SessionState, shown: ReadonlySet<SeenPullRequest | undefined>): SessionEvent[] {
-    return (state.pullRequests ?? []).flatMap((one): SessionEvent[] => {
+  #missing(state: SessionState, shown: ReadonlySet<SeenPullRequest | undefined>): FactEvent[] {
+    return (state.pullRequests ?? []).flatMap((one): FactEvent[] => {
       const { facts, lost } = one;
       if (lost !== null || facts.state === "merged") return [];
       const key = `${state.id} ${facts.url}`;

@@ -127,7 +127,7 @@ export async function trackingWorld(projects: Record<string, string | null>): Pr
       store,
       settings,
       workspaces,
-      clock: { now: () => now.value, bootId: () => "boot" },
+      clock: { now: () => now.value, bootId: () => "boot", uptime: () => now.value },
       log: { debug: say, info: say, warn: say, error: say },
       trackers: factory,
       heard,

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { asSessionId } from "../protocol/ids.ts";
 import type { PullRequestFacts } from "../protocol/tracker.ts";
+import { intent } from "../core/test-facts.ts";
 import { pullRequest } from "../core/test-pull-request.ts";
 import { trackerFinding } from "./tracker-health.ts";
 import { trackingWorld } from "./tracking.fixture.ts";
@@ -237,7 +238,7 @@ test("[TRK-8] two hundred archived sessions are asked about every ten minutes, a
     await world.session(`app-${index}`);
     const id = asSessionId(`app-${index}`);
     if (index > 1) {
-      await world.store.change(id, () => [{ type: "session.intent", want: { want: "archived" }, by: "person" }]);
+      await world.store.applyVerb(id, (state) => ({ seq: state.seq, events: [intent({ want: "archived" })] }));
     }
   }
   await world.tracking.poll();

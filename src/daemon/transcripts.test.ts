@@ -1,7 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test, vi } from "vitest";
 import type { Store } from "../ports/store.ts";
-import type { SessionEvent } from "../protocol/event.ts";
+import type { FactEvent } from "../protocol/event.ts";
 import { asPromptId, asSessionId } from "../protocol/ids.ts";
 import { compactItem } from "../protocol/transcript-compact.ts";
 import type { TranscriptItem } from "../protocol/transcript-items.ts";
@@ -12,7 +12,7 @@ import { Transcripts } from "./transcripts.ts";
 
 const id = asSessionId("ma-1");
 
-function turn(number: number): SessionEvent[] {
+function turn(number: number): FactEvent[] {
   const promptId = asPromptId(`p${number}`);
   return [
     { type: "prompt.admitted", promptId, text: `prompt ${number}`, by: "person" },

@@ -9,7 +9,7 @@ import type { SessionState } from "../protocol/session.ts";
 import type { VerbAnswer } from "../protocol/wire.ts";
 import { change } from "./change.ts";
 import { runtimeFacts } from "./facts.ts";
-import { forgetConversation } from "./forget-conversation.ts";
+import { forgetConversation, noteKeptConversation } from "./forget-conversation.ts";
 import type { Loop } from "./loop.ts";
 import type { Parts } from "./parts.ts";
 import { settled } from "./settled.ts";
@@ -17,7 +17,7 @@ import { sessionJson } from "./view.ts";
 import { eventPage, lastEvent } from "./read-events.ts";
 
 /** After this the answer says what remains; the daemon goes on ending it. */
-const endDeadlineMs = 10_000;
+const endDeadlineMs = Number(process.env["HOLDFAST_TEST_END_MS"] ?? 10_000);
 
 export type PlainVerb = "stop" | "kill" | "delete" | "archive" | "unarchive" | "snooze" | "wake" | "restore";
 const bringsUp = new Set<PlainVerb>(["restore", "wake", "unarchive"]);
@@ -28,6 +28,8 @@ export async function perform(parts: Parts, loop: Loop, name: PlainVerb, ask: As
   const verb: Verb =
     name === "snooze" ? { verb: "snooze", until: parts.clock.now() + (request.forMs ?? 0) } : { verb: name };
   const state = await change(parts, loop, session, verb, ask.actor);
+  // Holdfast removes no transcript of a terminal agent: it has no command for that.
+  if (name === "delete" && session.kind === "terminal") await noteKeptConversation(parts, session);
   // Nothing of it runs, so the loop has no agent to ask.
   if (name === "delete" && session.kind === "chat" && !isLive(session.run)) {
     await forgetConversation(parts, session, "not-running");
@@ -38,7 +40,8 @@ export async function perform(parts: Parts, loop: Loop, name: PlainVerb, ask: As
     const json = wait ? await settled(parts, loop, state, ask.signal) : sessionJson(parts, loop, state);
     return { session: json, remaining: [], done: wait, notes: noticesSince(parts, session) };
   }
-  if (wait) await loop.waitFor(session.id, () => isDown(parts, loop, session, name), endDeadlineMs, ask.signal);
+  const isOver = (): boolean => isDown(parts, loop, session, name) || isHeld(loop, session);
+  if (wait) await loop.waitFor(session.id, isOver, endDeadlineMs, ask.signal);
   const latest = parts.store.session(session.id) ?? state;
   const json = sessionJson(parts, loop, latest);
   const down = isDown(parts, loop, session, name);
@@ -85,6 +88,12 @@ export function whatRemains(
       "The daemon goes on.",
     ],
   };
+}
+
+/** Twice in the way, a second apart: the user learns at once what it is, and the daemon keeps trying. */
+function isHeld(loop: Loop, { id }: SessionState): boolean {
+  const trouble = loop.trouble(id);
+  return trouble !== null && trouble.isConflict && trouble.count > 1;
 }
 
 function isDown(parts: Parts, loop: Loop, { id }: SessionState, verb: PlainVerb): boolean {

@@ -2,10 +2,9 @@
 import { chatActivity } from "../core/activity.ts";
 import { sortChecks } from "../core/pull-request-status.ts";
 import { statusOf } from "../core/status.ts";
-import type { Observation } from "../ports/runtime.ts";
 import { runtimeFacts } from "./facts.ts";
 import type { StoredEvent } from "../protocol/event.ts";
-import type { SessionState } from "../protocol/session.ts";
+import { statusNeedsYou, type SessionState } from "../protocol/session.ts";
 import { primaryPullRequest } from "../protocol/reduce.ts";
 import type { SeenIssue } from "../protocol/tracker.ts";
 import type { EventJson, PullRequestJson, SessionJson } from "../protocol/wire.ts";
@@ -33,7 +32,11 @@ export function sessionJson(parts: Parts, loop: Loop, session: SessionState): Se
   const observation = loop.observation(session);
   const branch = liveBranch(parts, session);
   // Whoever has read its branch need not ask whether the worktree is there.
-  const { status, reason } = currentStatus(parts, observation, session, branch === null ? undefined : true);
+  const {
+    status,
+    reason,
+    turnFailed = false,
+  } = currentStatus(parts, loop, session, branch === null ? undefined : true);
   const seen = observation?.seen.is === "known" ? observation.seen.value : null;
   const { intent } = session;
   const pullRequests = session.pullRequests === undefined ? [] : pullRequestsJson(parts, session);
@@ -47,13 +50,14 @@ export function sessionJson(parts: Parts, loop: Loop, session: SessionState): Se
     title: session.title,
     status,
     reason: reason ?? loop.trouble(session.id)?.message ?? null,
+    needsYou: turnFailed || statusNeedsYou(status),
     intent: {
       want: intent.want,
       by: intent.by,
       at: iso(intent.at),
       ...(intent.want === "snoozed" ? { until: iso(intent.until) } : {}),
     },
-    branch: branch ?? session.branch,
+    branch: branch ?? (session.workspace.at === "trashed" ? session.workspace.branch : null) ?? session.branch,
     base: session.base,
     workspacePath: session.workspacePath,
     issue: session.issue,
@@ -127,12 +131,13 @@ function liveBranch(parts: Parts, session: SessionState): string | null {
 
 export function currentStatus(
   parts: Parts,
-  observation: Observation | null,
+  loop: Pick<Loop, "observation" | "missingProgram">,
   session: SessionState,
   /** Whether the worktree is there, where that is known already. */
   isThere?: true,
 ): ReturnType<typeof statusOf> {
   const settings = parts.settings.last(session.project);
+  const observation = loop.observation(session);
   const there = isThere ?? parts.workspaces.exists(session.workspacePath);
   const since = observation?.seen.is === "known" ? (observation.seen.value.activity?.since ?? 0) : 0;
   return statusOf(
@@ -143,6 +148,7 @@ export function currentStatus(
       stuckAfterMs: (settings?.stuckMinutes ?? defaultStuckMinutes) * 60_000,
       workspaceThere: there === "unknown" ? undefined : there,
       restoreLost: parts.restore && (settings?.restoreOnBoot ?? true),
+      missingProgram: loop.missingProgram(session.id),
       trackerHeardAt: parts.heardAt(session.id),
     },
   );

@@ -4,7 +4,7 @@ import type { Ask, Guard, Handlers, Logger, OwnRoute, RawBody } from "../ports/c
 import { HoldfastError } from "../protocol/error.ts";
 import { requestHeader, type RouteName } from "../protocol/http.ts";
 import type { Route } from "../protocol/route.ts";
-import type { Answers } from "../protocol/wire.ts";
+import type { Answers } from "../protocol/answers.ts";
 import type { Access, Bearer } from "./access.ts";
 import { sendBytes, sendError, sendJson } from "./answer.ts";
 import { bodyLimit, readJsonBody, readRawBody, refuseBody } from "./body.ts";
@@ -22,6 +22,8 @@ export interface DispatchParts {
   findRoute: FindRoute;
   webDirectory: string | null;
   readOnly: boolean;
+  /** A read-only daemon that was started to halt the sessions may do that, and nothing else. */
+  mayHalt?: boolean;
   bodyLimitBytes: number;
   log: Logger;
 }
@@ -80,7 +82,8 @@ async function callRoute(parts: DispatchParts, call: Call): Promise<void> {
   const query = readQuery(route, call.search);
   const actor = actorOf(request, door);
   const body = await readBody(parts, call, route);
-  if (parts.readOnly && route.writesWith !== undefined) {
+  const halts = name === "daemonStop" && parts.mayHalt === true && door.via === "socket";
+  if (parts.readOnly && route.writesWith !== undefined && !halts) {
     if ((body as Record<string, unknown>)[route.writesWith] === true) throw readOnlyRefusal();
   }
   const gone = new AbortController();

@@ -49,6 +49,7 @@ export interface ApiOptions {
   version: string;
   build: string;
   readOnly: boolean;
+  mayHalt?: boolean;
   /** Every browser's token was revoked: what else browsers have is to go too. */
   onAllLoggedOut?: () => Promise<void>;
   log: Logger;
@@ -57,6 +58,7 @@ export interface ApiOptions {
 }
 
 export interface Api {
+  /** Again where the path was removed: the listener before is replaced, its connections stay. */
   listenSocket(path: string): Promise<void>;
   listenTcp(host: string, port: number): Promise<{ port: number; url: string }>;
   /** Ends every connection; safe to call twice. */
@@ -66,6 +68,7 @@ export interface Api {
 export function createApi(options: ApiOptions): Api {
   const { access, log } = options;
   const servers: Server[] = [];
+  let socketServer: Server | null = null;
   const running = new Set<ServerResponse>();
   let url: string | null = null;
   let closing: Promise<void> | undefined;
@@ -93,8 +96,11 @@ export function createApi(options: ApiOptions): Api {
 
   return {
     listenSocket: async (path) => {
+      // First: closing removes the path, whoever listens there by then.
+      socketServer?.close();
       await claimSocketPath(path);
       const server = addServer(() => ({ via: "socket" }));
+      socketServer = server;
       // Bound and listening when this returns; nothing can be accepted before the mode is set, in the same turn.
       const listening = untilListening(server, () => server.listen(path), path);
       if (server.listening) chmodSync(path, 0o600);

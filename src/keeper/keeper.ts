@@ -39,6 +39,7 @@
  * Watcher, every 30 s (`HOLDFAST_KEEPER_TICK`, seconds): ends the whole tree (SIGTERM and end of stdin, 5 s, SIGKILL;
  * group and marker; keeper last, so that `exit` is written) when
  * - the record is gone, seen twice in a row; only ENOENT counts: unreadable, empty or damaged is not gone;
+ *   looked for from inside DIR, so a home that is renamed meanwhile is not gone;
  * - the record's `"launch"` is another one;
  * - `beat` had the same content for 5760 ticks (`HOLDFAST_KEEPER_TICKS`), unless the record says `"restarting":true`.
  * The record is matched as text: keys in double quotes, the value after `:` or `: `.
@@ -95,6 +96,7 @@ bound() { # caps DIR/err (the agent appends: it goes on at the start); renews th
   esac
 }
 watch() { # until the tree is abandoned: then it goes, first politely, then by force; DIR/out stays
+  case $hf_record in "\${hf_dir%/*}"/*) cd "$hf_dir" && hf_record=../\${hf_record##*/} hf_dir=. ;; esac
   [ ! -e "$hf_dir/exit" ] || exit 0 # a signal between fork and here is lost, because the keeper's trap took it
   exec 3>&- 9>"$hf_dir/p" 2>/dev/null # before the trap: bash never comes back from an open that a trap interrupts
   # From feeder or polite stop: let the agent's stdin end. From the keeper: it is over. $! is our sleep, or just was.
@@ -126,8 +128,7 @@ watch() { # until the tree is abandoned: then it goes, first politely, then by f
     sleep 0.2 || sleep 1
   done
 }
-feed & hf_feeder=$!
-watch & hf_watcher=$!
+feed & hf_feeder=$!; watch & hf_watcher=$!
 exec 3>&-
 echo "$$ $hf_feeder $hf_watcher" >"$hf_dir/pids"
 # In the foreground: with & it would ignore SIGINT, and \`wait\` returns early on a trapped signal.

@@ -44,6 +44,19 @@ describe.concurrent.each(shells)("$name", ({ shell }) => {
     expect(isRunning(world.process.pid!)).toBe(false);
   });
 
+  test("[HOME-201] a home that is renamed under it is followed: nothing ends before the record is gone there", async () => {
+    await using world = new KeeperWorld({ shell, command: ["sleep", "300"], tick });
+    await world.settled();
+    const session = join(world.record, "..");
+    const moved = `${session} elsewhere`;
+    renameSync(session, moved);
+    await world.looks(4);
+    expect(isRunning(world.process.pid!)).toBe(true);
+    rmSync(join(moved, "record.json"));
+    await until("the keeper to end", () => !isRunning(world.process.pid!));
+    renameSync(moved, session);
+  });
+
   test("[KEEP-10] an agent that ignores all that is polite is ended by force", async () => {
     await using world = new KeeperWorld({ shell, command: stubborn, tick });
     await world.heard("ready\n");

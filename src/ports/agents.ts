@@ -12,6 +12,11 @@ export interface TerminalAgent {
   /** argv that takes the conversation `{id}` up again; null where the agent has none. */
   resume: string[] | null;
   resumePrompt: string[] | null;
+  /**
+   * How many words at the end of `start` and `resume` follow the arguments of configuration files. The prompt comes last,
+   * so an option that takes several values must not stand right before it.
+   */
+  ownOptions?: { start: number; resume: number };
   /** `chosen`: we mint the id and pass it; `reported`: a hook names it; `none`: it cannot be known. */
   pin: "chosen" | "reported" | "none";
   /** Files written for each launch below `{hooks}`, outside the worktree. */
@@ -34,11 +39,43 @@ export interface TerminalAgent {
   pasteGuardMs?: number;
   /** tmux key names that interrupt a turn. */
   interrupt: string[];
+  /** How the agent shows the line that a prompt is typed into. Without it nothing shows when the agent is ready. */
+  input?: InputLine;
+  /** How long after Enter the agent's own confirmation may take on a busy machine; 20 s where it is left out. */
+  confirmMs?: number;
+  /**
+   * The prompts that the agent's own transcript of this conversation has since then. For agents whose hooks may be off:
+   * Codex runs them only if trusted, Gemini only from settings that it trusts.
+   */
+  readPrompts?: (of: TranscriptOf) => string[];
   /**
    * What the agent's own status file says of this process, where it keeps one. Believed before hooks and screen: it is
    * right after an interrupt too, for which agents have no hook.
    */
   readStatus?: (process: { pid: number; startTime: string }) => AgentStatus | null;
+}
+
+export interface InputLine {
+  /** Its first group is what is in the line; of several matches on the screen the last counts. */
+  line: RegExp;
+  /** What the group matches while nothing is typed, place-holders included. */
+  empty: RegExp;
+  /** The frame's lower edge: what stands to the right of its end is beside the line and not in it. */
+  edge?: RegExp;
+  /** Text that may be a dialog's list instead, where one is drawn like the line; without it a line is never a dialog. */
+  choices?: RegExp;
+  /** The tmux key that takes typed text out again, pressed only while text is seen. */
+  clear: string;
+  /** Shown while the agent itself keeps a prompt until its turn is over. */
+  keeps?: RegExp;
+}
+
+export interface TranscriptOf {
+  process: { pid: number; startTime: string };
+  workspace: string;
+  /** Null where it is not known yet. */
+  agentSessionId: string | null;
+  since: number;
 }
 
 export interface AgentStatus {
@@ -92,6 +129,8 @@ export interface ChatAgent {
   files?: TerminalAgent["files"];
   /** What the command's script would only start, found by the script's real path, to be run in its place. */
   program?: (script: string) => string | null;
+  /** Session options, by id, that are set once a conversation is open, unless the user chose otherwise. */
+  options?: Record<string, string>;
 }
 
 export interface AgentDefinition {
@@ -104,13 +143,32 @@ export interface AgentDefinition {
   terminal: TerminalAgent | null;
   chat: ChatAgent | null;
   env: Record<string, string>;
+  /** How a configured model is given to it: as arguments with `{model}`, or as a session option of that id. */
+  model?: { terminal: string[]; chat: { args: string[] } | { option: string } };
   /** Whether one conversation can go on in the other kind: seen to work both ways. */
   handsOver?: boolean;
+  /** The configuration file that defines or extends it last; left out for a built-in agent. */
+  from?: AgentConfiguration["from"];
   /** What the person should know of this agent; `doctor` prints it. */
   notes?: string[];
 }
 
+/** One configuration file's entry for an agent. Plain data: it is kept as text. */
+export interface AgentConfiguration {
+  id: string;
+  /** `user`: config.yaml, for all projects. `project`: a holdfast.yaml, for that file's projects alone. */
+  from: "user" | "project";
+  /** With a command in either kind it is a separate agent; without one it extends the agent of that name. */
+  terminal: { command: string[] | null; resume: string[] | null; args: string[] } | null;
+  chat: { command: string[] | null; args: string[] } | null;
+  args: string[];
+  env: Record<string, string>;
+  model: string | null;
+}
+
+/** Agents by project and name: two projects may mean different commands by one name. */
 export interface Agents {
-  get(id: string): AgentDefinition | null;
-  list(): AgentDefinition[];
+  of(session: { project: string; agent: string }): AgentDefinition | null;
+  /** Null: those that every project has. */
+  list(project: string | null): AgentDefinition[];
 }

@@ -3,7 +3,7 @@ import type { ChatPick } from "../protocol/acp.ts";
 import type { LaunchId, SessionId } from "../protocol/ids.ts";
 import type { Actor, SessionState } from "../protocol/session.ts";
 import type { Runtime } from "./runtime.ts";
-import type { Store } from "./store.ts";
+import type { Change, Store } from "./store.ts";
 
 /** The part of the store that a chat runtime writes: lines before they are sent, places as they move. */
 export type ChatStore = Pick<
@@ -65,6 +65,8 @@ export interface PromptCapabilities {
 }
 
 export interface Chat {
+  /** Registers a launch that the store does not know, with these events in one transaction: its output is read from the start. */
+  adoptUnrecorded(session: SessionState, launch: LaunchId, events: Change): Promise<void>;
   /** What the latest launch said it takes in a prompt; null while that is not known. */
   promptCapabilities(session: SessionState): PromptCapabilities | null;
   /** Answers one of the agent's questions, once, whoever asks and whenever it was asked. */

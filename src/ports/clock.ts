@@ -2,4 +2,6 @@
 export interface Clock {
   now(): number;
   bootId(): string;
+  /** Milliseconds since boot, time asleep included; setting the clock does not change it. */
+  uptime(): number;
 }

@@ -2,7 +2,7 @@
 import type { RouteName } from "../protocol/http.ts";
 import type { Actor } from "../protocol/session.ts";
 import type { Frame } from "../protocol/stream.ts";
-import type { Answers } from "../protocol/wire.ts";
+import type { Answers } from "../protocol/answers.ts";
 import type { TerminalView, ViewRequest } from "./runtime.ts";
 
 export interface Ask {

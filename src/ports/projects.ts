@@ -2,7 +2,7 @@
 import type { ProjectId } from "../protocol/ids.ts";
 import type { ReactionSettings } from "../protocol/reaction.ts";
 import type { Kind } from "../protocol/session.ts";
-import type { AgentDefinition } from "./agents.ts";
+import type { AgentConfiguration } from "./agents.ts";
 import type { NotifySettings } from "./notify.ts";
 import type { ProjectRow } from "./store.ts";
 import type { TrackerSettings } from "./tracker.ts";
@@ -34,8 +34,10 @@ export interface ProjectSettings {
   maxSessions: number | null;
   stuckMinutes: number;
   spareWorktrees: number | null;
-  /** Agents that the project's or the person's file defines. */
-  agents: AgentDefinition[];
+  /** What the user's file, then the project's, say of agents. */
+  agents: AgentConfiguration[];
+  /** Names of environment variables, or prefixes that end with `*`, that its agents get from the daemon's environment. */
+  passEnv: string[];
 }
 
 export interface Projects {
@@ -43,4 +45,12 @@ export interface Projects {
   at(path: string, taken: readonly ProjectRow[]): Promise<ProjectRow[]>;
   /** Throws a HoldfastError that names file and line when the configuration is wrong. */
   settings(row: ProjectRow): Promise<ProjectSettings>;
+}
+
+/** What the configuration files say of agents. */
+export interface ConfiguredAgents {
+  /** Null where the user's file cannot be read or is wrong. */
+  user: AgentConfiguration[] | null;
+  /** By project, without the user's. Null where its file cannot be read or is wrong. */
+  projects: Record<string, AgentConfiguration[] | null>;
 }

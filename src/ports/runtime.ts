@@ -17,12 +17,16 @@ export interface RuntimeSeen {
   /** The conversation id that the agent itself reports. */
   agentSessionId: string | null;
   lastLines: string[];
+  /** Whether the agent has not shown yet that it can take a prompt; only for agents that show it. */
+  starting?: boolean;
   /** The end of what the agent said last, by its own word. */
   said?: string;
   /** Whether the agent said that somebody gave it a prompt, however that was. */
   prompted?: boolean;
   /** Whether this launch was given its first prompt as an argument; told while the launch is not on record as up. */
   promptTaken?: boolean;
+  /** With `promptTaken`: whether the agent will confirm that prompt itself. */
+  promptConfirmed?: "later" | "never";
   /** A chat agent that can no longer be told anything: it has to be ended and its session resumed. */
   deaf?: boolean;
   /** What was launched: keeper script, adapter and its version. */
@@ -50,7 +54,15 @@ export interface LaunchRequest {
 }
 
 export type LaunchResult =
-  | { launched: true; agent: ProcessIdentity; agentSessionId: string | null; promptTaken: boolean }
+  | {
+      launched: true;
+      agent: ProcessIdentity;
+      agentSessionId: string | null;
+      promptTaken: boolean;
+      promptConfirmed?: "later" | "never";
+      /** Whether the agent will show when it is ready. */
+      starting?: boolean;
+    }
   | {
       launched: false;
       reason: string;
@@ -73,10 +85,43 @@ export type SentAttachment =
   /** `text` is what of it is meant; null where the agent is to read it itself. */
   | { type: "file"; name: string; path: string; text: string | null };
 
+/** What a runtime that types needs of its caller. */
+export interface Typing {
+  /**
+   * Called right before the first key: from here on a prompt may have arrived. `mark`: prompts confirmed so far.
+   * False: it is not to be typed anymore.
+   */
+  begin(mark: number): Promise<boolean>;
+  /** False once the session is to go down: nothing is waited for then. */
+  wanted(): boolean;
+}
+
+/** A prompt that was typed, or given as an argument, and is not confirmed yet. */
+export interface SentPrompt {
+  promptId: PromptId;
+  text: string;
+  launch: LaunchId;
+  /** How many prompts the agent had confirmed before this one. */
+  mark: number;
+  sentAt: number;
+  asArgument: boolean;
+}
+
+export type Confirmation =
+  | { is: "confirmed"; by: string }
+  | { is: "waiting"; why: string }
+  /** It was taken out of the input line again, so it can be typed once more. */
+  | { is: "not-taken"; why: string }
+  | { is: "doubtful"; why: string }
+  /** The agent that it was given to does not run. */
+  | { is: "gone" };
+
 export type SendResult =
   | { sent: "seen"; by: string }
-  /** Not sent, may be tried again later. */
-  | { sent: "not-now"; why: string }
+  /** Typed; ask `confirm` what became of it. */
+  | { sent: "pending"; why: string }
+  /** Not sent, may be tried again later. `typed`: it was in the agent's input line, and was taken out again. */
+  | { sent: "not-now"; why: string; typed?: true }
   /** The agent cannot take it; nothing was written, and trying again would not help. */
   | { sent: "refused"; why: string }
   /** Written, but it could not be seen to arrive; never repeated by itself. */
@@ -120,6 +165,10 @@ export interface Runtime {
   observe(sessions: readonly SessionState[]): Promise<Map<SessionId, Observation>>;
   /** Whether something of a session whose run has ended may still be there; cheap, for every session at a start. */
   mayHaveLeft(session: SessionState): boolean;
+  /** Removes the files of a session of which nothing runs: a crash may come between its end and their removal. */
+  clear(session: SessionState): void;
+  /** Whether files of a session with this id are there, known to the record or not. */
+  hasFiles(id: SessionId): boolean;
   /** Repeatable for one launch id: a launch that is already there is not started again. */
   launch(request: LaunchRequest): Promise<LaunchResult>;
   send(session: SessionState, prompt: PromptToSend): Promise<SendResult>;
@@ -135,6 +184,16 @@ export interface Runtime {
 }
 
 export interface TerminalRuntime extends Runtime {
+  /** Removes files of deleted sessions of which nothing runs. */
+  clearDeleted(wasDeleted: (id: SessionId) => boolean): Promise<void>;
+  /** Sessions that have a screen, known to the record or not. */
+  running(): Promise<SessionId[]>;
+  send(session: SessionState, prompt: PromptToSend, typing?: Typing): Promise<SendResult>;
+  /**
+   * What became of a prompt that was sent and not confirmed. With `finish`, Enter is pressed again where only that is
+   * missing, and a prompt that the agent does not take is taken out of its input line.
+   */
+  confirm(session: SessionState, prompt: SentPrompt, options: { finish: boolean }): Promise<Confirmation>;
   /** Throws a HoldfastError where there is no live screen of the launch on record. */
   view(session: SessionState, request: ViewRequest): Promise<TerminalView>;
 }

@@ -1,6 +1,6 @@
 /** The store as the rest of the daemon sees it. Only `src/store` contains SQL. */
 import type { Fence } from "../protocol/acp.ts";
-import type { Attachment, LogEntry, SessionEvent, StoredEvent } from "../protocol/event.ts";
+import type { Attachment, FactEvent, Judged, LogEntry, SessionCreated, StoredEvent } from "../protocol/event.ts";
 import type { LaunchId, ProjectId, PromptId, SessionId } from "../protocol/ids.ts";
 import type { SessionState } from "../protocol/session.ts";
 
@@ -48,9 +48,13 @@ export interface TranscriptAdvance {
 
 /**
  * Looks at the state as it is at commit time and says what happens; throws to refuse, and then nothing is written.
- * It may be run a second time for one call (a full disk), so it must do nothing but answer.
+ * It may be run a second time for one call (a full disk), so it must do nothing but answer. Facts only: what changes an
+ * intent is a verb.
  */
-export type Change = (state: SessionState) => SessionEvent[];
+export type Change = (state: SessionState) => FactEvent[];
+
+/** The same for a verb, which `core/lifecycle.ts` judges; null writes nothing. */
+export type JudgeVerb = (state: SessionState) => Judged | null;
 
 /** How far a chat launch is, in bytes of its two files. */
 export interface LaunchPlace {
@@ -82,7 +86,7 @@ export interface OutboxRow {
 
 /** What one step of a chat launch writes, all in one transaction. */
 export interface ChatStep {
-  events?: SessionEvent[];
+  events?: FactEvent[];
   /** Lines to be appended to `in`, each with its newline; a key that is there already is left as it is. */
   lines?: { key: string; text: string }[];
   /** Answers to earlier lines; the first one counts. */
@@ -90,6 +94,8 @@ export interface ChatStep {
   outRead?: number;
   fence?: Fence;
   info?: string;
+  /** Where `in` ends, for lines that a lost record named; lines of this step come after it. */
+  inEnd?: number;
   /** `in` is whole up to here: texts before it need not be kept any longer. */
   appendedTo?: number;
 }
@@ -124,13 +130,17 @@ export interface Store {
   nextNumber(prefix: string): Promise<number>;
 
   /** Events and their projection in one transaction; resolves once they are on disk. A tick's changes share a commit. */
-  create(event: Extract<SessionEvent, { type: "session.created" }>, more?: SessionEvent[]): Promise<SessionState>;
+  create(event: SessionCreated, more?: FactEvent[]): Promise<SessionState>;
+  change(id: SessionId, change: Change): Promise<SessionState>;
   /**
-   * A change that admits a prompt id this session already has writes nothing at all and resolves with the state as it is
+   * The one way to change an intent. What was judged against any other state than the one it is committed over is a bug,
+   * and throws.
+   *
+   * A verb that admits a prompt id this session already has writes nothing at all and resolves with the state as it is
    * (a retry), or is refused with `conflict` when the text or an attachment is another one. `attachments` are the bytes
    * of the one prompt that it admits.
    */
-  change(id: SessionId, change: Change, attachments?: readonly Uint8Array[]): Promise<SessionState>;
+  applyVerb(id: SessionId, judge: JudgeVerb, attachments?: readonly Uint8Array[]): Promise<SessionState>;
 
   /**
    * One step of a chat launch. A launch that has no place yet gets one at zero, and other launches' places of that session

@@ -61,6 +61,8 @@ export interface TrashEntry {
   unpushed: string[];
   /** What could not be counted or pinned, and why. The files themselves are kept in any case. */
   note?: string;
+  /** The intent that moved it here: it shows a record that does not have it to be older. */
+  intent?: { seq: number; at: number };
 }
 
 /** What a worktree is compared with: where its branch began, and the project's default branch as it is now. */
@@ -105,7 +107,11 @@ export interface Workspaces {
   /** The branch that HEAD names now, by reading the file: cheap enough for every line of a list. */
   liveBranch(path: string): string | null;
   /** Repeatable. Refuses while a process or another session uses the worktree. */
-  trash(request: { session: SessionId; repository: string; path: string; branch: string }): Promise<TrashEntry | null>;
+  trash(
+    request: { session: SessionId; repository: string; path: string; branch: string } & Pick<TrashEntry, "intent">,
+  ): Promise<TrashEntry | null>;
+  /** Whether a worktree that was gone is at its path again, moved there by hand; registers it where git no longer does. */
+  findPutBack(own: WorkspaceReady & { session: SessionId; repository: string }): Promise<boolean>;
   restore(id: TrashId): Promise<{ path: string; branch: string | null; notes: string[] }>;
   listTrash(): Promise<TrashEntry[]>;
   empty(id: TrashId): Promise<void>;

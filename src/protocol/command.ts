@@ -1,7 +1,7 @@
 /** What a client may ask, as schemas: every write is validated by one of these before anything looks at it. */
 import * as z from "zod/mini";
 import { projectIdPattern, promptIdPattern } from "./ids.ts";
-import { kinds, roles } from "./session.ts";
+import { kinds, roles, type Disposition } from "./session.ts";
 
 /** A prompt may be this long; the API's body limit allows for its encoding. */
 export const maxPromptBytes = 32 * 1024 * 1024;
@@ -70,10 +70,9 @@ export const promptRequest = z.strictObject({
 });
 export type PromptRequest = z.infer<typeof promptRequest>;
 
-/** What became of a prompt. `delivered` only when the text was seen to arrive. */
 export interface Receipt {
   promptId: string;
-  disposition: "delivered" | "queued" | "refused";
+  disposition: Disposition;
   reason: string | null;
 }
 

@@ -34,14 +34,41 @@ export interface SessionCreated {
   by: Actor;
 }
 
-export type SessionEvent =
+declare const judged: unique symbol;
+
+/** What the log holds of a verb. */
+export interface IntentBody {
+  type: "session.intent";
+  want: Want;
+  by: Actor;
+}
+
+/**
+ * An intent that may be written. Only `core/lifecycle.ts` makes one, because there is one guard for what you end stays
+ * ended, and it is there. The mark exists for the compiler alone: nothing of it is stored.
+ */
+export type IntentEvent = IntentBody & { readonly [judged]: true };
+
+/** What a verb writes, and the sequence of the state it was judged against: the store refuses it over any other. */
+export interface Judged {
+  events: readonly SessionEvent[];
+  seq: number;
+}
+
+export type SessionEvent = IntentEvent | FactEvent;
+
+/** Everything that is no intent: what was done, and what was seen. */
+export type FactEvent =
   | SessionCreated
-  | { type: "session.intent"; want: Want; by: Actor }
   | { type: "session.renamed"; title: string; by: Actor }
+  /** This home is a copy: the session's agent, worktree and conversation belong to the home in `original`. */
+  | { type: "session.copied"; original: string }
   | { type: "workspace.ready"; path: string; branch: string; branchCreated: boolean; base: string }
   | { type: "workspace.output"; text: string }
   | {
       type: "workspace.trashed";
+      /** Checked out when it was moved; older events leave it out. */
+      branch?: string | null;
       trash: TrashId;
       ref: string | null;
       uncommitted: number;
@@ -52,11 +79,15 @@ export type SessionEvent =
       note?: string;
     }
   | { type: "workspace.restored"; trash: TrashId; path: string; branch: string | null }
-  | { type: "workspace.gone"; reason: string }
+  /** `neverMade`: nothing was ever there, so nothing is lost by creating it. */
+  | { type: "workspace.gone"; reason: string; neverMade?: boolean }
+  /** It could not be created, and nothing of it is left: the next time you ask it is tried again. */
+  | { type: "workspace.failed"; reason: string }
   | { type: "launch.started"; launch: LaunchId; how: LaunchHow; attempt: number }
   | { type: "launch.up"; launch: LaunchId; agent: ProcessIdentity | null }
   | { type: "launch.adopted"; launch: LaunchId; agent: ProcessIdentity | null }
-  | { type: "launch.failed"; launch: LaunchId; reason: string; lastLines: string[] }
+  /** `retry`: its program could not be started, and Holdfast launches it again later. */
+  | { type: "launch.failed"; launch: LaunchId; reason: string; lastLines: string[]; retry?: true }
   | {
       type: "run.ended";
       launch: LaunchId;
@@ -70,10 +101,11 @@ export type SessionEvent =
   | { type: "conversation.used" }
   | { type: "context.reset"; reason: string; previous: string | null }
   | { type: "prompt.admitted"; promptId: PromptId; text: string; by: Actor; attachments?: Attachment[] }
-  | { type: "prompt.sending"; promptId: PromptId; launch: LaunchId }
+  /** `mark`: how many prompts the agent had confirmed by then. `argument`: given with the start instead of typed. */
+  | { type: "prompt.sending"; promptId: PromptId; launch: LaunchId; mark?: number; argument?: boolean }
   | { type: "prompt.sent"; promptId: PromptId; seenBy: string }
   | { type: "prompt.doubtful"; promptId: PromptId; reason: string }
-  | { type: "prompt.requeued"; promptId: PromptId; reason: string }
+  | { type: "prompt.requeued"; promptId: PromptId; reason: string; typed?: true }
   /** The agent cannot take what is in it, which was only known once it ran; it is not sent. */
   | { type: "prompt.refused"; promptId: PromptId; reason: string }
   | { type: "prompt.withdrawn"; promptId: PromptId; by: Actor }
@@ -176,7 +208,7 @@ export type ChatEvent =
   | { type: "output.damaged"; what: "oversized" | "unparsable" | "torn" | "shrunk"; bytes: number };
 
 /** An event as it is stored and read back. */
-export type StoredEvent = SessionEvent & { seq: number; at: number };
+export type StoredEvent = (FactEvent | IntentBody) & { seq: number; at: number };
 
 /**
  * Follows every session's events at once: `cursor` is the store-wide order, `seq` the session's own. The event is the text

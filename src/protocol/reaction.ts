@@ -7,6 +7,7 @@ export const reactionNames = [
   "agent-idle",
   "approved-and-green",
   "needs-input",
+  "turn-failed",
   "exited",
   "all-done",
 ] as const;

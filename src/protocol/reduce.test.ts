@@ -1,9 +1,9 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { SessionEvent, StoredEvent } from "./event.ts";
+import type { IntentEvent, SessionEvent, StoredEvent } from "./event.ts";
 import { asLaunchId, asProjectId, asPromptId, asSessionId, asTrashId } from "./ids.ts";
 import { reduce } from "./reduce.ts";
-import type { SessionState } from "./session.ts";
+import type { SessionState, Want } from "./session.ts";
 
 const launch = asLaunchId("launch-1");
 const p1 = asPromptId("p-1");
@@ -48,7 +48,8 @@ const admitted = (promptId: typeof p1): SessionEvent => ({
   by: "person",
 });
 const sent: SessionEvent = { type: "prompt.sent", promptId: p1, seenBy: "screen" };
-const running: SessionEvent = { type: "session.intent", want: { want: "running" }, by: "person" };
+const intent = (want: Want, by = "person"): IntentEvent => ({ type: "session.intent", want, by }) as IntentEvent;
+const running = intent({ want: "running" });
 
 test("[EVT-9] a session begins as its first event says, wanted running, with nothing made yet", () => {
   const { type: _type, by, ...described } = created;
@@ -80,7 +81,7 @@ describe("[EVT-9] each event changes what it names and nothing else", () => {
     [
       "an intent, with who and when",
       [],
-      { type: "session.intent", want: { want: "snoozed", until: 9 }, by: "idle-stop" },
+      intent({ want: "snoozed", until: 9 }, "idle-stop"),
       { intent: { want: "snoozed", until: 9, by: "idle-stop", at: 2_000, seq: 2 } },
     ],
     [
@@ -92,7 +93,7 @@ describe("[EVT-9] each event changes what it names and nothing else", () => {
     [
       "any other intent leaves the crashes",
       [started(), crash],
-      { type: "session.intent", want: { want: "stopped" }, by: "person" },
+      intent({ want: "stopped" }),
       { intent: { want: "stopped", by: "person", at: 4_000, seq: 4 } },
     ],
     ["a title", [], { type: "session.renamed", title: "new", by: "person" }, { title: "new" }],
@@ -119,6 +120,30 @@ describe("[EVT-9] each event changes what it names and nothing else", () => {
       [],
       { type: "workspace.restored", trash: asTrashId("t"), path: "/w", branch: null },
       { workspace: { at: "ready" }, workspacePath: "/w" },
+    ],
+    [
+      "a worktree that could not be created",
+      [],
+      { type: "workspace.failed", reason: "r" },
+      { workspace: { at: "planned", failed: "r" } },
+    ],
+    [
+      "it is asked for again",
+      [{ type: "workspace.failed", reason: "r" }],
+      running,
+      { workspace: { at: "planned" }, intent: { want: "running", by: "person", at: 3_000, seq: 3 } },
+    ],
+    [
+      "one that was never made is asked for again",
+      [{ type: "workspace.gone", reason: "r", neverMade: true }],
+      running,
+      { workspace: { at: "planned" }, intent: { want: "running", by: "person", at: 3_000, seq: 3 } },
+    ],
+    [
+      "a conversion that was asked for is done",
+      [intent({ want: "running", convert: { kind: "chat", fresh: false } })],
+      { type: "session.converted", kind: "chat", by: "person" },
+      { kind: "chat", intent: { want: "running", by: "person", at: 2_000, seq: 3 } },
     ],
     ["a worktree gone", [], { type: "workspace.gone", reason: "r" }, { workspace: { at: "gone", reason: "r" } }],
     ["a launch begun", [], started(), { run: { run: "launching", launch, attempt: 1, how: "fresh", at: 2_000 } }],

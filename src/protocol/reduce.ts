@@ -2,7 +2,8 @@
  * The one reducer: the daemon's stored projection and every client's view are this fold over a session's events.
  * Pure; an event type it does not know leaves the state as it is, apart from the sequence.
  */
-import type { StoredEvent, TrackerEvent } from "./event.ts";
+import { configurationActor } from "./agents.ts";
+import type { SessionEvent, StoredEvent, TrackerEvent } from "./event.ts";
 import type { PromptId } from "./ids.ts";
 import { rememberedKeys } from "./reaction.ts";
 import type { QueuedPrompt, SessionState } from "./session.ts";
@@ -10,6 +11,8 @@ import { maxKeptChecks, type CheckState, type PullRequestFacts, type SeenPullReq
 
 /** Crashes older than this cannot matter to the budget any more. */
 const crashMemory = 10;
+/** Of an error message; all of it is in the event. */
+const keptMessage = 500;
 
 export function reduce(state: SessionState | null, event: StoredEvent): SessionState {
   if (event.type === "session.created" && state === null) {
@@ -55,6 +58,10 @@ export function reduceOwn(own: SessionState, event: StoredEvent): SessionState {
   return Object.assign(own, change(own, event), { seq: event.seq });
 }
 
+function attemptOf({ run }: SessionState): number {
+  return run.run === "launching" ? run.attempt : 1;
+}
+
 function change(state: SessionState, event: Exclude<StoredEvent, { type: "session.created" }>): Partial<SessionState> {
   switch (event.type) {
     case "session.intent":
@@ -62,9 +69,26 @@ function change(state: SessionState, event: Exclude<StoredEvent, { type: "sessio
         intent: { ...event.want, by: event.by, at: event.at, seq: event.seq },
         // A person who starts it again gets a whole crash budget again.
         ...(event.want.want === "running" ? { crashes: [], resumeFailures: 0 } : {}),
+        ...(event.want.want === "running" ? plannedAgain(state) : {}),
       };
     case "session.renamed":
       return { title: event.title };
+    case "session.copied":
+      return {
+        // Nothing here leads to the original's processes, files or conversation.
+        run: { run: "none" },
+        workspace: {
+          at: "gone",
+          reason: `it belongs to the home ${event.original}, of which this one is a copy`,
+          original: event.original,
+        },
+        turn: state.turn.turn === "open" ? { turn: "none" } : state.turn,
+        queue: [],
+        permissions: [],
+        activity: null,
+        agentSessionId: null,
+        prompted: false,
+      };
     case "workspace.ready":
       return {
         workspace: { at: "ready" },
@@ -74,7 +98,13 @@ function change(state: SessionState, event: Exclude<StoredEvent, { type: "sessio
         base: event.base,
       };
     case "workspace.trashed":
-      return { workspace: { at: "trashed", trash: event.trash } };
+      return {
+        workspace: {
+          at: "trashed",
+          trash: event.trash,
+          ...(event.branch === undefined || event.branch === null ? {} : { branch: event.branch }),
+        },
+      };
     case "workspace.restored":
       return {
         workspace: { at: "ready" },
@@ -82,7 +112,11 @@ function change(state: SessionState, event: Exclude<StoredEvent, { type: "sessio
         ...(event.branch === null ? {} : { branch: event.branch }),
       };
     case "workspace.gone":
-      return { workspace: { at: "gone", reason: event.reason } };
+      return {
+        workspace: { at: "gone", reason: event.reason, ...(event.neverMade === true ? { neverMade: true } : {}) },
+      };
+    case "workspace.failed":
+      return { workspace: { at: "planned", failed: event.reason } };
     case "launch.started":
       return {
         run: { run: "launching", launch: event.launch, attempt: event.attempt, how: event.how, at: event.at },
@@ -103,9 +137,12 @@ function change(state: SessionState, event: Exclude<StoredEvent, { type: "sessio
           at: event.at,
           lastLines: event.lastLines,
           seq: event.seq,
+          ...(event.retry === true ? { retry: { attempt: attemptOf(state) } } : {}),
         },
         resumeFailures:
-          state.run.run === "launching" && state.run.how === "resume" ? state.resumeFailures + 1 : state.resumeFailures,
+          event.retry !== true && state.run.run === "launching" && state.run.how === "resume"
+            ? state.resumeFailures + 1
+            : state.resumeFailures,
       };
     case "run.ended":
       return {
@@ -123,6 +160,7 @@ function change(state: SessionState, event: Exclude<StoredEvent, { type: "sessio
         // Nobody is left to hear an answer.
         permissions: [],
         crashes: event.how === "crash" ? [...state.crashes, event.at].slice(-crashMemory) : state.crashes,
+        ...cutTurn(state, event),
         lastActivityAt: event.at,
       };
     case "conversation.pinned":
@@ -153,7 +191,12 @@ function change(state: SessionState, event: Exclude<StoredEvent, { type: "sessio
       // Over as far as we are concerned: it may have arrived, so it is the person's to send again.
       return { queue: without(state.queue, event.promptId) };
     case "prompt.sent":
-      return { queue: without(state.queue, event.promptId), prompted: true, lastActivityAt: event.at };
+      return {
+        queue: without(state.queue, event.promptId),
+        prompted: true,
+        lastActivityAt: event.at,
+        ...noCutTurn(state),
+      };
     case "prompt.edited":
       return {
         queue: state.queue.map((prompt) =>
@@ -163,7 +206,7 @@ function change(state: SessionState, event: Exclude<StoredEvent, { type: "sessio
     case "prompt.moved":
       return { queue: moved(state.queue, event.promptId, event.position) };
     case "session.converted":
-      return { kind: event.kind, turn: { turn: "none" }, permissions: [] };
+      return { kind: event.kind, turn: { turn: "none" }, permissions: [], ...converted(state, event.seq) };
     case "prompt.withdrawn":
     case "prompt.refused":
       return { queue: without(state.queue, event.promptId) };
@@ -174,7 +217,12 @@ function change(state: SessionState, event: Exclude<StoredEvent, { type: "sessio
       };
     case "turn.ended":
       return {
-        turn: { turn: "ended", stopReason: event.stopReason, at: event.at },
+        turn: {
+          turn: "ended",
+          stopReason: event.stopReason,
+          at: event.at,
+          ...(event.message === undefined ? {} : { message: event.message.slice(0, keptMessage) }),
+        },
         // After a forced end the agent may still wait for its answer; otherwise its questions ended with the turn.
         ...(event.stopReason === "forced" ? {} : { permissions: [] }),
         lastActivityAt: event.at,
@@ -183,6 +231,7 @@ function change(state: SessionState, event: Exclude<StoredEvent, { type: "sessio
       return {
         activity: { activity: event.activity, source: event.source, at: event.at },
         lastActivityAt: event.at,
+        ...(event.activity === "working" ? noCutTurn(state) : {}),
       };
     case "chat.opened":
       return {
@@ -207,7 +256,8 @@ function change(state: SessionState, event: Exclude<StoredEvent, { type: "sessio
     case "model.changed":
       return { picks: { ...state.picks, model: event.model } };
     case "config.changed":
-      return event.picked === undefined
+      // What a configuration file chooses is chosen again from that file at the next launch.
+      return event.picked === undefined || event.by === configurationActor
         ? {}
         : { picks: { ...state.picks, config: { ...state.picks.config, [event.picked.id]: event.picked.value } } };
     case "output.damaged":
@@ -240,6 +290,32 @@ function change(state: SessionState, event: Exclude<StoredEvent, { type: "sessio
       event satisfies never;
       return {};
   }
+}
+
+/** A chat's turn has its own end on record; a terminal's is only known from what its agent did last. */
+function cutTurn(
+  { kind, activity }: SessionState,
+  { how, at }: Extract<SessionEvent, { type: "run.ended" }> & { at: number },
+): Partial<SessionState> {
+  const cut = kind === "terminal" && activity?.activity === "working" && (how === "crash" || how === "lost");
+  return cut ? { cutTurn: { how, at } } : {};
+}
+
+function noCutTurn({ cutTurn: cut }: SessionState): Partial<SessionState> {
+  return cut === undefined ? {} : { cutTurn: null };
+}
+
+/** A worktree that never came to be is created for whoever asks again. */
+function plannedAgain({ workspace }: SessionState): Partial<SessionState> {
+  const unmade = workspace.at === "planned" || (workspace.at === "gone" && workspace.neverMade === true);
+  return unmade ? { workspace: { at: "planned" } } : {};
+}
+
+/** What was asked for is done, so the intent is a plain one again, and newer than the end of the other kind. */
+function converted({ intent }: SessionState, seq: number): Partial<SessionState> {
+  if (intent.want !== "running" || intent.convert === undefined) return {};
+  const { convert: _done, ...plain } = intent;
+  return { intent: { ...plain, seq } };
 }
 
 /** None of these is the session's own activity: what others do to its pull request does not make it younger. */

@@ -12,12 +12,13 @@ export type Kind = (typeof kinds)[number];
 export const roles = ["worker", "orchestrator", "shell"] as const;
 export type Role = (typeof roles)[number];
 
-/** Who changed something: `person`, a policy's name (`cleanup`, `idle-stop`, `snooze-timer`), or `session:<id>`. */
+/** Who changed something: `person`, a policy's name (`cleanup`, `idle-stop`, `snooze-timer`, `reaction`), or `session:<id>`. */
 export type Actor = string;
 
 /** What the person wants. Changed by a verb or a policy the person set, never derived from what is observed. */
 export type Want =
-  | { want: "running" }
+  /** `convert`: first it becomes the other kind. Any newer intent takes that back. */
+  | { want: "running"; convert?: Conversion }
   | { want: "stopped" }
   | { want: "snoozed"; until: number }
   | { want: "archived" }
@@ -25,6 +26,11 @@ export type Want =
   | { want: "killed" }
   /** Left by nothing. */
   | { want: "deleted" };
+export interface Conversion {
+  kind: Kind;
+  /** The conversation is discarded instead of handed over. */
+  fresh: boolean;
+}
 /** `seq` is the event that wrote it: order is told by sequence, because clocks can be set back. */
 export type Intent = Want & { by: Actor; at: number; seq: number };
 export type IntentName = Want["want"];
@@ -60,25 +66,45 @@ export type Run =
       lastLines: string[];
       seq: number;
     }
-  /** The launch itself did not work; nothing is tried again until the person says so. */
-  | { run: "failed"; launch: LaunchId; reason: string; at: number; lastLines: string[]; seq: number };
+  /**
+   * The launch itself did not work. With `retry` its program could not be started: it is launched again later, as it counts
+   * as no crash. Otherwise nothing is tried again until the user asks for it.
+   */
+  | {
+      run: "failed";
+      launch: LaunchId;
+      reason: string;
+      at: number;
+      lastLines: string[];
+      seq: number;
+      retry?: { attempt: number };
+    };
 
 export type LaunchHow = "fresh" | "resume";
 
 /** Where the session's files are. `planned` is written before anything is created. */
 export type Workspace =
-  | { at: "planned" }
+  /** `failed`: why it could not be created. Nothing of it is left; the next intent to run tries again. */
+  | { at: "planned"; failed?: string }
   | { at: "ready" }
-  | { at: "trashed"; trash: TrashId }
-  /** Removed for good (trash emptied), or never made. */
-  | { at: "gone"; reason: string };
+  /** `branch` was checked out then, which need not be the one that the session began on. */
+  | { at: "trashed"; trash: TrashId; branch?: string }
+  /** Removed for good (trash emptied), or never made: then the next intent to run creates it. */
+  | {
+      at: "gone";
+      reason: string;
+      neverMade?: boolean;
+      /** What is at its path belongs to this home, of which ours is a copy. */
+      original?: string;
+    };
 
 /** One exchange with a chat agent. */
 export type Turn =
   | { turn: "none" }
   /** `prompt` is null in a turn that the agent started itself. */
   | { turn: "open"; prompt: PromptId | null; startedAt: number; answerMayBeLost: boolean; cancelling?: boolean }
-  | { turn: "ended"; stopReason: string; at: number };
+  /** `message` is the agent's or the adapter's own text, where it gave one. */
+  | { turn: "ended"; stopReason: string; at: number; message?: string };
 
 export interface QueuedPrompt {
   promptId: PromptId;
@@ -89,6 +115,13 @@ export interface QueuedPrompt {
   /** `sending` is written before the text is typed or appended; a crash there is settled by looking, not by repeating. */
   state: "queued" | "sending";
 }
+
+/**
+ * What became of a prompt. `delivered`: the agent itself confirmed it. `typed`: on the screen of an agent that confirms
+ * nothing, or a command of the agent's own. `unconfirmed`: it may have arrived, and is not sent again without you.
+ */
+export const dispositions = ["delivered", "typed", "queued", "unconfirmed", "refused"] as const;
+export type Disposition = (typeof dispositions)[number];
 
 /** One way to answer a permission request; chosen by `kind`, because order and ids differ between agents. */
 export interface PermissionOption {
@@ -145,6 +178,8 @@ export interface SessionState {
   activity: { activity: Activity; source: string; at: number } | null;
   /** Times of the latest crashes, newest last; the crash budget looks at these. */
   crashes: number[];
+  /** A terminal agent crashed or was lost in the middle of a turn, and no turn has begun since. Absent otherwise. */
+  cutTurn?: { how: "crash" | "lost"; at: number } | null;
   /** Resume attempts in a row that failed; at three the conversation is started afresh, with a notice. */
   resumeFailures: number;
   /** The one that counts: an open one before a merged one before a closed one, the newest of these. */
@@ -161,15 +196,8 @@ export interface SessionState {
   seq: number;
 }
 
-/** Statuses in the order of section 3.0 of the spec. Computed, never stored. */
-export const statuses = [
-  "starting",
-  "working",
-  "needs_input",
-  "idle",
-  "stuck",
-  "unknown",
-  "failed",
+/** Of a session that is between turns and has a pull request. */
+export const pullRequestStatuses = [
   "pr_open",
   "ci_failed",
   "review_pending",
@@ -177,6 +205,19 @@ export const statuses = [
   "approved",
   "mergeable",
   "merged",
+] as const;
+
+/** Statuses in the order of section 3.0 of the spec. Computed, never stored. */
+export const statuses = [
+  "starting",
+  "working",
+  "needs_input",
+  "idle",
+  "running",
+  "stuck",
+  "unknown",
+  "failed",
+  ...pullRequestStatuses,
   "stopped",
   "snoozed",
   "archived",
@@ -185,6 +226,20 @@ export const statuses = [
   "killed",
 ] as const;
 export type Status = (typeof statuses)[number];
+
+const calling: ReadonlySet<Status> = new Set<Status>([
+  "needs_input",
+  "stuck",
+  "unknown",
+  "failed",
+  "ci_failed",
+  "changes_requested",
+]);
+
+/** Whether a session of this status waits for the user. A failed turn needs the user too: see `needsYou` in wire.ts. */
+export function statusNeedsYou(status: Status): boolean {
+  return calling.has(status);
+}
 
 const terminated: ReadonlySet<Status> = new Set<Status>(["archived", "exited", "done", "killed"]);
 

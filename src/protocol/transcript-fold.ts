@@ -145,6 +145,11 @@ export function fold(state: FoldState, event: StoredEvent): void {
       changeTurn(state, { open: false, cancelling: false });
       closePermissions(state);
       return state.place({ ...placed, item: "converted", kind: event.kind, by: event.by });
+    case "session.copied":
+      changeTurn(state, { open: false, cancelling: false });
+      abandonTools(state);
+      closePermissions(state);
+      return state.place({ ...placed, item: "notice", level: "info", text: copiedText(event.original) });
     case "notice":
       return state.place({ ...placed, item: "notice", level: event.level, text: event.text });
     case "reaction.escalated":
@@ -165,6 +170,7 @@ export function fold(state: FoldState, event: StoredEvent): void {
     case "workspace.trashed":
     case "workspace.restored":
     case "workspace.gone":
+    case "workspace.failed":
     case "launch.adopted":
     case "conversation.pinned":
     case "conversation.used":
@@ -175,6 +181,9 @@ export function fold(state: FoldState, event: StoredEvent): void {
       event satisfies never;
   }
 }
+
+const copiedText = (original: string): string =>
+  `This home is a copy. The session's agent, worktree and conversation belong to the original, ${original}.`;
 
 function words(state: FoldState, words: Words): void {
   const last = state.find(state.last);

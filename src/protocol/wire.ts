@@ -1,7 +1,6 @@
 /** What is sent over the API, as schemas: validated coming in, described in OpenAPI going out. */
 import * as z from "zod/mini";
-import type { TranscriptPage } from "./transcript.ts";
-import { activities, kinds, roles, statuses } from "./session.ts";
+import { activities, dispositions, kinds, roles, statuses } from "./session.ts";
 
 const time = z.nullable(z.iso.datetime());
 
@@ -37,6 +36,8 @@ export const sessionJson = z.object({
   status: z.enum(statuses),
   /** Why the status is what it is, where that needs a sentence. */
   reason: z.nullable(z.string()),
+  /** Whether it waits for the user: by its status, or because its latest turn failed. Older daemons leave it out. */
+  needsYou: z.optional(z.boolean()),
   intent: z.object({
     want: z.enum(["running", "stopped", "snoozed", "archived", "killed", "deleted"]),
     by: z.string(),
@@ -158,7 +159,7 @@ export const verbAnswer = z.object({
 });
 export const receiptJson = z.object({
   promptId: z.string(),
-  disposition: z.enum(["delivered", "queued", "refused"]),
+  disposition: z.enum(dispositions),
   reason: z.nullable(z.string()),
   /** Where the caller waited for the end of the turn. */
   turn: z.optional(z.object({ stopReason: z.string(), text: z.string() })),
@@ -225,6 +226,10 @@ export const trashJson = z.object({
   branch: z.nullable(z.string()),
   ref: z.nullable(z.string()),
   trashedAt: time,
+  /** The first date on which the daemon may remove it; later for every day on which no daemon runs. */
+  keptUntil: z.optional(z.iso.date()),
+  /** How many days it has been in the trash, counted as for its removal: a wrong clock does not change it. */
+  days: z.optional(z.number()),
   uncommitted: z.number(),
   unpushed: z.array(z.string()),
 });
@@ -292,6 +297,8 @@ export const settingsJson = z.object({
       command: z.string(),
       /** Why it cannot be used, with the fix. */
       reason: z.nullable(z.string()),
+      /** The project whose holdfast.yaml defines or extends it; left out for agents that every project has. */
+      project: z.optional(z.string()),
     }),
   ),
   projects: z.array(projectJson),
@@ -323,7 +330,7 @@ export const terminalRequest = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("readonly"), on: z.boolean() }),
 ]);
 
-type Infer<S> = S extends z.ZodMiniType<infer T> ? T : never;
+export type Infer<S> = S extends z.ZodMiniType<infer T> ? T : never;
 export type HealthJson = Infer<typeof healthJson>;
 export type StopJson = Infer<typeof stopJson>;
 export type VerbAnswer = Infer<typeof verbAnswer>;
@@ -342,68 +349,3 @@ export type PushJson = Infer<typeof pushJson>;
 export type PushBrowserJson = Infer<typeof pushBrowserJson>;
 export type TerminalFrame = Infer<typeof terminalFrame>;
 export type TerminalRequest = Infer<typeof terminalRequest>;
-
-/** What each route answers; the names are those of the table in http.ts. */
-export interface Answers {
-  health: HealthJson;
-  info: InfoJson;
-  login: Infer<typeof loginJson>;
-  loginLink: Infer<typeof loginLinkJson>;
-  logout: Infer<typeof logoutJson>;
-  daemonStop: StopJson;
-  sessions: SessionJson[];
-  session: SessionJson;
-  spawn: SessionJson;
-  spawning: Infer<typeof spawningJson>;
-  stop: VerbAnswer;
-  kill: VerbAnswer;
-  restore: VerbAnswer;
-  archive: VerbAnswer;
-  unarchive: VerbAnswer;
-  wake: VerbAnswer;
-  delete: VerbAnswer;
-  snooze: VerbAnswer;
-  rename: SessionJson;
-  prompt: Infer<typeof receiptJson>;
-  events: EventJson[];
-  changes: ChangesJson;
-  patch: PatchJson;
-  files: FilesJson;
-  work: WorkJson;
-  preflight: PreflightJson;
-  transcript: TranscriptPage;
-  cleanup: Infer<typeof cleanupJson>[];
-  projects: ProjectJson[];
-  projectAdd: ProjectJson[];
-  projectRemove: ProjectJson;
-  trash: TrashJson[];
-  trashRestore: TrashJson;
-  trashEmpty: TrashJson[];
-  doctor: FindingJson[];
-  settings: SettingsJson;
-  workers: Infer<typeof workerJson>[];
-  answer: Infer<typeof answerJson>;
-  cancel: Infer<typeof cancelJson>;
-  endTurn: SessionJson;
-  configure: SessionJson;
-  acpKill: VerbAnswer;
-  acpRestart: VerbAnswer;
-  screen: Infer<typeof linesJson>;
-  acpLogs: Infer<typeof linesJson>;
-  primer: Infer<typeof primerJson>;
-  primerDismiss: SessionJson;
-  convert: VerbAnswer;
-  promptEdit: Infer<typeof queueJson>;
-  queue: Infer<typeof queueJson>;
-  trackers: TrackerJson[];
-  trackersRefresh: TrackerJson[];
-  claimPullRequest: SessionJson;
-  webhook: Infer<typeof wakeJson>;
-  /** Sent as it is, not as JSON. */
-  attachment: { mimeType: string; bytes: Uint8Array };
-  push: PushJson;
-  pushSubscribe: PushBrowserJson;
-  pushRemove: PushBrowserJson;
-  pushTest: Infer<typeof pushTestJson>;
-  openapi: Record<string, unknown>;
-}

@@ -23,6 +23,8 @@ export interface WorkerRecord {
   build: string;
   agentSessionId: string | null;
   restarting: boolean;
+  /** Directory of the launch's cgroup; missing where it has none. */
+  cgroup?: string | null;
   /** `out` is being cut at this byte, which was read; written before the cut and taken back with the new offset. */
   truncating?: Truncation | null;
 }

@@ -1,7 +1,8 @@
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import { crypto } from "../base/crypto.ts";
-import type { Attachment, SessionEvent } from "../protocol/event.ts";
+import type { JudgeVerb } from "../ports/store.ts";
+import type { Attachment } from "../protocol/event.ts";
 import { asPromptId, asSessionId } from "../protocol/ids.ts";
 import { created, errorOf, intent, makeHome } from "./fixture.ts";
 
@@ -14,18 +15,21 @@ const named = (bytes: Buffer): Attachment => ({
   size: bytes.length,
   digest: crypto().hash("sha256", bytes, "hex"),
 });
-const admit = (...bytes: Buffer[]): SessionEvent[] => [
-  { type: "prompt.admitted", promptId, text: "t", by: "person", attachments: bytes.map(named) },
-];
+const admit =
+  (...bytes: Buffer[]): JudgeVerb =>
+  ({ seq }) => ({
+    seq,
+    events: [{ type: "prompt.admitted", promptId, text: "t", by: "person", attachments: bytes.map(named) }],
+  });
 
 test("[ATT-3] attachments are stored with their prompt, once, and go with their session", async () => {
   const home = makeHome();
   const store = home.open();
   await store.create(created("ma-1"));
   const [one, two] = [Buffer.from("one"), Buffer.from("two")];
-  for (let time = 0; time < 2; time++) await store.change(id, () => admit(one, two), [one, two]);
-  expect(await errorOf(store.change(id, () => admit(one), [one]))).toMatchObject({ code: "conflict" });
-  expect(await errorOf(store.change(id, () => admit(two, one), [two, one]))).toMatchObject({ code: "conflict" });
+  for (let time = 0; time < 2; time++) await store.applyVerb(id, admit(one, two), [one, two]);
+  expect(await errorOf(store.applyVerb(id, admit(one), [one]))).toMatchObject({ code: "conflict" });
+  expect(await errorOf(store.applyVerb(id, admit(two, one), [two, one]))).toMatchObject({ code: "conflict" });
   store.close();
   const again = home.open();
   expect(Buffer.from(again.attachment(id, promptId, 1)!)).toEqual(two);
@@ -42,7 +46,7 @@ test("[ATT-3] bytes that are not those that were stored are never handed on", as
   const home = makeHome();
   const store = home.open();
   await store.create(created("ma-1"));
-  await store.change(id, () => admit(Buffer.from("one")), [Buffer.from("one")]);
+  await store.applyVerb(id, admit(Buffer.from("one")), [Buffer.from("one")]);
   const raw = new DatabaseSync(home.options.path);
   raw.exec("UPDATE prompt_attachments SET bytes = x'00'");
   raw.close();

@@ -36,6 +36,7 @@ export class ChatDraft {
     };
     const after = {
       ...place,
+      inEnd: step.inEnd ?? place.inEnd,
       outRead: step.outRead ?? place.outRead,
       fence: step.fence === undefined ? place.fence : step.fence,
       info: step.info ?? place.info,

@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, it } from "vitest";
 import { asPromptId, asSessionId } from "../protocol/ids.ts";
@@ -112,7 +113,7 @@ function damage(home: Home, sql: string): void {
 it("[DOC-5] without a daemon the database is looked at under its lock, without writing: whole, damaged, newer, in use", async () => {
   const home = await homeWithData();
   const { path, backupsDirectory } = home.options;
-  const paths = { database: path, backups: backupsDirectory, lock: `${path}.lock` };
+  const paths = { home: dirname(path), database: path, backups: backupsDirectory, lock: `${path}.lock` };
   const check = (): [string, string] => {
     const { level, message } = checkDatabase(paths);
     return [level, message.replaceAll(path, "DB")];
@@ -131,4 +132,18 @@ it("[DOC-5] without a daemon the database is looked at under its lock, without w
   expect(check()[1]).toMatch(/^The database DB was written by a newer Holdfast/);
   writeFileSync(path, bytes.subarray(0, 5000));
   expect(checkDatabase(paths)).toMatchObject({ level: "fail", fix: expect.stringContaining("to a safe place first") });
+});
+
+it("[HOME-200] a database of a home in another directory names what start needs to know", async () => {
+  const home = await homeWithData();
+  const { path, backupsDirectory } = home.options;
+  const paths = { home: dirname(path), database: path, backups: backupsDirectory, lock: `${path}.lock` };
+  const identity = JSON.stringify({ id: "i", path: "/elsewhere", worktrees: "/elsewhere/worktrees" });
+  damage(home, `INSERT INTO settings (key, value) VALUES ('home.identity', '${identity}')`);
+  expect(checkDatabase(paths)).toMatchObject({
+    check: "home",
+    level: "fail",
+    message: expect.stringContaining("/elsewhere") as string,
+    fix: expect.stringMatching(/holdfast start --moved.*holdfast start --copied/) as string,
+  });
 });

@@ -1,4 +1,4 @@
-import { existsSync, statSync, truncateSync } from "node:fs";
+import { existsSync, mkdirSync, rmdirSync, rmSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { asSessionId } from "../protocol/ids.ts";
@@ -49,6 +49,18 @@ describe("a full disk", () => {
       message: `The disk that holds ${home.options.path} is full; nothing was written.`,
       hint: "Free some space and try again. Sessions can still be stopped, killed and deleted.",
     });
+  });
+
+  it("[DB-200] answers every caller when the reserve cannot be given back either", async () => {
+    const { store, reserve } = await fullDisk();
+    rmSync(reserve);
+    // Cannot be removed as a file: what a disk that turned read-only does to the reserve.
+    mkdirSync(reserve);
+    const kill = errorOf(store.change(one, () => [...Array<typeof big>(5).fill(big), intent("killed")]));
+    const other = errorOf(store.change(two, () => [big]));
+    expect(await kill).toBeInstanceOf(Error);
+    expect(await other).toBeInstanceOf(Error);
+    rmdirSync(reserve);
   });
 
   it.each(["stopped", "killed", "deleted"] as const)(

@@ -3,11 +3,11 @@
  * that is refused leaves no trace. Nothing reaches the database before write(), and write() is all or nothing.
  */
 import { HoldfastError } from "../protocol/error.ts";
-import type { LogEntry, SessionEvent } from "../protocol/event.ts";
+import type { FactEvent, LogEntry, SessionEvent } from "../protocol/event.ts";
 import type { LaunchId, PromptId, SessionId } from "../protocol/ids.ts";
 import { reduce, reduceOwn } from "../protocol/reduce.ts";
 import type { IntentName, SessionState } from "../protocol/session.ts";
-import type { ChatChange, LaunchPlace, ProjectRow, TranscriptAdvance } from "../ports/store.ts";
+import type { ChatChange, JudgeVerb, LaunchPlace, ProjectRow, TranscriptAdvance } from "../ports/store.ts";
 import { saveAttachment } from "./attachments.ts";
 import { ChatDraft } from "./chat-draft.ts";
 import { appendEvents, encodeEvent, type EventRow } from "./events.ts";
@@ -94,16 +94,24 @@ export class Draft {
     throw new HoldfastError("not-found", `Session ${id} not found`, { hint: "`holdfast session ls` lists them." });
   }
 
-  create(id: SessionId, events: SessionEvent[]): SessionState {
+  create(id: SessionId, events: FactEvent[]): SessionState {
     if (this.#isUsed(id)) {
       throw new HoldfastError("conflict", `Session id ${id} was already used.`, { hint: "Ids are never used twice." });
     }
     return this.#append(id, null, events);
   }
 
-  append(id: SessionId, events: readonly SessionEvent[], attachments: readonly Uint8Array[] = []): SessionState {
+  append(id: SessionId, events: readonly FactEvent[]): SessionState {
     const before = this.state(id);
-    return events.length === 0 ? before : this.#append(id, before, events, attachments);
+    return events.length === 0 ? before : this.#append(id, before, events);
+  }
+
+  applyVerb(id: SessionId, judge: JudgeVerb, attachments: readonly Uint8Array[]): SessionState {
+    const before = this.state(id);
+    const judged = judge(before);
+    if (judged === null || judged.events.length === 0) return before;
+    if (judged.seq !== before.seq) throw new Error(`a verb on ${id} was judged against another state of it`);
+    return this.#append(id, before, judged.events, attachments);
   }
 
   #append(

@@ -1,5 +1,6 @@
 /** What SQLite's failures mean to a person. */
 import { hasNoRoom } from "../base/durable-file.ts";
+import { type DiskTrouble, diskTrouble, probeDisk } from "../base/probe-disk.ts";
 import { accessSync, constants, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { HoldfastError, messageOf } from "../protocol/error.ts";
@@ -13,6 +14,7 @@ export interface Place {
 /** Primary result codes of SQLite (the low byte of the extended ones). */
 const busy = 5;
 const readOnly = 8;
+const ioError = 10;
 const corrupt = 11;
 const full = 13;
 const cannotOpen = 14;
@@ -25,17 +27,28 @@ const ioWrite = 778;
 const ioSync = 1034;
 const ioShmSize = 4874;
 
-export function isDiskFull(error: unknown): boolean {
+export function isDiskFull(error: unknown, place: Place): boolean {
   if (hasNoRoom(error)) return true;
   const code = resultCode(error);
-  return code !== null && ((code & 0xff) === full || code === ioWrite || code === ioSync || code === ioShmSize);
+  if (code === null || (code & 0xff) === full) return code !== null;
+  if (code !== ioWrite && code !== ioSync && code !== ioShmSize) return false;
+  // A disk that fails, or was made read-only because it does, comes as the same codes [DB-200].
+  const trouble = probeOf(place);
+  return trouble === null || trouble === "full";
+}
+
+/** SQLite keeps the reason to itself, so the disk is asked. */
+function probeOf({ path }: Place): DiskTrouble | null {
+  return path === ":memory:" ? null : probeDisk(dirname(path));
 }
 
 /** The error to show for a failed read or write; what is not SQLite's or the disk's stays as it is. */
 export function storageError(error: unknown, place: Place): unknown {
-  if (isDiskFull(error)) return diskFull(place, error);
+  if (isDiskFull(error, place)) return diskFull(place, error);
   const code = resultCode(error);
-  if (code === null) return isFileError(error) ? other(error, place) : error;
+  if (code === null) {
+    return isFileError(error) ? (diskFailure(diskTrouble(error), error, place) ?? other(error, place)) : error;
+  }
   switch (code & 0xff) {
     case corrupt:
       return damaged(`The database ${place.path} is damaged (${messageOf(error)}).`, place, error);
@@ -49,6 +62,8 @@ export function storageError(error: unknown, place: Place): unknown {
       return failure(`The database ${place.path} cannot be opened.`, error, {
         hint: `Check that ${place.path} is a file, and that this user may read and write it and its directory.`,
       });
+    case ioError:
+      return diskFailure(probeOf(place), error, place) ?? other(error, place);
     case busy:
       return failure(`The database ${place.path} is in use by another program.`, error, {
         hint: "Only one daemon may use it: see `holdfast info`, and close database tools that have it open.",
@@ -85,6 +100,14 @@ function isWritable(path: string): boolean {
   } catch {
     return false;
   }
+}
+
+function diskFailure(trouble: DiskTrouble | null, error: unknown, place: Place): HoldfastError | null {
+  if (trouble === "read-only") return notWritable(error, place);
+  if (trouble !== "failing") return null;
+  return failure(`The disk that holds ${place.path} is failing (I/O error); nothing was written.`, error, {
+    hint: "Check the disk and the system's log (dmesg). What was committed before is kept; agents keep running.",
+  });
 }
 
 function other(error: unknown, place: Place): HoldfastError {

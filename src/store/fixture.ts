@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { LogEntry, SessionCreated, SessionEvent, StoredEvent } from "../protocol/event.ts";
+import type { LogEntry, SessionCreated, FactEvent, StoredEvent } from "../protocol/event.ts";
 import { asProjectId, asPromptId, asSessionId } from "../protocol/ids.ts";
 import type { IntentName } from "../protocol/session.ts";
 import type { Store } from "../ports/store.ts";
@@ -60,17 +60,15 @@ export function created(id: string): SessionCreated {
   };
 }
 
-export const output = (text: string): SessionEvent => ({ type: "workspace.output", text });
+export const output = (text: string): FactEvent => ({ type: "workspace.output", text });
 
-export const renamed = (title: string): SessionEvent => ({ type: "session.renamed", title, by: "person" });
+export const renamed = (title: string): FactEvent => ({ type: "session.renamed", title, by: "person" });
 
-export const intent = (want: Exclude<IntentName, "snoozed">): SessionEvent => ({
-  type: "session.intent",
-  want: { want },
-  by: "person",
-});
+/** Unjudged, and passed off as a fact: these tests are about what the store does with events, not about verbs. */
+export const intent = (want: Exclude<IntentName, "snoozed">): FactEvent =>
+  ({ type: "session.intent", want: { want }, by: "person" }) as unknown as FactEvent;
 
-export const admitted = (promptId: string, text: string): SessionEvent => ({
+export const admitted = (promptId: string, text: string): FactEvent => ({
   type: "prompt.admitted",
   promptId: asPromptId(promptId),
   text,

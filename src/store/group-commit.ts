@@ -3,7 +3,6 @@
  * thousand. A refused change fails alone; a failed commit fails all of its changes and changes nothing.
  */
 import type { Draft } from "./draft.ts";
-import { isDiskFull } from "./failure.ts";
 import type { Reserve } from "./reserve.ts";
 
 /** Larger crowds are cut into several commits, with other work of the daemon let in between. */
@@ -26,6 +25,7 @@ export interface GroupCommitParts {
   /** With `endingsOnly`, everything but the ends of sessions is refused as disk-full. */
   draft(endingsOnly: boolean): Draft;
   committed(draft: Draft): void;
+  isDiskFull(error: unknown): boolean;
   /** What to tell the callers of a failed commit. */
   failure(error: unknown): unknown;
 }
@@ -66,7 +66,17 @@ export class GroupCommit {
       : this.#queue.splice(0, maxOperationsPerCommit);
   }
 
+  /** Whatever fails, each caller gets an answer, and nothing is thrown into the event loop [DB-200]. */
   #commit(operations: readonly Operation[]): void {
+    try {
+      this.#attempt(operations);
+    } catch (error) {
+      const failure = this.#parts.failure(error);
+      for (const { reject } of operations) reject(failure);
+    }
+  }
+
+  #attempt(operations: readonly Operation[]): void {
     const { reserve } = this.#parts;
     const endingsOnly = !reserve.ready();
     const draft = this.#parts.draft(endingsOnly);
@@ -74,7 +84,7 @@ export class GroupCommit {
     try {
       draft.write();
     } catch (error) {
-      if (!isDiskFull(error) || endingsOnly || !draft.endsSomething) return this.#fail(accepted, error);
+      if (!this.#parts.isDiskFull(error) || endingsOnly || !draft.endsSomething) return this.#fail(accepted, error);
       reserve.release();
       return this.#commitEndings(accepted.map(({ operation }) => operation));
     }

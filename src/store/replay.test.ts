@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
-import type { SessionEvent } from "../protocol/event.ts";
+import type { FactEvent } from "../protocol/event.ts";
 import { asLaunchId, asPromptId, asSessionId, type SessionId } from "../protocol/ids.ts";
 import { reduce } from "../protocol/reduce.ts";
 import type { SessionState } from "../protocol/session.ts";
@@ -12,7 +12,7 @@ const prompt = fc.constantFrom("p1", "p2", "p3").map(asPromptId);
 const text = fc.string({ unit: "binary", maxLength: 8 });
 const launch = asLaunchId("l1");
 
-const event: fc.Arbitrary<SessionEvent> = fc.oneof(
+const event: fc.Arbitrary<FactEvent> = fc.oneof(
   text.map(output),
   text.map(renamed),
   fc.constantFrom("running", "stopped", "archived", "killed", "deleted").map((want) => intent(want as "running")),
@@ -33,7 +33,7 @@ const event: fc.Arbitrary<SessionEvent> = fc.oneof(
 type Step =
   | { do: "create"; id: SessionId }
   | { do: "purge"; id: SessionId }
-  | { do: "change"; id: SessionId; events: SessionEvent[]; refuse: boolean }
+  | { do: "change"; id: SessionId; events: FactEvent[]; refuse: boolean }
   | { do: "settle" };
 
 const id = fc.constantFrom(...ids);

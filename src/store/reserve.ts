@@ -33,8 +33,8 @@ export class Reserve {
 
   release(): void {
     if (this.#path === null) return;
-    rmSync(this.#path, { force: true });
     this.#spent = true;
+    rmSync(this.#path, { force: true });
   }
 }
 
@@ -48,7 +48,11 @@ function make(path: string): boolean {
     writeFileSync(path, crypto().randomBytes(reserveBytes), { mode: 0o600, flush: true });
     return true;
   } catch {
-    rmSync(path, { force: true });
+    try {
+      rmSync(path, { force: true });
+    } catch {
+      // A disk that takes nothing gives nothing back either.
+    }
     return false;
   }
 }

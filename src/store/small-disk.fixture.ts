@@ -5,6 +5,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { FactEvent } from "../protocol/event.ts";
 import { asProjectId, asSessionId } from "../protocol/ids.ts";
 import { openStore } from "./open.ts";
 
@@ -29,7 +30,7 @@ const full = await appendUntilRefused();
 const before = store.session(id)?.seq ?? 0;
 const killed = await store.change(id, () => [
   { type: "workspace.output", text },
-  { type: "session.intent", want: { want: "killed" }, by: "person" },
+  { type: "session.intent", want: { want: "killed" }, by: "person" } as unknown as FactEvent,
 ]);
 const reserveWhileFull = existsSync(options.reservePath);
 const chatter = await store.putSetting("a", "b").then(

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { eventPageChars, isLastPage } from "../protocol/event-page.ts";
-import type { SessionEvent } from "../protocol/event.ts";
+import type { FactEvent } from "../protocol/event.ts";
 import { asSessionId } from "../protocol/ids.ts";
 import { created, makeHome } from "./fixture.ts";
 
@@ -9,7 +9,7 @@ const id = asSessionId("ma-1");
 async function filled() {
   const store = makeHome().open();
   await store.create(created("ma-1"));
-  const event = (at: number): SessionEvent =>
+  const event = (at: number): FactEvent =>
     at % 2 === 0 ? { type: "agent.text", text: "x".repeat(1_000) } : { type: "notice", level: "info", text: `${at}` };
   await store.change(id, () => Array.from({ length: 20 }, (_, at) => event(at)));
   return { store, last: store.session(id)!.seq };

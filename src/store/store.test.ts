@@ -232,3 +232,17 @@ it("[STORE-5] has everything after it is opened again", async () => {
   const third = home.open();
   expect([third.wasUsed("ma-2"), third.deleting(), third.cursor(), third.verify()]).toEqual([true, [], 5, []]);
 });
+
+it("[VERB-202] a verb that was judged against another state than the one it is committed over is not written", async () => {
+  const store = makeHome(":memory:").open();
+  const one = asSessionId("ma-1");
+  const { seq } = await store.create(created("ma-1"));
+  const stale = { seq, events: [renamed("stale")] };
+  await Promise.all([
+    store.change(one, () => [output("newer")]),
+    expect(store.applyVerb(one, () => stale)).rejects.toThrow("judged against another state"),
+  ]);
+  const state = await store.applyVerb(one, (now) => ({ ...stale, seq: now.seq }));
+  expect(state).toMatchObject({ title: "stale", seq: 3 });
+  expect(await store.applyVerb(one, () => null)).toEqual(state);
+});

@@ -1,7 +1,7 @@
 /** The store: committed states in memory, everything else read when asked for, all writing through the group commit. */
 import { crypto } from "../base/crypto.ts";
 import { HoldfastError, messageOf } from "../protocol/error.ts";
-import type { LogEntry, SessionEvent, StoredEvent } from "../protocol/event.ts";
+import type { FactEvent, LogEntry, SessionCreated, StoredEvent } from "../protocol/event.ts";
 import type { LaunchId, ProjectId, PromptId, SessionId } from "../protocol/ids.ts";
 import type { SessionState } from "../protocol/session.ts";
 import type { Logger } from "../ports/commands.ts";
@@ -10,6 +10,7 @@ import type {
   ChatChange,
   EventsWanted,
   ItemRow,
+  JudgeVerb,
   LaunchPlace,
   OutboxRow,
   ProjectRow,
@@ -21,7 +22,7 @@ import type {
 import { readAttachment } from "./attachments.ts";
 import { Draft } from "./draft.ts";
 import { readAgentText, readCursor, readEvents, readLog, readSessionLog, readSomeEvents } from "./events.ts";
-import { diskFull, storageError, type Place } from "./failure.ts";
+import { diskFull, isDiskFull, storageError, type Place } from "./failure.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { readPrompt } from "./inbox.ts";
 import { Recent } from "./recent.ts";
@@ -69,6 +70,7 @@ export class SqliteStore implements Store {
       draft: (endingsOnly) =>
         new Draft(sqlite, this.#committed, Math.trunc(now()), endingsOnly ? () => diskFull(place) : null),
       committed: (draft) => this.#adopt(draft),
+      isDiskFull: (error) => isDiskFull(error, place),
       failure: (error) => storageError(error, place),
     });
     for (const id of this.#committed.rebuilt) log.warn("a damaged session state was folded anew", { session: id });
@@ -99,16 +101,23 @@ export class SqliteStore implements Store {
     });
   }
 
-  create(event: Extract<SessionEvent, { type: "session.created" }>, more: SessionEvent[] = []): Promise<SessionState> {
+  create(event: SessionCreated, more: FactEvent[] = []): Promise<SessionState> {
     return this.#enqueue((draft) => {
       const state = draft.create(event.id, [event, ...more]);
       return () => state;
     });
   }
 
-  change(id: SessionId, change: Change, attachments: readonly Uint8Array[] = []): Promise<SessionState> {
+  change(id: SessionId, change: Change): Promise<SessionState> {
     return this.#enqueue((draft) => {
-      const state = draft.append(id, change(draft.state(id)), attachments);
+      const state = draft.append(id, change(draft.state(id)));
+      return () => state;
+    });
+  }
+
+  applyVerb(id: SessionId, judge: JudgeVerb, attachments: readonly Uint8Array[] = []): Promise<SessionState> {
+    return this.#enqueue((draft) => {
+      const state = draft.applyVerb(id, judge, attachments);
       return () => state;
     });
   }

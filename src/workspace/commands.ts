@@ -1,6 +1,7 @@
 /** Runs postCreate commands one after the other in the worktree, with what they print shown as it comes. */
 import { spawn } from "node:child_process";
 import { endTree, findTree, type TreeMember, type TreeTarget } from "../base/process-tree.ts";
+import { startChild, whyNotStarted } from "../base/start-child.ts";
 import { withPersonalUmask } from "../base/umask.ts";
 import { HoldfastError } from "../protocol/error.ts";
 import { splitArgv } from "./argv.ts";
@@ -77,12 +78,19 @@ interface Ran {
 
 async function run(argv: readonly string[], where: Where): Promise<Ran> {
   const env = { ...cleanEnvironment(), ...where.env, [marker]: where.path };
+  const begin = () =>
+    withPersonalUmask(() =>
+      spawn(argv[0]!, argv.slice(1), { cwd: where.path, env, detached: true, stdio: ["ignore", "pipe", "pipe"] }),
+    );
+  let child: ReturnType<typeof begin>;
+  try {
+    child = await startChild(begin);
+  } catch (error) {
+    return { code: null, signal: null, last: [], why: `could not be started: ${whyNotStarted(error)}` };
+  }
   return await new Promise<Ran>((resolve) => {
     let tail = "";
     let why: string | null = null;
-    const child = withPersonalUmask(() =>
-      spawn(argv[0]!, argv.slice(1), { cwd: where.path, env, detached: true, stdio: ["ignore", "pipe", "pipe"] }),
-    );
     const timer = setTimeout(() => {
       why = "took too long and was ended";
       void endCommands(where.path);

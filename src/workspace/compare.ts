@@ -10,6 +10,7 @@ import type { Against } from "../ports/workspace.ts";
 import type { Context } from "./context.ts";
 import { askGit, git, type ConfigEntry, type GitCall } from "./git.ts";
 import { gitDirOf } from "./head.ts";
+import { idLength } from "./object-ids.ts";
 import { parseStatus, readStatus, type Change } from "./inspect.ts";
 
 export interface Comparison {
@@ -72,7 +73,7 @@ export async function compare<T>(
   const { filters, status } = await readStatus(path);
   const { head, changes } = parseStatus(status);
   const { base, mergeBase } = head === null ? { base: against.base, mergeBase: null } : await findBase(path, against);
-  const ids = empty[await idLength(path, head)] ?? empty[40]!;
+  const ids = empty[head?.length ?? (await idLength({ cwd: path }))] ?? empty[40]!;
   const config = [...filters, ...plainDiff];
   const call: GitCall = { cwd: path, config, encoding: "latin1", deadlineMs: compareDeadlineMs };
   const comparison: Comparison = { base, mergeBase, head, from: mergeBase ?? ids.tree, changes, call };
@@ -113,11 +114,6 @@ function copyIndex(from: string, to: string): void {
   copyFileSync(from, to);
   const before = Math.floor(mtimeMs / 1000) - 1;
   utimesSync(to, before, before);
-}
-
-async function idLength(path: string, head: string | null): Promise<number> {
-  if (head !== null) return head.length;
-  return (await askGit(["rev-parse", "--show-object-format"], { cwd: path })) === "sha256" ? 64 : 40;
 }
 
 /**

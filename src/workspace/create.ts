@@ -18,8 +18,8 @@ import { isCheckedOut, readMarker, writeMarker } from "./marker.ts";
 import { isBranchName } from "./names.ts";
 import { passed } from "./points.ts";
 import { provision } from "./provision.ts";
-import { canRegister, writeRegistration } from "./register.ts";
-import { finishRegistration, forgetMissing, noCommit, releaseIndex, taken } from "./registration.ts";
+import { canRegister, finishPointer, writeRegistration } from "./register.ts";
+import { finishRegistration, forgetMissing, releaseIndex, taken } from "./registration.ts";
 import {
   clearLeftover,
   holderOf,
@@ -40,6 +40,7 @@ export async function createWorkspace(
 ): Promise<WorkspaceReady> {
   const repository = await openRepository(plan.repository);
   checkPlan(repository, plan);
+  finishPointer(repository.commonDir, plan.path);
   const place = lookAt(repository, plan.path);
   if (place.is === "worktree") {
     const marker = readMarker(place.admin);
@@ -124,8 +125,8 @@ async function makeBranch(repository: Repository, plan: WorkspacePlan, start: St
   if (start.is === "unborn") return null;
   if (start.is === "branch") return start.tip;
   const made = ["update-ref", "--create-reflog", "-m", creationMessage(plan)];
-  // "From nothing": should the branch have appeared meanwhile, this fails instead of moving it.
-  await git([...made, `refs/heads/${plan.branch}`, start.commit, noCommit], { gitDir: repository.commonDir });
+  // The last argument is the old value, none: should the branch have appeared meanwhile, this fails instead of moving it.
+  await git([...made, `refs/heads/${plan.branch}`, start.commit, ""], { gitDir: repository.commonDir });
   return start.commit;
 }
 

@@ -6,9 +6,9 @@
 import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync, rmdirSync, unlinkSync } from "node:fs";
 import { chmod, readdir, rm } from "node:fs/promises";
 import { basename, join, sep } from "node:path";
+import { dropTemporaries } from "../base/durable-file.ts";
 import { HoldfastError } from "../protocol/error.ts";
-import type { TrashEntry } from "../ports/workspace.ts";
-import { trashDays, type Context } from "./context.ts";
+import type { Context } from "./context.ts";
 import { git } from "./git.ts";
 import { passed } from "./points.ts";
 import { readRegistration, samePath } from "./repository.ts";
@@ -23,12 +23,6 @@ import {
   type TrashRecord,
 } from "./trash-records.ts";
 
-const dayMs = 24 * 60 * 60_000;
-
-export function expired(entries: readonly TrashEntry[], now: number, days = trashDays): TrashEntry[] {
-  return entries.filter((entry) => entry.trashedAt + days * dayMs <= now);
-}
-
 export async function emptyTrash(context: Context, id: string): Promise<void> {
   checkId(id);
   const directory = join(context.trash, id);
@@ -37,6 +31,7 @@ export async function emptyTrash(context: Context, id: string): Promise<void> {
   const record = readRecord(directory);
   if (record === null && !isLeftover) throw noEntry(id);
   if (record !== null) {
+    dropTemporaries(join(directory, "entry.json"));
     checkOurs(directory, record, id);
     leftovers.push(hideForEmptying(context.trash, id));
     await passed("workspace.empty.hidden");

@@ -4,6 +4,7 @@
  * command: see filters.ts and docs/decisions/0004-git-trust.md.
  */
 import { spawn } from "node:child_process";
+import { isExhausted, startChild, whyNotStarted } from "../base/start-child.ts";
 import { withPersonalUmask } from "../base/umask.ts";
 import { HoldfastError } from "../protocol/error.ts";
 import { cleanEnvironment } from "./environment.ts";
@@ -62,11 +63,13 @@ export async function runGit(args: readonly string[], call: GitCall = {}): Promi
   const argv = ["--no-pager", ...where, ...args];
   const env = { ...gitEnvironment([...untrusting, ...(call.config ?? [])]), ...call.env };
   const options = { env, ...(call.cwd === undefined ? {} : { cwd: call.cwd }) };
+  // A group of its own, so that the deadline ends git's children too.
+  const begin = () =>
+    withPersonalUmask(() => spawn("git", argv, { ...options, detached: true, stdio: ["pipe", "pipe", "pipe"] }));
+  const child = await startChild(begin).catch((error: unknown) => {
+    throw couldNotRun(error as NodeJS.ErrnoException, call.cwd);
+  });
   return await new Promise<GitAnswer>((resolve, reject) => {
-    // A group of its own, so that the deadline ends git's children too.
-    const child = withPersonalUmask(() =>
-      spawn("git", argv, { ...options, detached: true, stdio: ["pipe", "pipe", "pipe"] }),
-    );
     const out: Buffer[] = [];
     const err: Buffer[] = [];
     let outBytes = 0;
@@ -145,6 +148,8 @@ export function gitFailed(args: readonly string[], stderr: string): HoldfastErro
   return new HoldfastError("storage", message);
 }
 
+const exhaustedHint = "It is tried again. See `ulimit -n` of the daemon, and close what you do not need.";
+
 function couldNotRun(error: NodeJS.ErrnoException, cwd: string | undefined): HoldfastError {
   if (error.code === "ENOENT") {
     return new HoldfastError(
@@ -153,7 +158,11 @@ function couldNotRun(error: NodeJS.ErrnoException, cwd: string | undefined): Hol
       { hint: "Install git 2.31 or newer, and check that the directory exists.", cause: error },
     );
   }
-  return new HoldfastError("storage", `git could not be started: ${error.message}`, { cause: error });
+  const message = `git could not be started: ${whyNotStarted(error)}.`;
+  return new HoldfastError("storage", message, {
+    ...(isExhausted(error) ? { hint: exhaustedHint } : {}),
+    cause: error,
+  });
 }
 
 /** Through the environment rather than `-c`: a filter's name may hold `=`, and children of git inherit it. */

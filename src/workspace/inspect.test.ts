@@ -1,7 +1,4 @@
 import { expect, test } from "vitest";
-import { asSessionId, asTrashId } from "../protocol/ids.ts";
-import type { TrashEntry } from "../ports/workspace.ts";
-import { expired } from "./empty.ts";
 import { parseStatus } from "./inspect.ts";
 
 test("[WORKTREE-10] reads git's status, names with spaces and newlines included", () => {
@@ -26,22 +23,4 @@ test("[WORKTREE-10] reads git's status, names with spaces and newlines included"
     ["new\nline", "untracked", false, true, false],
   ]);
   expect(parseStatus("# branch.oid (initial)\0").head).toBeNull();
-});
-
-test("[TRASH-7] an entry expires after fourteen days", () => {
-  const day = 24 * 60 * 60_000;
-  const entry = (id: string, trashedAt: number): TrashEntry => ({
-    id: asTrashId(id),
-    session: asSessionId("ab-1"),
-    repository: "/r",
-    path: "/p",
-    branch: null,
-    ref: null,
-    trashedAt,
-    uncommitted: 0,
-    unpushed: [],
-  });
-  const entries = [entry("old", 0), entry("new", 1)];
-  expect(expired(entries, 14 * day).map(({ id }) => id)).toEqual(["old"]);
-  expect(expired(entries, 2 * day, 1).map(({ id }) => id)).toEqual(["old", "new"]);
 });

@@ -30,6 +30,7 @@ export function openLazyWorkspaces(options: WorkspacesOptions): Workspaces {
     files: async (...given) => await (await open()).files(...given),
     trashedAt: async (...given) => await (await open()).trashedAt(...given),
     trash: async (...given) => await (await open()).trash(...given),
+    findPutBack: async (...given) => await (await open()).findPutBack(...given),
     restore: async (...given) => await (await open()).restore(...given),
     listTrash: async (...given) => await (await open()).listTrash(...given),
     empty: async (...given) => await (await open()).empty(...given),

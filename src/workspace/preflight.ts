@@ -69,5 +69,7 @@ function checkDisk(path: string): string[] {
   const { bavail, bsize } = statfsSync(existing);
   const free = bavail * bsize;
   if (free >= minFreeBytes) return [];
-  return [`Only ${Math.floor(free / 1024 / 1024)} MiB are free at ${existing}. Free some disk space.`];
+  return [
+    `Only ${Math.floor(free / 1024 / 1024)} MB are free on the disk of ${existing}. Free some space, for example with \`holdfast trash empty\`.`,
+  ];
 }

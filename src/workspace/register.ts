@@ -4,9 +4,11 @@
  * small spawn. Only for a repository in git's plain format (`plain` in filters.ts); git itself registers all others.
  */
 import { crypto } from "../base/crypto.ts";
+import { dropTemporaries, temporariesIn, writeAtomically } from "../base/durable-file.ts";
 import { withPersonalUmask } from "../base/umask.ts";
-import { mkdirSync, realpathSync, renameSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
+import { lstatSync, mkdirSync, realpathSync, renameSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { readRegistrations, samePath } from "./repository.ts";
 
 /** Names that git too would take as they are. */
 const plainName = /^[A-Za-z0-9][A-Za-z0-9_-]*$/;
@@ -31,9 +33,27 @@ function write(commonDir: string, path: string, branch: string): string {
   writeFileSync(join(making, "HEAD"), `ref: refs/heads/${branch}\n`);
   const admin = moveIn(making, join(commonDir, "worktrees"), basename(path));
   mkdirSync(place);
-  writeFileSync(join(place, ".git"), `gitdir: ${admin}\n`);
+  writePointer(place, admin);
   unlinkSync(join(admin, "locked"));
   return admin;
+}
+
+function writePointer(place: string, admin: string): void {
+  writeAtomically(join(place, ".git"), `gitdir: ${admin}\n`, 0o666);
+}
+
+/**
+ * Finishes the write of a pointer that was cut off: its temporary file goes, and one that is empty is written. A power cut
+ * leaves it empty, and so did an earlier build that was killed there. Only where git has a registration for the path.
+ */
+export function finishPointer(commonDir: string, path: string): void {
+  const pointer = join(path, ".git");
+  const isEmpty = lstatSync(pointer, { throwIfNoEntry: false })?.size === 0;
+  if (!isEmpty && temporariesIn(path, ".git").length === 0) return;
+  const registration = readRegistrations(commonDir).find((one) => samePath(one.path, path));
+  if (registration === undefined) return;
+  dropTemporaries(pointer);
+  if (isEmpty) withPersonalUmask(() => writePointer(path, registration.admin));
 }
 
 /** What a crash left before it was registered. */

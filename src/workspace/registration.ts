@@ -1,5 +1,5 @@
 /** Finishes or takes away what a git that was cut off left half registered. */
-import { existsSync, realpathSync, unlinkSync, writeFileSync } from "node:fs";
+import { existsSync, realpathSync, unlinkSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { writeAtomically } from "../base/durable-file.ts";
 import { withPersonalUmask } from "../base/umask.ts";
@@ -7,17 +7,23 @@ import { HoldfastError } from "../protocol/error.ts";
 import { git, gitFailed, runGit } from "./git.ts";
 import { readLine } from "./head.ts";
 import { isCheckedOut } from "./marker.ts";
+import { isNullId, nullId } from "./object-ids.ts";
 import { clearLeftover, readRegistration, samePath, type Repository } from "./repository.ts";
-
-export const noCommit = "0".repeat(40);
 
 /** `worktree add` and `worktree move` that were cut off leave a lock, a wrong way back, or no HEAD yet. */
 export async function finishRegistration(repository: Repository, admin: string, path: string): Promise<void> {
   // These two are what git itself would have written next.
-  if (!existsSync(join(admin, "commondir"))) writeFileSync(join(admin, "commondir"), "../..\n");
-  if (!existsSync(join(admin, "HEAD"))) writeFileSync(join(admin, "HEAD"), `${noCommit}\n`);
+  if (!existsSync(join(admin, "commondir"))) writeFor(join(admin, "commondir"), "../..\n");
+  if (!existsSync(join(admin, "HEAD"))) {
+    writeFor(join(admin, "HEAD"), `${await nullId({ gitDir: repository.commonDir })}\n`);
+  }
   await reconnectMoved(repository.commonDir, admin, path);
   await unlockInitializing(repository, admin, path);
+}
+
+/** A file of git's: with the modes that the user's own git would give it. */
+export function writeFor(path: string, text: string): void {
+  withPersonalUmask(() => writeAtomically(path, text, 0o666));
 }
 
 /** Tells git where a worktree is now; nothing to do when it knows. */
@@ -27,7 +33,7 @@ export async function reconnectMoved(commonDir: string, admin: string, path: str
   const [there, back] = [readLine(join(admin, "gitdir")), readLine(join(path, ".git"))];
   // After a plain rename `git worktree repair` writes this one file. Relative ways are left to git itself.
   if (there !== null && isAbsolute(there) && back !== null && samePath(back.replace("gitdir: ", ""), admin)) {
-    withPersonalUmask(() => writeAtomically(join(admin, "gitdir"), `${join(realpathSync(path), ".git")}\n`, 0o666));
+    writeFor(join(admin, "gitdir"), `${join(realpathSync(path), ".git")}\n`);
   } else await git(["worktree", "repair", path], { gitDir: commonDir });
 }
 
@@ -42,7 +48,7 @@ async function unlockInitializing(repository: Repository, admin: string, path: s
 /** Removes a registration without a directory. git deletes files only where the worktree exists, and it does not. */
 export async function forgetMissing(repository: Repository, admin: string, path: string): Promise<void> {
   const registration = readRegistration(admin);
-  const onlyHere = registration?.head?.is === "detached" && registration.head.commit !== noCommit;
+  const onlyHere = registration?.head?.is === "detached" && !isNullId(registration.head.commit);
   if (isCheckedOut(admin) && onlyHere) {
     throw taken(path, "git still knows a worktree there whose commits may be on no branch");
   }

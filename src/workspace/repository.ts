@@ -95,7 +95,8 @@ export function lookAt(repository: Repository, path: string): Place {
 /** Takes away what an interrupted `worktree add` left at a path: an empty directory, or a lone pointer to nothing. */
 export function clearLeftover(path: string): void {
   if (!existsSync(path)) return;
-  if (holdsOnly(path, ".git") && statSync(join(path, ".git")).isFile()) unlinkSync(join(path, ".git"));
+  const pointer = statSync(join(path, ".git"), { throwIfNoEntry: false });
+  if (pointer?.isFile() === true && holdsOnly(path, ".git")) unlinkSync(join(path, ".git"));
   if (holdsOnly(path, null)) rmdirSync(path);
 }
 

@@ -16,6 +16,7 @@ import {
 import { join } from "node:path";
 import { git, runGit } from "./git.ts";
 import type { Change, Findings } from "./inspect.ts";
+import { nullId } from "./object-ids.ts";
 
 export interface SnapshotRequest {
   path: string;
@@ -65,15 +66,16 @@ async function commitStaged(found: Findings, call: Call, head: string[]): Promis
 /** Writes the changed files as blobs; the lines that put them into the index, in git's own byte-exact form. */
 async function storeFiles({ path, found, scratch, admin }: SnapshotRequest): Promise<Buffer> {
   const lines: string[] = [];
+  const none = await nullId({ gitDir: admin }, found.head);
   const files: { mode: string; name: string; source: string }[] = [];
   for (const change of found.changes) {
     if (!change.unstaged || change.submodule) continue;
     const file = Buffer.from(`${Buffer.from(path).toString("latin1")}/${change.path}`, "latin1");
     const stat = lstatSync(file, { throwIfNoEntry: false });
     const kind = storable(change, stat);
-    if (kind === "gone") lines.push(`0 ${"0".repeat(40)}\t${change.path}\0`);
+    if (kind === "gone") lines.push(`0 ${none}\t${change.path}\0`);
     if (kind === "left-out" || kind === "gone") continue;
-    if (change.is === "unmerged") lines.push(`0 ${"0".repeat(40)}\t${change.path}\0`);
+    if (change.is === "unmerged") lines.push(`0 ${none}\t${change.path}\0`);
     let source = file.toString("latin1");
     if (kind === "120000") {
       // git would follow the link; its target is stored as the blob of a file that holds just that.

@@ -13,6 +13,7 @@ const workspaces = openWorkspaces({
 });
 const id = asTrashId(request.id ?? "");
 if (request.verb === "create") await workspaces.create(plan, () => undefined);
+if (request.verb === "undo") await workspaces.undo(plan);
 if (request.verb === "trash") await workspaces.trash(plan);
 if (request.verb === "restore") await workspaces.restore(id);
 if (request.verb === "empty") await workspaces.empty(id);

@@ -35,12 +35,12 @@ export interface World {
 /** Nobody's global configuration reaches a test. */
 export const testEnvironment = { GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_NOSYSTEM: "1" };
 
-export function makeWorld(options: { commits?: boolean; bare?: boolean } = {}): World {
+export function makeWorld(options: { commits?: boolean; objectFormat?: "sha1" | "sha256" } = {}): World {
   Object.assign(process.env, testEnvironment);
   const dir = realpathSync(mkdtempSync(join(tmpdir(), "holdfast-work-")));
   const repository = join(dir, "repository");
   mkdirSync(repository);
-  sh(repository, "init", "--quiet", "--initial-branch=main");
+  sh(repository, "init", "--quiet", "--initial-branch=main", `--object-format=${options.objectFormat ?? "sha1"}`);
   if (options.commits !== false)
     commit(repository, { "file.txt": "one\n", ".gitignore": "*.ignored\nnode_modules/\n" });
   const worktrees = join(dir, "worktrees");
@@ -157,7 +157,7 @@ export async function makeZoo(world: World, session: string): Promise<WorkspaceP
 }
 
 export interface ChildRequest {
-  verb: "create" | "trash" | "restore" | "empty" | "spare";
+  verb: "create" | "undo" | "trash" | "restore" | "empty" | "spare";
   worktrees: string;
   trash: string;
   plan: WorkspacePlan;

@@ -4,9 +4,9 @@
  * restored, and are in no list.
  */
 import { crypto } from "../base/crypto.ts";
-import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync, rmdirSync, unlinkSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
-import { readJson, syncDirectory, writeDurable } from "../base/durable-file.ts";
+import { dropTemporaries, readJson, syncDirectory, temporariesIn, writeDurable } from "../base/durable-file.ts";
 import { HoldfastError } from "../protocol/error.ts";
 import { asTrashId, type TrashId } from "../protocol/ids.ts";
 import type { TrashEntry } from "../ports/workspace.ts";
@@ -98,8 +98,21 @@ export function listEmptying(trash: string): string[] {
 
 /** Removes a record that never got its tree. */
 export function dropRecord(trash: string, id: string): void {
-  unlinkSync(join(trash, id, "entry.json"));
+  const record = join(trash, id, "entry.json");
+  dropTemporaries(record);
+  rmSync(record, { force: true });
   rmdirSync(join(trash, id));
+}
+
+/** Removes entries whose record was never written: a crash inside that write leaves a directory without a tree. */
+export function dropUnwritten(trash: string): void {
+  if (!existsSync(trash)) return;
+  for (const entry of readdirSync(trash, { withFileTypes: true })) {
+    const directory = join(trash, entry.name);
+    if (!entry.isDirectory() || !idPattern.test(entry.name) || existsSync(join(directory, "entry.json"))) continue;
+    const left = temporariesIn(directory, "entry.json");
+    if (readdirSync(directory).length === left.length) dropRecord(trash, entry.name);
+  }
 }
 
 /** Notes of finished restores are dropped after the time that a trashed worktree is kept. */
@@ -114,7 +127,7 @@ export function forgetRestored(trash: string, before: number): void {
 }
 
 export function publicEntry(record: TrashRecord): TrashEntry {
-  const { id, session, repository, path, branch, ref, trashedAt, uncommitted, unpushed, note } = record;
+  const { id, session, repository, path, branch, ref, trashedAt, uncommitted, unpushed, note, intent } = record;
   const entry = { id, session, repository, path, branch, ref, trashedAt, uncommitted, unpushed };
-  return note === undefined ? entry : { ...entry, note };
+  return { ...entry, ...(note === undefined ? {} : { note }), ...(intent === undefined ? {} : { intent }) };
 }

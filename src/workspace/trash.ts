@@ -3,8 +3,10 @@
  * Order: look and count, store a snapshot, write the record, pin, lock, rename, tell git, detach. A crash between any two
  * leaves the worktree either here or there, and the next call goes on.
  */
-import { existsSync, lstatSync, mkdirSync, renameSync, statSync, unlinkSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, renameSync, statSync, unlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { dropTemporaries, writeDurable } from "../base/durable-file.ts";
+import { withPersonalUmask } from "../base/umask.ts";
 import { HoldfastError, messageOf } from "../protocol/error.ts";
 import type { SessionId } from "../protocol/ids.ts";
 import type { TrashEntry } from "../ports/workspace.ts";
@@ -17,7 +19,9 @@ import { inspectWorktree, type Findings } from "./inspect.ts";
 import { readMarker } from "./marker.ts";
 import { detachHead, writeRef } from "./plain-refs.ts";
 import { passed } from "./points.ts";
-import { reconnectMoved } from "./registration.ts";
+import { forgetDeleted } from "./put-back.ts";
+import { finishPointer } from "./register.ts";
+import { reconnectMoved, writeFor } from "./registration.ts";
 import { commonDirOf, findRepository, isInside } from "./repository.ts";
 import { takeSnapshot } from "./snapshot.ts";
 import {
@@ -36,6 +40,7 @@ export interface TrashRequest {
   repository: string;
   path: string;
   branch: string;
+  intent?: TrashEntry["intent"];
 }
 
 export const trashRef = (id: string): string => `refs/holdfast/trash/${id}`;
@@ -46,10 +51,15 @@ export const lockReason = (id: string): string => `holdfast trash ${id}`;
 export async function moveToTrash(context: Context, request: TrashRequest): Promise<TrashEntry | null> {
   const known = findRecord(context.trash, request.session, request.path);
   if (!existsSync(request.path)) {
-    if (known === null || !hasTree(context.trash, known.id)) return null;
+    if (known === null || !hasTree(context.trash, known.id)) {
+      await forgetDeletedQuietly(context, request);
+      return null;
+    }
     await settle(context, known);
     return publicEntry(known);
   }
+  const repository = findRepository(request.repository);
+  if (repository !== null) finishPointer(repository.commonDir, request.path);
   // What the commands that made it left there goes; whoever else works in it is named and left alone.
   checkMovable(context, request, await othersInside(request.path));
   const unfinished = known !== null && !hasTree(context.trash, known.id) ? known : null;
@@ -64,6 +74,15 @@ export async function moveToTrash(context: Context, request: TrashRequest): Prom
   await passed("workspace.trash.moved");
   await settle(context, record);
   return publicEntry(record);
+}
+
+/** A registration that stays keeps a branch from others, but must not keep a session from being killed. */
+async function forgetDeletedQuietly(context: Context, request: TrashRequest): Promise<void> {
+  try {
+    await forgetDeleted(request);
+  } catch (error) {
+    context.log.warn("registration of a deleted worktree stays", { path: request.path, error: messageOf(error) });
+  }
 }
 
 /** What follows the rename; each step is skipped where git's files already say so. */
@@ -128,13 +147,14 @@ async function describe(context: Context, request: TrashRequest, old: TrashRecor
     branch: head?.is === "branch" && !head.branch.startsWith("refs/") ? head.branch : (old?.branch ?? null),
     ref: null,
     trashedAt: context.now(),
+    ...(request.intent === undefined ? {} : { intent: request.intent }),
     uncommitted: 0,
     unpushed: [],
     admin,
     commonDir: admin === null ? null : commonDirOf(admin),
     head: null,
     snapshot: null,
-    lockedBefore: locked === null || locked === lockReason(id) ? (old?.lockedBefore ?? null) : locked,
+    lockedBefore: isOurLock(locked, id, old) ? (old?.lockedBefore ?? null) : locked,
   };
   const uncounted = (note: string): Described => ({ record: { ...base, note }, plain: false });
   if (admin === null) return uncounted("git does not know this directory: nothing was counted or pinned.");
@@ -151,6 +171,11 @@ async function describe(context: Context, request: TrashRequest, old: TrashRecor
   const ref = snapshot === null ? null : trashRef(id);
   const more = { head: found.head, snapshot, ref, ...(note === null ? {} : { note }) };
   return { record: { ...base, ...found.work, ...more }, plain: found.plain };
+}
+
+/** Empty beside an unfinished record: an earlier build that was killed in the write. Else it is a lock without a reason. */
+function isOurLock(locked: string | null, id: string, old: TrashRecord | null): boolean {
+  return locked === null || locked === lockReason(id) || (locked === "" && old !== null && old.lockedBefore !== "");
 }
 
 async function snapshotOrHead(
@@ -181,16 +206,18 @@ async function pin({ ref, snapshot, commonDir }: TrashRecord, plain: boolean): P
  * `git worktree prune` would otherwise drop the index and the rebase state.
  */
 function lock(admin: string, id: string): void {
-  writeFileSync(join(admin, "locked"), lockReason(id));
+  withPersonalUmask(() => writeDurable(join(admin, "locked"), lockReason(id), 0o666));
 }
 
 /** Puts back the lock that was there before ours. */
 export function unlock(record: TrashRecord): void {
   if (record.admin === null || !existsSync(record.admin)) return;
   const file = join(record.admin, "locked");
-  if (readLine(file) !== lockReason(record.id)) return;
+  for (const name of ["locked", "HEAD", "gitdir"]) dropTemporaries(join(record.admin, name));
+  const locked = readLine(file);
+  if (locked === null || !isOurLock(locked, record.id, record)) return;
   if (record.lockedBefore === null) unlinkSync(file);
-  else writeFileSync(file, record.lockedBefore);
+  else writeFor(file, record.lockedBefore);
 }
 
 async function move(context: Context, record: TrashRecord): Promise<void> {
@@ -208,6 +235,7 @@ async function move(context: Context, record: TrashRecord): Promise<void> {
 
 export async function unpin({ ref, commonDir }: TrashRecord): Promise<void> {
   if (ref === null || commonDir === null || !existsSync(commonDir)) return;
+  dropTemporaries(join(commonDir, ref));
   await git(["update-ref", "-d", ref], { gitDir: commonDir });
 }
 

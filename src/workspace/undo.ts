@@ -9,7 +9,7 @@ import { readFilters } from "./filters.ts";
 import { askGit, checkoutDeadlineMs, runGit } from "./git.ts";
 import { readHead } from "./head.ts";
 import { isCheckedOut } from "./marker.ts";
-import { dropUnregistered } from "./register.ts";
+import { dropUnregistered, finishPointer } from "./register.ts";
 import { finishRegistration, forgetMissing, releaseIndex } from "./registration.ts";
 import { clearLeftover, findRepository, holderOf, lookAt, type Repository } from "./repository.ts";
 import { moveToTrash } from "./trash.ts";
@@ -18,6 +18,7 @@ export async function undoWorkspace(context: Context, plan: WorkspacePlan): Prom
   const repository = findRepository(plan.repository);
   if (repository === null) return;
   dropUnregistered(repository.commonDir, plan.path);
+  finishPointer(repository.commonDir, plan.path);
   const place = lookAt(repository, plan.path);
   if (place.is === "missing") await forgetMissing(repository, place.registration.admin, plan.path);
   if (place.is === "free") clearLeftover(plan.path);

@@ -15,10 +15,19 @@ import { findFreeBranch } from "./free-branch.ts";
 import { liveBranch } from "./head.ts";
 import { inspectWorktree } from "./inspect.ts";
 import { preflightWorkspace } from "./preflight.ts";
+import { findPutBack } from "./put-back.ts";
 import { restoreFromTrash } from "./restore.ts";
 import { Serial } from "./serial.ts";
 import { prepareSpare } from "./spare.ts";
-import { forgetRestored, hasTree, publicEntry, readRecord, readRecords, treeOf } from "./trash-records.ts";
+import {
+  dropUnwritten,
+  forgetRestored,
+  hasTree,
+  publicEntry,
+  readRecord,
+  readRecords,
+  treeOf,
+} from "./trash-records.ts";
 import { moveToTrash, settle } from "./trash.ts";
 import { undoWorkspace } from "./undo.ts";
 
@@ -74,6 +83,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     exists,
     liveBranch,
     trash: async (request) => await serial.run(request.path, async () => await moveToTrash(context, request)),
+    findPutBack: async (own) => await serial.run(own.path, async () => await findPutBack(own)),
     restore: async (id) => await serial.run(pathOf(id), async () => await restoreFromTrash(context, id)),
     listTrash: async () => await listTrash(context),
     empty: async (id) => await serial.run(pathOf(id), async () => await emptyTrash(context, id)),
@@ -84,6 +94,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
 }
 
 async function listTrash(context: Context): ReturnType<Workspaces["listTrash"]> {
+  dropUnwritten(context.trash);
   forgetRestored(context.trash, context.now() - trashDays * 24 * 60 * 60_000);
   const kept = readRecords(context.trash).filter((record) => hasTree(context.trash, record.id));
   await Promise.all(

@@ -31,7 +31,7 @@ describe.each(realAgents)("%s", (name) => {
     expect(launched.agentSessionId).toBe(terminal.pin === "chosen" ? idle.agentSessionId : null);
 
     const second = "say: asking\ntool: bash touch made";
-    expect(await world.send(second)).toEqual({ sent: "seen", by: hooks ? "hook" : "screen" });
+    expect(await world.send(second)).toEqual({ sent: "seen", by: hooks ? "hook" : "transcript" });
     await world.until("needs_input", source);
     const blocked = await world.runtime.send(world.session, { promptId: "p" as never, text: "say: never" });
     expect(blocked).toMatchObject({ sent: "not-now" });

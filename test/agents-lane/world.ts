@@ -60,7 +60,7 @@ export class LaneWorld implements AsyncDisposable {
       socketName: this.#socketName,
       configDirectory: join(directory, "tmux"),
       launchesDirectory: join(directory, "launches"),
-      agents,
+      agents: { of: (session) => agents.get(session.agent), list: () => agents.list() },
       bootId: bootId(),
       // OpenCode needs longer than a daemon waits to say that it does not know a conversation.
       settle: { resumeMs: patienceMs },
@@ -68,7 +68,7 @@ export class LaneWorld implements AsyncDisposable {
         arriveMs: patienceMs,
         reactMs: patienceMs,
         // On a busy machine the screen moves long before a hook speaks.
-        ...(hasHooks(agent) ? { hookMs: patienceMs } : {}),
+        hookMs: patienceMs,
       },
       env: { HOLDFAST_HOME: directory, HOLDFAST_TEST_RUN: process.env["HOLDFAST_TEST_RUN"] ?? "alone" },
     });

@@ -8,7 +8,7 @@ import { openAcpRuntime } from "../../src/runtime/acp/runtime.ts";
 import { openStore } from "../../src/store/open.ts";
 
 const directory = process.argv[2]!;
-const agents = { get: () => null, list: () => [] };
+const agents = { of: () => null, list: () => [] };
 const store = openStore({
   path: join(directory, "holdfast.db"),
   backupsDirectory: join(directory, "backups"),

@@ -12,7 +12,7 @@ import type { AgentDefinition, Agents, ChatAgent } from "../../src/ports/agents.
 import type { ChatRuntime } from "../../src/ports/chat.ts";
 import type { LaunchResult, Runtime } from "../../src/ports/runtime.ts";
 import type { Store } from "../../src/ports/store.ts";
-import type { SessionEvent, StoredEvent } from "../../src/protocol/event.ts";
+import type { FactEvent, StoredEvent } from "../../src/protocol/event.ts";
 import { asLaunchId, asProjectId, asPromptId, asSessionId, type SessionId } from "../../src/protocol/ids.ts";
 import type { LaunchHow, SessionState } from "../../src/protocol/session.ts";
 import { openAcpRuntime, type AcpRuntimeOptions } from "../../src/runtime/acp/runtime.ts";
@@ -53,7 +53,10 @@ export class AcpWorld implements RuntimeWorld, AsyncDisposable {
 
   /** As a daemon that starts now. */
   start(over: Partial<AcpRuntimeOptions> = {}, quietMs = 60_000): void {
-    const agents: Agents = { get: (id) => this.#agents.get(id) ?? null, list: () => [...this.#agents.values()] };
+    const agents: Agents = {
+      of: ({ agent }) => this.#agents.get(agent) ?? null,
+      list: () => [...this.#agents.values()],
+    };
     const store = openStore({
       path: join(this.directory, "holdfast.db"),
       backupsDirectory: join(this.directory, "backups"),
@@ -68,7 +71,7 @@ export class AcpWorld implements RuntimeWorld, AsyncDisposable {
       agents,
       bootId: bootId(),
       env: this.#environment(),
-      buildOf: (agent) => agent.chat?.command.join(" ") ?? "",
+      buildOf: ({ agent }) => this.#agents.get(agent)?.chat?.command.join(" ") ?? "",
       store,
       ingest,
       stillOurs: () => true,
@@ -156,7 +159,7 @@ export class AcpWorld implements RuntimeWorld, AsyncDisposable {
     return promptId;
   }
 
-  record(id: SessionId, ...events: SessionEvent[]): Promise<SessionState> {
+  record(id: SessionId, ...events: FactEvent[]): Promise<SessionState> {
     return this.store.change(id, () => events);
   }
 
@@ -237,7 +240,7 @@ export class AcpWorld implements RuntimeWorld, AsyncDisposable {
     return id;
   }
 
-  #created(agent: string): Extract<SessionEvent, { type: "session.created" }> {
+  #created(agent: string): Extract<FactEvent, { type: "session.created" }> {
     return {
       type: "session.created",
       id: asSessionId(`t-${this.#sessions}`),
@@ -255,7 +258,7 @@ export class AcpWorld implements RuntimeWorld, AsyncDisposable {
     };
   }
 
-  #ready(): SessionEvent {
+  #ready(): FactEvent {
     return { type: "workspace.ready", path: this.#work, branch: "main", branchCreated: false, base: "main" };
   }
 

@@ -3,9 +3,12 @@
  * Options by environment: COMPOSER_HOOKS (file for a hook line per submitted prompt), COMPOSER_LOG (file that gets
  * the submitted prompts as JSON lines), COMPOSER_PLACEHOLDER (long pastes show as "[Pasted text #1 +9 lines]"),
  * COMPOSER_DEAF (pastes are dropped), COMPOSER_ASKS (a paste opens a question instead), COMPOSER_GUARD (so many ms after a
- * paste Enter is a line break).
+ * paste Enter is a line break), COMPOSER_GATE (until this file is there it has not taken the terminal over: the kernel
+ * echoes, and what was typed is dropped at the end of it), COMPOSER_ENTERS (so many Enters become line breaks),
+ * COMPOSER_DIALOG (while this file is there a list takes the place of the composer, and keys choose from it),
+ * COMPOSER_KEEPS (until this file is there prompts are kept for later, as by an agent that is busy).
  */
-import { appendFileSync } from "node:fs";
+import { appendFileSync, existsSync } from "node:fs";
 
 const width = 60;
 const env = process.env;
@@ -21,12 +24,21 @@ let pastes = 0;
 let question = false;
 let pastedAt = -Infinity;
 const guardMs = Number(env["COMPOSER_GUARD"] ?? 0);
+let eatenEnters = Number(env["COMPOSER_ENTERS"] ?? 0);
+const kept: string[] = [];
+const isThere = (name: string): boolean => env[name] !== undefined && existsSync(env[name]);
+const hasDialog = (): boolean => isThere("COMPOSER_DIALOG");
 
 function draw(): void {
   const lines = shown.split("\n").flatMap((line) => chunks(line));
-  const box = lines.slice(-10).map((line) => `│ > ${line.padEnd(width)} │`);
+  const box = lines.slice(-10).map((line, index) => `│ ${index === 0 ? ">" : " "} ${line.padEnd(width)} │`);
   const rule = "─".repeat(width + 4);
   const ask = question ? ["Allow this command? (y/n)"] : [];
+  if (hasDialog()) {
+    process.stdout.write("\u001b[H\u001b[2JChoose how to go on:\r\n❯ 1. This way\r\n  2. That way");
+    return;
+  }
+  if (kept.length > 0) ask.push("Queued (press up to edit):");
   const all = [...transcript.slice(-20), `╭${rule}╮`, ...box, `╰${rule}╯`, ...ask];
   process.stdout.write(`\u001b[H\u001b[2J${all.join("\r\n")}`);
 }
@@ -39,14 +51,20 @@ function chunks(line: string): string[] {
 
 function submit(): void {
   if (composer === "") return;
-  if (env["COMPOSER_LOG"] !== undefined) appendFileSync(env["COMPOSER_LOG"], `${JSON.stringify(composer)}\n`);
-  if (env["COMPOSER_HOOKS"] !== undefined) {
-    const line = { event: "UserPromptSubmit", session_id: "conversation-7", prompt: composer };
-    appendFileSync(env["COMPOSER_HOOKS"], `${JSON.stringify(line)}\n`);
-  }
-  transcript = [...transcript, `you said ${composer.length} characters`];
+  if (env["COMPOSER_KEEPS"] !== undefined && !isThere("COMPOSER_KEEPS")) kept.push(composer);
+  else accept(composer);
   composer = "";
   shown = "";
+}
+
+function accept(prompt: string): void {
+  if (env["COMPOSER_LOG"] !== undefined) appendFileSync(env["COMPOSER_LOG"], `${JSON.stringify(prompt)}\n`);
+  // An agent's command is no prompt.
+  if (env["COMPOSER_HOOKS"] !== undefined && !prompt.startsWith("/")) {
+    const line = { event: "UserPromptSubmit", session_id: "conversation-7", prompt };
+    appendFileSync(env["COMPOSER_HOOKS"], `${JSON.stringify(line)}\n`);
+  }
+  transcript = [...transcript, `you said ${prompt.length} characters`];
 }
 
 function endPaste(text: string): void {
@@ -85,24 +103,56 @@ function take(): void {
 
 function type(text: string): void {
   for (const character of text) {
-    if (character === "\r" && performance.now() - pastedAt < guardMs) {
+    const isEaten = character === "\r" && composer !== "" && eatenEnters-- > 0;
+    if (isEaten || (character === "\r" && performance.now() - pastedAt < guardMs)) {
       composer += "\n";
       shown += "\n";
     } else if (character === "\r") submit();
-    else if (character >= " ") {
+    else if (character === "\u0015") {
+      composer = "";
+      shown = "";
+    } else if (character >= " ") {
       composer += character;
       shown += character;
     }
   }
 }
 
-process.stdin.setRawMode(true);
-process.stdin.setEncoding("utf8");
-process.stdin.on("data", (chunk: string) => {
-  pending += chunk;
-  take();
+function begin(): void {
+  process.stdin.setRawMode(true);
+  process.stdin.setEncoding("utf8");
+  // As real agents do: what came before is gone.
+  process.stdin.read();
+  process.stdin.on("data", (chunk: string) => {
+    if (hasDialog()) {
+      if (env["COMPOSER_LOG"] !== undefined)
+        appendFileSync(env["COMPOSER_LOG"], `${JSON.stringify(`dialog: ${chunk}`)}\n`);
+      return;
+    }
+    pending += chunk;
+    take();
+    draw();
+  });
+  process.stdout.write("\u001b[?2004h");
   draw();
-});
+}
+
+let drawn = "";
+function tick(): void {
+  const state = `${hasDialog()} ${isThere("COMPOSER_KEEPS")}`;
+  if (isThere("COMPOSER_KEEPS")) for (const prompt of kept.splice(0)) accept(prompt);
+  if (state !== drawn) draw();
+  drawn = state;
+}
+
+function untilOpen(): void {
+  if (env["COMPOSER_GATE"] !== undefined && !isThere("COMPOSER_GATE")) {
+    setTimeout(untilOpen, 20);
+    return;
+  }
+  begin();
+  if (env["COMPOSER_DIALOG"] !== undefined || env["COMPOSER_KEEPS"] !== undefined) setInterval(tick, 20);
+}
+
 process.on("SIGTERM", () => process.exit(0));
-process.stdout.write("\u001b[?2004h");
-draw();
+untilOpen();

@@ -23,17 +23,21 @@ const here = import.meta.dirname;
 export class TmuxWorld implements RuntimeWorld, AsyncDisposable {
   readonly directory = mkdtempSync(join(homesDirectory, homePrefix(process.env["HOLDFAST_TEST_RUN"] ?? "alone")));
   readonly workspace = join(this.directory, "work");
-  readonly socketName = `hf-test-${randomBytes(6).toString("hex")}`;
+  readonly socketName: string;
   readonly #agents = new Map<string, AgentDefinition>();
   readonly #opened: Runtime[] = [];
   #sessions = 0;
 
-  constructor() {
+  constructor(prefix = "hf-test-") {
+    this.socketName = `${prefix}${randomBytes(6).toString("hex")}`;
     mkdirSync(this.workspace);
   }
 
   open(over: Partial<TmuxRuntimeOptions> = {}): TerminalRuntime {
-    const agents: Agents = { get: (id) => this.#agents.get(id) ?? null, list: () => [...this.#agents.values()] };
+    const agents: Agents = {
+      of: ({ agent }) => this.#agents.get(agent) ?? null,
+      list: () => [...this.#agents.values()],
+    };
     const runtime = openTmuxRuntime({
       socketName: this.socketName,
       configDirectory: join(this.directory, "tmux"),

@@ -1,4 +1,4 @@
-import { appendFileSync } from "node:fs";
+import { appendFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ChatHome } from "../harness/chat.ts";
@@ -32,6 +32,24 @@ test("[CHAT-6] an agent that is killed in mid-turn: what it said is kept, the tu
   expect((await home.show(id)).agentSessionId).toBe(conversation);
   expect(await home.ofType(id, "context.reset")).toEqual([]);
   expect((await home.ofType(id, "run.ended")).map((event) => event["how"])).toEqual(["crash", "crash"]);
+});
+
+test("[CHAT-200] files of an agent that are removed in mid-turn: it is told, who waits gets an answer, and the chat goes on", async () => {
+  await using home = await ChatHome.open();
+  const id = await home.chat("say: first");
+  await home.ended(id);
+  const before = await home.agent(id);
+  const waiting = home.cli(["send", id, "say: last words\ngate: never", "--wait"]);
+  await home.says(id, "last words\n");
+  rmSync(join(home.paths.workers, id), { recursive: true });
+  const waited = await waiting;
+  expect(waited.stdout + waited.stderr).toContain("orphaned_at_restart");
+  expect(await home.ofType(id, "notice")).toMatchObject([
+    { level: "warn", text: expect.stringContaining("were removed while it ran") as string },
+  ]);
+  expect(await home.turn(id, "history?")).toMatchObject({ text: expect.stringContaining("turns=") as string });
+  expect((await home.agent(id)).pid).not.toBe(before.pid);
+  expect(isRunning(before.pid)).toBe(false);
 });
 
 test("[CHAT-7] what an agent wrote before it died while no daemon was there is read, up to a line that was cut off", async () => {

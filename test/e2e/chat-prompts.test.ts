@@ -55,7 +55,7 @@ test("[CHAT-32] whoever waits for a turn gets its text and stop reason, also the
   expect(await home.turn(id, "say: from down")).toEqual({ stopReason: "end_turn", text: "from down\n" });
 });
 
-test("[CHAT-75] whoever waits is told when the prompt is withdrawn or the session is taken down", async () => {
+test("[CHAT-75] [KILL-201] whoever waits is told when the prompt is withdrawn or the session is taken down", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("say: one\ngate: never");
   await home.says(id, "one\n");
@@ -71,9 +71,14 @@ test("[CHAT-75] whoever waits is told when the prompt is withdrawn or the sessio
   expect(await first).toEqual(withdrawn);
   expect(await home.send(id, "say: p-1", { promptId: "p-1" })).toEqual(withdrawn);
   await home.call("kill", id, { body: {} });
-  const killed = { disposition: "queued", reason: "the session was killed meanwhile" };
+  const killed = { disposition: "refused", reason: expect.stringContaining("the session was killed") as string };
   expect(await second).toMatchObject(killed);
   expect(await third).toMatchObject(killed);
+  // A receipt is a promise: a restore does not send what was refused.
+  await home.call("restore", id, { body: {} });
+  expect((await home.call("queue", id)).prompts).toEqual([]);
+  expect((await home.turn(id, "say: back")).text).toBe("back\n");
+  expect(await home.said(id)).not.toMatch(/p-[123]/);
 });
 
 test("[CHAT-33] a cancel ends the turn by the agent's word; a turn is ended by force only while there is one", async () => {

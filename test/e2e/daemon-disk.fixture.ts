@@ -14,6 +14,15 @@ async function run(): Promise<object> {
   await home.ok(["project", "add", home.repo]);
   const { id, workspacePath } = await home.spawn();
   writeFileSync(join(workspacePath, "precious"), "work");
+  const chat = await home.json(["spawn", "my-app", "--agent", "demo"]);
+  await home.ok(["session", "stop", chat.id]);
+  disk.leave(100 * 1024 * 1024);
+  const low = await home.cli(["spawn", "my-app", "--agent", "demo", "--kind", "terminal"]);
+  // Room for the record, none for what an agent needs.
+  disk.leave(24 * 1024);
+  const restore = await home.cli(["session", "restore", chat.id]);
+  disk.free();
+  await home.ok(["session", "kill", chat.id]);
 
   await home.ok(["stop"]);
   disk.fill();
@@ -33,6 +42,14 @@ async function run(): Promise<object> {
   const doctor = await home.cli(["doctor"]);
   const told = (text: string): string => text.replaceAll(home.home, "HOME");
   return {
+    low: [
+      low.code,
+      ...told(low.stderr)
+        .replace(/\d+ MB/, "N MB")
+        .split("\n")
+        .slice(0, 2),
+    ],
+    restore: [restore.code, told(restore.stderr)],
     kill: [kill.code, kill.stdout.split("\n")[0]],
     refused: told(refused.stderr),
     health: [health.status, ((await health.json()) as { error?: { code: string } }).error?.code],

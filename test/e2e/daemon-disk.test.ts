@@ -5,9 +5,15 @@ import { canMount, runOnSmallDisk } from "../harness/small-disk.ts";
 const fixture = fileURLToPath(new URL("daemon-disk.fixture.ts", import.meta.url));
 
 test.runIf(canMount())(
-  "[DB-5, DAEMON-15, BAD-3] on a full disk a daemon that is down still starts to record a kill; on a read-only one the start says so",
+  "[DB-5, DAEMON-15, BAD-3, SPAWN-2] on a full disk a daemon that is down still starts to record a kill; on a read-only one the start says so",
   async () => {
     expect(await runOnSmallDisk(fixture)).toEqual({
+      low: [
+        1,
+        "Only N MB are free on the disk of HOME/worktrees/my-app. Free some space, for example with `holdfast trash empty`.",
+        "Nothing was created.",
+      ],
+      restore: [1, expect.stringContaining("full")],
       kill: [0, "Session ma-1 killed."],
       refused:
         "The disk that holds HOME/holdfast.db is full; nothing was written.\nFree some space and try again. Sessions can still be stopped, killed and deleted.\n",

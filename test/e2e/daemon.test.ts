@@ -17,8 +17,15 @@ import { expect, test } from "vitest";
 import { defaultPort } from "../../src/base/launch-options.ts";
 import { identify, isAlive } from "../../src/base/pid.ts";
 import type { InfoJson } from "../../src/protocol/wire.ts";
+import { anotherBuild } from "../harness/another-build.ts";
 import { Home } from "../harness/home.ts";
 import { until } from "../harness/until.ts";
+
+async function takePort(port: number): Promise<Server> {
+  const server = createServer().listen(port, "127.0.0.1");
+  await once(server, "listening");
+  return server;
+}
 
 const info = (home: Home): Promise<InfoJson> => home.json<InfoJson>(["info"]);
 
@@ -108,6 +115,50 @@ test("[DAEMON-5] a daemon that does not answer keeps its home, and the CLI says 
   }
   await until("the daemon to answer again", async () => (await info(home)).state === "running");
   expect(home.daemon().pid).toBe(pid);
+});
+
+test("[DAEMON-200] a daemon file or socket that was removed is there again, and no command takes the daemon for stopped", async () => {
+  await using home = new Home();
+  await home.ok(["start", "--port", "0"]);
+  const { pid, url } = home.daemon();
+  const lose: ((home: Home) => void)[] = [
+    ({ paths }) => rmSync(paths.daemonFile, { force: true }),
+    ({ paths }) => rmSync(paths.socket, { force: true }),
+    ({ paths }) => {
+      rmSync(paths.daemonFile, { force: true });
+      // The daemon may put its socket back meanwhile.
+      rmSync(paths.run, { recursive: true, force: true, maxRetries: 20 });
+    },
+    ({ paths }) => writeFileSync(paths.daemonFile, "{"),
+  ];
+  for (const remove of lose) {
+    remove(home);
+    expect(await info(home)).toMatchObject({ state: "running", pid, url });
+    remove(home);
+    expect(await home.cli(["session", "ls", "--no-start"])).toMatchObject({ code: 0, stderr: "" });
+    remove(home);
+    expect(await home.ok(["start"])).toBe(`Holdfast is already running at ${url} (pid ${pid}).\n`);
+    expect(statSync(home.paths.socket).mode & 0o777).toBe(0o600);
+  }
+  rmSync(home.paths.daemonFile);
+  expect(await home.ok(["stop"])).toBe("Daemon stopped. No sessions were running.\n");
+  expect(identify(pid)).toBeNull();
+  expect(existsSync(home.paths.daemonFile) || existsSync(home.paths.socket)).toBe(false);
+});
+
+test("[DAEMON-200] a daemon that is not in any file is found by the lock that it holds", async () => {
+  await using home = new Home();
+  home.arm("daemon.locked", "pause");
+  const child = spawn(join(import.meta.dirname, "../../bin/holdfast"), ["start", "--foreground", "--port", "0"], {
+    env: home.env,
+  });
+  await home.reached("daemon.locked");
+  expect(await info(home)).toMatchObject({ state: "starting", pid: child.pid });
+  expect(await home.ok(["stop"])).toBe(
+    "Daemon stopped. Its sessions keep running (holdfast start to supervise them again).\n",
+  );
+  expect(identify(child.pid!)).toBeNull();
+  home.disarm("daemon.locked");
 });
 
 test("[DAEMON-6] restart replays host, port, mode and auth, and recalls the passphrase", async () => {
@@ -253,13 +304,8 @@ test("[DAEMON-12] a port that was asked for and is taken is an error with the ne
 
 test("[DAEMON-12] the default port gives way to a free one when another program has it", async () => {
   await using home = new Home();
-  const take = async (): Promise<Server> => {
-    const server = createServer().listen(defaultPort, "127.0.0.1");
-    await once(server, "listening");
-    return server;
-  };
   // A daemon of another test has it for a moment. Whoever keeps it for longer serves as well.
-  const other = await until("the default port", take, 15_000).catch(() => null);
+  const other = await until("the default port", () => takePort(defaultPort), 15_000).catch(() => null);
   try {
     await home.ok(["start"]);
     expect(home.daemon().url).not.toContain(`:${defaultPort}`);
@@ -267,6 +313,53 @@ test("[DAEMON-12] the default port gives way to a free one when another program 
   } finally {
     other?.close();
   }
+});
+
+test("[DAEMON-201] the free port that was used instead is used again by the next start, as long as it is free", async () => {
+  await using home = new Home();
+  const other = await until("the default port", () => takePort(defaultPort), 15_000).catch(() => null);
+  const servers: (Server | null)[] = [other];
+  try {
+    await home.ok(["start"]);
+    const { url } = home.daemon();
+    expect(url).not.toContain(`:${defaultPort}`);
+    await home.ok(["stop"]);
+    await home.ok(["start"]);
+    expect(home.daemon().url).toBe(url);
+    await home.ok(["stop"]);
+    servers.push(await takePort(Number(new URL(url).port)));
+    await home.ok(["session", "ls"]);
+    expect(home.daemon().url).not.toBe(url);
+  } finally {
+    for (const server of servers) server?.close();
+  }
+});
+
+test("[DAEMON-202] a daemon logs at the level that it was started with, or that HOLDFAST_LOG names; restart keeps it", async () => {
+  await using home = new Home();
+  await home.ok(["start", "--port", "0", "--log-level", "debug"]);
+  expect(home.daemon().options.logLevel).toBe("debug");
+  await home.ok(["restart"]);
+  expect(home.daemon().options.logLevel).toBe("debug");
+  await home.ok(["restart"], { env: { HOLDFAST_LOG: "warn" } });
+  expect(home.daemon().options.logLevel).toBe("warn");
+  const wrong = await home.cli(["start"], { env: { HOLDFAST_LOG: "loud" } });
+  expect([wrong.code, wrong.stderr.split("\n")[0]]).toEqual([
+    2,
+    "HOLDFAST_LOG must be debug, info, warn, error, not loud.",
+  ]);
+});
+
+test("[DAEMON-203] info and doctor report a daemon of another build than the installed one", async () => {
+  await using home = new Home();
+  await home.ok(["start", "--port", "0"]);
+  expect(await home.ok(["info"])).not.toContain("Installed:");
+  const newer = anotherBuild(home, "newer");
+  const shown = await home.run(newer, ["info"]);
+  expect(shown.stdout).toMatch(/^Installed: +.*; replace the daemon with: holdfast restart$/m);
+  const doctor = await home.run(newer, ["doctor", "--json"]);
+  const findings = JSON.parse(doctor.stdout) as { check: string; level: string; fix: string | null }[];
+  expect(findings.find(({ check }) => check === "daemon")).toMatchObject({ level: "warn", fix: "holdfast restart" });
 });
 
 test("[DAEMON-13] beyond loopback it needs a passphrase", async () => {

@@ -92,7 +92,7 @@ test("[LOOK-7, LOOK-8] preflight, settings and doctor tell what is there and wha
   });
   const own = (await home.call("doctor", "x")).map(({ check }) => check);
   const full = (await home.call("doctor", "x", { query: { full: 1 } })).map(({ check }) => check);
-  expect(own).toEqual(["database"]);
+  expect(own).toEqual(["database", "agents' ends"]);
   expect(full).toEqual(expect.arrayContaining(["database", "git", "tmux"]));
 });
 

@@ -81,7 +81,7 @@ test("[SPAWN-3] an agent that ends at once is a failed spawn, with its last line
   expect(session).toMatchObject({ status: "failed" });
 });
 
-test("[SPAWN-3] a worktree that cannot be made leaves nothing behind", async () => {
+test("[SPAWN-3] [SPAWN-8] a worktree that cannot be created leaves nothing behind, and its session is failed until it is asked for again", async () => {
   await using home = await ProjectHome.make();
   writeFileSync(
     join(home.repo, "holdfast.yaml"),
@@ -91,8 +91,26 @@ test("[SPAWN-3] a worktree that cannot be made leaves nothing behind", async () 
   const ran = await home.cli(["spawn", "my-app", "--agent", "demo", "--kind", "terminal"]);
   expect(ran.code).toBe(1);
   expect(ran.stderr).toContain("failed: exit code 3.\nit broke\n");
-  expect(await home.json<SessionJson[]>(["session", "ls", "--include-terminated"])).toEqual([]);
-  expect(await home.git(home.repo, ["branch", "--list", "ma-*"])).toBe("");
+  expect(ran.stderr).toContain("holdfast session restore ma-1");
+  const nothingLeft = async (): Promise<void> => {
+    expect(await home.git(home.repo, ["branch", "--list", "ma-*"])).toBe("");
+    expect(existsSync(join(home.paths.worktrees, "my-app", "ma-1"))).toBe(false);
+  };
+  await nothingLeft();
+  const failed = { status: "failed", intent: { want: "running", by: "person" }, processes: [] };
+  expect(await home.show("ma-1")).toMatchObject(failed);
+  // Nothing is tried again by a start, a halt leaves it as it is, and another failure is reported like the first.
+  await home.ok(["stop", "--halt-sessions", "--yes"]);
+  await home.ok(["start"]);
+  expect(await home.show("ma-1")).toMatchObject(failed);
+  const again = await home.cli(["session", "restore", "ma-1"]);
+  expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining("exit code 3") });
+  await home.ok(["session", "kill", "ma-1"]);
+  await nothingLeft();
+  writeFileSync(join(home.repo, "holdfast.yaml"), "projects:\n  my-app:\n    path: .\n    prefix: ma\n");
+  await home.ok(["project", "add", home.repo]);
+  await home.ok(["session", "restore", "ma-1"]);
+  expect((await home.status("ma-1", "idle")).workspace).toBe("ready");
 });
 
 test("[WORKTREE-5] what postCreate prints is an event while it still runs", async () => {
@@ -113,10 +131,10 @@ test("[SPAWN-4] a second session for an issue has its own id and branch; --resum
   const second = await home.spawn("INT-123");
   expect([first.id, second.id]).toEqual(["ma-int-123", "ma-int-123-2"]);
   expect(first.branch).not.toBe(second.branch);
-  await home.ok(["session", "stop", first.id]);
-  await home.ok(["session", "kill", second.id]);
+  await home.ok(["session", "stop", first.id, second.id]);
   const resumed = await home.spawn("INT-123", "--resume");
   expect(resumed.id).toBe(first.id);
+  await home.ok(["session", "kill", second.id]);
   await home.status(first.id, "idle");
   const atOnce = await Promise.all(Array.from({ length: 3 }, () => home.spawn("INT-9")));
   expect(atOnce.map(({ id }) => id).toSorted()).toEqual(["ma-int-9", "ma-int-9-2", "ma-int-9-3"]);
@@ -233,7 +251,7 @@ test("[SPAWN-8, SPAWN-9] a spawn that failed with nobody waiting stays listed, a
   await home.ok(["project", "add", home.repo]);
   await home.ok(["spawn", "my-app", "--agent", "demo", "--kind", "terminal", "--no-wait", "--prompt", "say: kept"]);
   const session = await home.status("ma-1", "failed");
-  expect(session.reason).toContain("The worktree could not be made:");
+  expect(session.reason).toContain("The worktree could not be created:");
   expect((await home.events("ma-1")).some((event) => event["text"] === "say: kept")).toBe(true);
   const refused = await home.cli(["project", "rm", "my-app"]);
   expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("my-app still has sessions: ma-1.") });

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ProjectHome } from "../harness/project.ts";
@@ -260,4 +260,115 @@ test("[KILL-6] a command that makes a worktree ends with its session, with what 
   await until("what an earlier daemon began to end", () => left(fourth).length === 0);
   expect(await home.show("ma-4")).toMatchObject({ status: "stopped" });
   await Promise.all(cutShort);
+});
+
+test("[KILL-200] files of a launch that a crash left are removed by the next daemon, also those of snoozed and deleted sessions", async () => {
+  await using home = await ProjectHome.make({ HOLDFAST_TEST_MINUTE_MS: "300" });
+  for (const verb of [["stop"], ["snooze", "--for", "2h"], ["kill"], ["delete", "--yes"]]) {
+    const { id } = await home.spawn();
+    const files = join(home.paths.launches, id);
+    home.arm("terminal.ended", "kill");
+    await home.cli(["session", verb[0]!, id, ...verb.slice(1)]);
+    home.disarm("terminal.ended");
+    expect(existsSync(files), verb[0]).toBe(true);
+    await home.ok(["start"]);
+    await until(`the files of ${id} to be gone after ${verb[0]}`, () => !existsSync(files));
+  }
+  // Of one that is long purged, as earlier builds left them.
+  const { id } = await home.spawn();
+  await home.ok(["session", "delete", id, "--yes"]);
+  await until(`${id} to be purged`, async () => (await home.cli(["events", id])).code !== 0);
+  const left = join(home.paths.launches, id, "a-launch");
+  const unknown = join(home.paths.launches, "ma-99", "a-launch");
+  for (const path of [left, unknown]) {
+    mkdirSync(path, { recursive: true });
+    writeFileSync(
+      join(path, "launch.json"),
+      JSON.stringify({ launch: "a-launch", agentSessionId: null, promptTaken: false }),
+    );
+  }
+  await home.ok(["restart"]);
+  await until("the files of a purged session to be gone", () => !existsSync(left));
+  expect(existsSync(unknown)).toBe(true);
+});
+
+test("[KILL-201] a prompt that a kill overtakes is refused, and a restore does not send it", async () => {
+  await using home = await ProjectHome.make();
+  const { id } = await home.spawn();
+  await home.status(id, "idle");
+  for (const point of ["verb.prompt", "perform.deliver"]) {
+    home.arm(point, "pause");
+    const sending = home.cli(["send", id, `say: overtaken at ${point}`]);
+    await home.reached(point);
+    await home.ok(["session", "kill", id, "--no-wait"]);
+    home.disarm(point);
+    const { code, stdout, stderr } = await sending;
+    expect(code, point).toBe(1);
+    expect(stdout + stderr, point).toMatch(/refused/i);
+    expect(stdout + stderr, point).toContain(`holdfast session restore ${id}`);
+    await until("the kill", async () => (await home.show(id)).workspace === "trashed");
+    await home.ok(["session", "restore", id]);
+    expect((await home.status(id, "idle")).queued, point).toBe(0);
+  }
+  const sent = (await home.events(id)).filter(({ type }) => type === "prompt.sent" || type === "prompt.doubtful");
+  expect(sent).toEqual([]);
+});
+
+test("[VERB-204] a halt includes a session that is being deleted, and waits for it", async () => {
+  await using home = await ProjectHome.make();
+  const { id, workspacePath } = await home.spawn();
+  const { pid } = await home.agent(id);
+  home.arm("perform.stop", "pause");
+  await home.ok(["session", "delete", id, "--yes", "--no-wait"]);
+  await home.reached("perform.stop");
+  const halting = home.cli(["stop", "--halt-sessions", "--yes"]);
+  await home.reached("halt.recorded");
+  home.disarm("perform.stop");
+  expect(await halting).toMatchObject({ code: 0, stdout: `Daemon stopped. 1 session stopped: ${id}.\n` });
+  expect(isRunning(pid)).toBe(false);
+  expect(existsSync(workspacePath)).toBe(false);
+});
+
+test("[VERB-205] over its limit a halt lists what still ends, and the daemon ends once that is down, unless you change your mind", async () => {
+  await using home = await ProjectHome.make({ HOLDFAST_TEST_HALT_MS: "1" });
+  const [one, two] = await Promise.all([home.spawn(), home.spawn()]);
+  const daemon = home.daemon();
+  home.arm("perform.stop", "pause");
+  const late = await home.cli(["stop", "--halt-sessions", "--yes"]);
+  expect(late.code).toBe(1);
+  expect(late.stderr).toContain("Still ending: ma-1, ma-2.\nThe daemon stops once they are down.");
+  expect(isRunning(daemon.pid)).toBe(true);
+  expect(await home.cli(["spawn", "my-app", "--agent", "demo", "--kind", "terminal"])).toMatchObject({ code: 1 });
+  home.disarm("perform.stop");
+  await until("the daemon to end", () => !isRunning(daemon.pid));
+  const left = markedProcesses(`HOLDFAST_HOME=${home.home}`);
+  expect(left).toEqual([]);
+  await home.ok(["start"]);
+  for (const { id } of [one, two]) expect(await home.show(id)).toMatchObject({ status: "stopped" });
+
+  await Promise.all([one, two].map(({ id }) => home.ok(["session", "restore", id])));
+  home.arm("perform.stop", "pause");
+  expect((await home.cli(["stop", "--halt-sessions", "--yes"])).code).toBe(1);
+  await home.ok(["session", "restore", two.id, "--no-wait"]);
+  home.disarm("perform.stop");
+  await home.status(one.id, "stopped");
+  await home.status(two.id, "idle");
+  expect((await home.spawn()).id).toBe("ma-3");
+});
+
+test("[VERB-206] with the daemon down and last started read-only, a halt halts, and the next start is read-only again", async () => {
+  await using home = await ProjectHome.make();
+  const { id } = await home.spawn();
+  const { pid } = await home.agent(id);
+  await home.ok(["stop"]);
+  await home.ok(["start", "--port", "0", "--read-only"]);
+  expect((await home.cli(["stop", "--halt-sessions", "--yes"])).stderr).toContain("read-only");
+  await home.ok(["stop"]);
+  expect(isRunning(pid)).toBe(true);
+  expect(await home.ok(["stop", "--halt-sessions", "--yes"])).toBe(`Daemon stopped. 1 session stopped: ${id}.\n`);
+  expect(isRunning(pid)).toBe(false);
+  // Any command starts the daemon as it was started last.
+  expect(await home.show(id)).toMatchObject({ status: "stopped" });
+  expect((await home.cli(["session", "restore", id])).stderr).toContain("read-only");
+  await home.ok(["stop"]);
 });

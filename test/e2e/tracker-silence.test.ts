@@ -27,7 +27,7 @@ test("[REACT-11, REACT-3] an agent that ends by itself is called back within a b
   ]);
   expect((await home.ofType(id, "run.ended")).map((event) => event["how"])).toEqual(["own-exit", "own-exit"]);
   expect(await home.ofType(id, "notification")).toMatchObject([
-    { title: `${id}: ended`, why: "The agent ended by itself. The agent was told once and it is not over." },
+    { title: `${id}: ended`, why: "The agent exited on its own. The agent was told once and it is not over." },
   ]);
 
   // A person brings it back: a whole budget.

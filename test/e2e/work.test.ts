@@ -21,7 +21,10 @@ test("[WORK-1] everything in a dirty worktree comes back after kill and restore,
 
   const restored = await home.ok(["session", "restore", id]);
   expect(restored).toMatch(
-    new RegExp(`^Session ${id} restored\\.\\n  Worktree: ${workspacePath}\\n  Branch:   ${id}\\n  Attach:   tmux `),
+    new RegExp(
+      `^Session ${id} restored\\.\\n  Worktree: ${workspacePath}\\n  Branch:   ${id}\\n  Attach:   holdfast attach ${id}$`,
+      "m",
+    ),
   );
   expect(fingerprint(workspacePath)).toEqual(before.files);
   expect(await gitState(home, workspacePath)).toBe(before.git);

@@ -54,6 +54,12 @@ export class SmallDisk {
     if (this.freeBytes() > 0) throw new Error("the disk could not be filled");
   }
 
+  /** Leaves about so much. */
+  leave(bytes: number): void {
+    const { blocks, bfree, bsize } = statfsSync(this.#path);
+    this.#resize((blocks - bfree) * bsize + bytes);
+  }
+
   makeReadOnly(): void {
     execFileSync("mount", ["-o", "remount,ro", this.#path]);
   }
@@ -75,5 +81,46 @@ export class SmallDisk {
 
   #resize(bytes: number): void {
     spawnSync("mount", ["-o", `remount,rw,size=${bytes}`, this.#path], { stdio: "ignore" });
+  }
+}
+
+/** Whether a disk can be made that fails in use: only root can, with a loop device. */
+export function canFail(): boolean {
+  if (process.getuid?.() !== 0) return false;
+  return (
+    ["losetup", "mkfs.ext4"].every((program) => spawnSync(program, ["--version"]).error === undefined) && canLoop()
+  );
+}
+
+function canLoop(): boolean {
+  return spawnSync("unshare", ["-m", "losetup", "--find"], { stdio: "ignore" }).status === 0;
+}
+
+/** Starts a program in a mount namespace of its own, as root: a file system in a file can be mounted there. */
+export async function runOnFailingDisk(program: string, ...args: string[]): Promise<unknown> {
+  const { stdout } = await promisify(execFile)("unshare", ["-m", process.execPath, program, ...args]);
+  return JSON.parse(stdout);
+}
+
+/** A file system that refuses every write from one moment on, with files on it open, as after an error of its disk. */
+export class FailingDisk {
+  readonly #path: string;
+
+  constructor(path: string) {
+    this.#path = path;
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    const image = `${path}.img`;
+    execFileSync("truncate", ["-s", String(roomyBytes), image]);
+    execFileSync("mkfs.ext4", ["-q", "-F", image]);
+    execFileSync("mount", ["-o", "loop", image, path]);
+  }
+
+  fail(): void {
+    // The kernel refuses the options together with what it does.
+    spawnSync("mount", ["-o", "remount,abort", this.#path], { stdio: "ignore" });
+  }
+
+  [Symbol.dispose](): void {
+    execFileSync("umount", ["-l", this.#path]);
   }
 }

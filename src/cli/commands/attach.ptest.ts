@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { until } from "../../../test/harness/until.ts";
 import { sessionOf, standIn } from "../test-support/stand-in.ts";
 
-test("[CLI-18] attach works inside the person's own tmux, with a TMUX_TMPDIR of their own", async () => {
+test("[CLI-18] [CLI-207] attach prints how to leave, and works inside the person's own tmux, with a TMUX_TMPDIR of their own", async () => {
   const name = `hf-attach-${process.pid}`;
   const session = sessionOf({
     id: "ma-1",
@@ -30,6 +30,10 @@ test("[CLI-18] attach works inside the person's own tmux, with a TMUX_TMPDIR of 
       throw new Error(tmux(["-L", "theirs", "capture-pane", "-p", "-t", "=outer:"], outer));
     });
     expect(clients()).toBe("inner");
+    const screen = (): string => tmux(["-L", "theirs", "capture-pane", "-p", "-t", "=outer:"], outer);
+    await until("the hint", () => screen().includes("Leave with Ctrl-B, then d. Inside your own tmux"));
+    tmux(["-L", name, "detach-client", "-s", "=inner"]);
+    await until("the line below", () => screen().includes("Attaching to ma-1. Leave with Ctrl-B, then d;"));
   } finally {
     tmux(["-L", name, "kill-server"]);
     tmux(["-L", "theirs", "kill-server"], outer);

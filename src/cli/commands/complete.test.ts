@@ -11,6 +11,11 @@ test("[CLI-14] completion asks a running daemon for names and starts none", asyn
   expect((await run(["complete", "--", "session", "kill", "ma"])).out).toBe("ma-1\tworking Some work");
   expect((await run(["complete", "--", "session", "ls", "-p", ""])).out).toBe("my-app\t/x");
   expect((await run(["complete", "--", "spawn", "--kind", ""])).out).toBe("terminal\nchat");
+  expect((await run(["complete", "--", "spawn", "--kind=t"])).out).toBe("--kind=terminal");
+  // As bash takes --kind= apart.
+  expect((await run(["complete", "--", "spawn", "--kind", "="])).out).toBe("terminal\nchat");
+  expect((await run(["complete", "--", "spawn", "--kind", "=", "ch"])).out).toBe("chat");
+  expect((await run(["complete", "--", "session", "kill", "ma-1", "a"])).out).toBe("ab-1\tworking Some work");
   expect((await run(["complete", "--", "send", "ma-1", "-f", ""])).out).toBe(":files");
   expect((await run(["complete", "--", "session", "ki"])).out).toMatch(/^kill\t/);
   expect((await run(["complete", "--", "info", "--"])).out).toBe("--json\tprint JSON");
@@ -18,6 +23,18 @@ test("[CLI-14] completion asks a running daemon for names and starts none", asyn
   expect((await run(["complete", "--", ""])).out).toMatch(/^init\t.*\nproject\t/);
   const down = await daemon(null);
   expect(await down.run(["complete", "--", "session", "kill", ""])).toEqual({ code: 0, out: "", err: "" });
+});
+
+test("[CLI-14] completion offers all agents: the daemon's, each once, and without one the built-in ones", async () => {
+  const ids = ["claude", "demo", "shell", "mine", "mine"];
+  const agents = ids.map((id) => ({ id, name: `The ${id}`, kinds: ["terminal"] }));
+  const { run } = await daemon({ "GET /api/settings": { answer: { agents } } });
+  expect((await run(["complete", "--", "spawn", "--agent", ""])).out).toBe(
+    "claude\tThe claude\ndemo\tThe demo\nshell\tThe shell\nmine\tThe mine",
+  );
+  const down = await daemon(null);
+  const builtIn = (await down.run(["complete", "--", "spawn", "--agent", ""])).out.split("\n");
+  expect(builtIn).toEqual(expect.arrayContaining(["claude", "codex", "demo", "shell"]));
 });
 
 test("[CLI-14] completion offers chat sessions and open questions", async () => {

@@ -1,3 +1,4 @@
+import { builtInAgents } from "../../protocol/agents.ts";
 import { completions, type Candidate } from "../completions.ts";
 import type { Context } from "../context.ts";
 import { type CommandEntry, type Completes } from "../entry-types.ts";
@@ -41,8 +42,11 @@ async function names(context: Context, what: Completes): Promise<readonly Candid
       case "trash":
         return (await context.call("trash")).map(({ id, session }) => ({ word: id, description: session }));
       case "agent": {
-        const { knownAgents } = await import("../doctor/tools.ts");
-        return knownAgents.map(({ id }) => ({ word: id, description: "" }));
+        // The daemon knows the user's own agents as well.
+        const known = await context.call("settings").catch(() => null);
+        const offered = known?.agents ?? builtInAgents.map((id) => ({ id, name: "" }));
+        const named = new Map(offered.map(({ id, name }) => [id, name]));
+        return [...named].map(([word, description]) => ({ word, description }));
       }
       case "none":
         return [];

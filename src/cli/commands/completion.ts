@@ -6,9 +6,13 @@ export const command: CommandEntry = {
   examples: [
     ["for bash, in ~/.bashrc", 'eval "$(holdfast completion bash)"'],
     ["for zsh, in ~/.zshrc", 'eval "$(holdfast completion zsh)"'],
-    ["for fish", "holdfast completion fish > ~/.config/fish/completions/holdfast.fish"],
+    [
+      "for fish, which loads one file per command name",
+      "holdfast completion fish | tee ~/.config/fish/completions/{holdfast,hold}.fish > /dev/null",
+    ],
   ],
-  notes: "Session and project names are asked from the daemon if it runs; it is never started for that.",
+  notes:
+    "In ~/.zshrc, put the line behind `autoload -Uz compinit && compinit` if you have that. Names of sessions, projects and\nagents come from the daemon if it is running; completion never starts it.",
   daemon: "alone",
   async run(context, input) {
     context.out(completionScript(input.arg(0) as Shell));

@@ -1,7 +1,7 @@
-import { type CommandEntry } from "../entry-types.ts";
+import { type CommandEntry, jsonOption } from "../entry-types.ts";
 
 export const command: CommandEntry = {
-  options: [{ long: "no-open", description: "only print the link" }],
+  options: [{ long: "no-open", description: "only print the link" }, jsonOption],
   examples: [
     ["open it in the browser", "holdfast dashboard"],
     ["a one-time login link to open elsewhere", "holdfast dashboard --no-open"],
@@ -9,10 +9,15 @@ export const command: CommandEntry = {
   notes: "The link logs one browser in, once.",
   daemon: "starts",
   async run(context, input) {
-    const { url } = await context.call("loginLink", { body: {} });
-    context.out(url);
-    if (input.flag("no-open")) return;
-    const { openBrowser } = await import("../open-browser.ts");
-    if (!(await openBrowser(url, context.env))) context.err("No browser could be opened here; open the link yourself.");
+    const { url, expiresAt } = await context.call("loginLink", { body: {} });
+    const json = input.flag("json");
+    if (!json) context.out(url);
+    let opened = false;
+    if (!input.flag("no-open")) {
+      const { openBrowser } = await import("../open-browser.ts");
+      opened = await openBrowser(url, context.env);
+      if (!opened) context.err("No browser could be opened here; open the link yourself.");
+    }
+    if (json) context.json({ url, expiresAt, opened });
   },
 };

@@ -1,31 +1,20 @@
 import { execFileSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { Home } from "../../../test/harness/home.ts";
 import type { ProjectJson, SessionJson } from "../../protocol/wire.ts";
-import { sessionOf, type Script, standIn, type StandIn } from "../test-support/stand-in.ts";
+import { sessionOf, type Script, type StandIn } from "../test-support/stand-in.ts";
+import { daemon as standInDaemon, failure } from "./commands.fixture.ts";
 
-let open: StandIn[] = [];
-afterEach(async () => {
-  for (const each of open) await each.close();
-  open = [];
-});
-
-async function daemon(script: Script): Promise<StandIn> {
-  const made = await standIn({
+const daemon = (script: Script): Promise<StandIn> =>
+  standInDaemon({
     "POST /api/projects": { answer: [] },
     "POST /api/login-link": { answer: { url: "http://127.0.0.1:9/#once", expiresAt: null } },
     ...script,
   });
-  open.push(made);
-  return made;
-}
 
-const refused = {
-  status: 422,
-  answer: { error: { code: "preflight-failed", message: "The demo agent has no chat yet.", hint: "Wait for it." } },
-};
+const refused = failure(422, "preflight-failed", "The demo agent has no chat yet.", "Wait for it.");
 
 test("[DEMO-16] the scratch project is a repository with one commit that nothing of the person's settings touches", async () => {
   const { run, home } = await daemon({

@@ -4,11 +4,11 @@ import type { SessionJson } from "../../protocol/wire.ts";
 import type { Context } from "../context.ts";
 import { demoProject, makeDemoProject } from "../demo-project.ts";
 import { demoRequest, type DemoSession, demoSessions } from "../demo-sessions.ts";
-import { type CommandEntry } from "../entry-types.ts";
+import { type CommandEntry, jsonOption } from "../entry-types.ts";
 import { clean } from "../render/text.ts";
 
 export const command: CommandEntry = {
-  options: [{ long: "no-open", description: "only print the link to the dashboard" }],
+  options: [{ long: "no-open", description: "only print the link to the dashboard" }, jsonOption],
   examples: [
     ["two sessions to look at, and the dashboard", "holdfast demo"],
     ["only print the link", "holdfast demo --no-open"],
@@ -16,14 +16,16 @@ export const command: CommandEntry = {
   notes:
     "Needs no account and no network: a scratch project in Holdfast's own directory, and the bundled demo agent as a\nterminal session and as a chat session. What is there already stays as it is.\n`holdfast session delete` and `holdfast project rm demo` take it away again.",
   daemon: "starts",
-  async run(context, input) {
+  async run(shown, input) {
+    const json = input.flag("json");
+    const context: Context = json ? { ...shown, out: () => undefined } : shown;
     // The first question starts the daemon, which makes the home.
     const before = (await context.call("sessions")).filter(isOurs);
     const { path, made } = makeDemoProject(context.paths.home, context.env);
     await context.call("projectAdd", { body: { path } });
     context.out(made ? `Made a scratch project: ${path}` : `The demo project is there already: ${path}`);
-    const there: boolean[] = [];
-    for (const wanted of demoSessions) there.push(await provide(context, wanted, before));
+    const there: SessionJson[] = [];
+    for (const wanted of demoSessions) there.push(...(await provide(context, wanted, before)));
     const { url } = await context.call("loginLink", { body: {} });
     context.out("Dashboard (this link logs one browser in, once):");
     context.out(url);
@@ -32,7 +34,8 @@ export const command: CommandEntry = {
       if (!(await openBrowser(url, context.env)))
         context.err("No browser could be opened here; open the link yourself.");
     }
-    return there.includes(true) ? 0 : 1;
+    if (json) context.json({ project: demoProject, path, sessions: there, url });
+    return there.length > 0 ? 0 : 1;
   },
 };
 
@@ -41,23 +44,23 @@ function isOurs(session: SessionJson): boolean {
 }
 
 /** One of the sessions, kept or started. One that cannot start is no reason to do without the other. */
-async function provide(context: Context, wanted: DemoSession, before: readonly SessionJson[]): Promise<boolean> {
+async function provide(context: Context, wanted: DemoSession, before: readonly SessionJson[]): Promise<SessionJson[]> {
   const found = before.filter(({ kind }) => kind === wanted.kind);
   for (const session of found) context.out(`Session ${session.id} is there already [${session.status}].`);
   if (found.length > 0) {
     context.out(attachLine(found[0]!));
-    return true;
+    return found;
   }
   try {
     const session = await context.call("spawn", { body: demoRequest(wanted) });
     context.out(`Session ${session.id} is running. ${clean(session.title)}.`);
     context.out(attachLine(session));
-    return true;
+    return [session];
   } catch (error) {
     if (!(error instanceof HoldfastError) || error.code === "unreachable") throw error;
     context.err(`The ${wanted.kind} session could not be started: ${error.message}`);
     if (error.hint !== null) context.err(error.hint);
-    return false;
+    return [];
   }
 }
 

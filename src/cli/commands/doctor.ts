@@ -1,6 +1,9 @@
 import { type CommandEntry, jsonOption } from "../entry-types.ts";
 import type { Finding } from "../doctor/finding.ts";
 import { finding, withoutMend } from "../doctor/finding.ts";
+import type { SettingsJson } from "../../protocol/wire.ts";
+import type { Context } from "../context.ts";
+import { findDaemon } from "../find-daemon.ts";
 import { findingLines } from "../render/findings.ts";
 
 export const command: CommandEntry = {
@@ -16,24 +19,38 @@ export const command: CommandEntry = {
   notes: "Exit code 1 if anything failed. The daemon is asked if it runs, and never started.",
   daemon: "alone",
   async run(context, input) {
-    const [{ checkTools, checkAgents }, { checkHome }, { checkConfig }, { checkStrays }, { checkCgroup, checkDaemon }] =
-      await Promise.all([
-        import("../doctor/tools.ts"),
-        import("../doctor/home.ts"),
-        import("../doctor/config.ts"),
-        import("../doctor/strays.ts"),
-        import("../doctor/machine.ts"),
-      ]);
+    const [
+      { checkTools, checkAgents, judgeConfigured },
+      { checkEnvironment, searchEnvironment },
+      { checkHome },
+      { checkConfig },
+      { checkStrays },
+      { checkCgroup, checkDaemon, checkScreens },
+    ] = await Promise.all([
+      import("../doctor/tools.ts"),
+      import("../doctor/environment.ts"),
+      import("../doctor/home.ts"),
+      import("../doctor/config.ts"),
+      import("../doctor/strays.ts"),
+      import("../doctor/machine.ts"),
+    ]);
     const proofs = input.flag("prove") ? await (await import("../doctor/prove.ts")).prove(context.env) : [];
-    const home = [...checkHome(context.paths), ...(await checkStrays(context))];
+    const daemon = await checkDaemon(context);
+    // Of a home in another directory than before only the start can find out what belongs to it, and it refuses until then.
+    const isElsewhere = daemon.some(({ check }) => check === "home");
+    const home = [...checkHome(context.paths), ...(isElsewhere ? [] : await checkStrays(context))];
+    const search = searchEnvironment(context);
     const findings: Finding[] = [
-      ...(await checkTools(context.env)),
-      ...checkAgents(context.env),
+      ...(await checkTools(search)),
+      checkScreens(context),
+      ...checkAgents(search, context.env),
+      ...judgeConfigured(await configuredAgents(context)),
+      ...(await checkEnvironment(context)),
       ...home,
       ...(await checkConfig(context)),
       ...(home.some((each) => each.check === "leftovers") ? [] : [nothingLeft]),
       ...checkCgroup(context),
-      ...(await checkDaemon(context)),
+      ...daemon,
       ...proofs,
     ];
     const mended = new Set(input.flag("fix") ? findings.filter(mend) : []);
@@ -42,6 +59,13 @@ export const command: CommandEntry = {
     return findings.some((each) => each.level === "fail" && !mended.has(each)) ? 1 : 0;
   },
 };
+
+/** None where no daemon runs or answers: its own check reports that. */
+async function configuredAgents(context: Context): Promise<SettingsJson["agents"]> {
+  if (findDaemon(context.paths).daemon !== "running") return [];
+  const answer = await context.call("settings").catch(() => null);
+  return answer?.agents ?? [];
+}
 
 const nothingLeft = finding("leftovers", "ok", "Nothing is left over.");
 

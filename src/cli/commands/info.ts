@@ -3,7 +3,7 @@ import type { InfoJson } from "../../protocol/wire.ts";
 import { askInfo } from "../connection.ts";
 import type { Context } from "../context.ts";
 import { type CommandEntry, jsonOption } from "../entry-types.ts";
-import { findDaemon } from "../find-daemon.ts";
+import { findSettledDaemon, isReplaced } from "../find-daemon.ts";
 import { infoLines } from "../render/daemon.ts";
 
 /** A daemon that lives answers within milliseconds; one that is stopped or hangs never does. */
@@ -18,13 +18,14 @@ export const command: CommandEntry = {
   daemon: "alone",
   async run(context, input) {
     const info = await readInfo(context);
-    if (input.flag("json")) context.json(info);
-    else for (const line of infoLines(info, context.now())) context.out(line);
+    const replaced = isReplaced(info.build) ? { version, build } : null;
+    if (input.flag("json")) context.json({ ...info, installed: { version, build } });
+    else for (const line of infoLines(info, context.now(), replaced)) context.out(line);
   },
 };
 
 async function readInfo({ paths }: Context): Promise<InfoJson> {
-  const found = findDaemon(paths);
+  const found = await findSettledDaemon(paths);
   const nothing = { url: null, socket: null, home: paths.home, startedAt: null, managedBy: null };
   if (found.daemon === "none") return { state: "stopped", pid: null, version, build, ...nothing };
   if (found.daemon === "starting") return { state: "starting", pid: found.identity.pid, version, build, ...nothing };

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { daemon, projectOf } from "./commands.fixture.ts";
+import { daemon, failure, projectOf } from "./commands.fixture.ts";
 
 describe("init", () => {
   function repositoryIn(home: string): string {
@@ -13,7 +13,7 @@ describe("init", () => {
 
   test("[CONF-16] writes holdfast.yaml, registers the project and names the next step", async () => {
     const { run, home, asked } = await daemon({
-      "GET /api/info": { answer: {} },
+      "GET /api/projects": { answer: [] },
       "POST /api/projects": { answer: [projectOf("my-app", "/x")] },
     });
     const path = repositoryIn(home);
@@ -24,6 +24,21 @@ describe("init", () => {
     ]);
     expect(asked.at(-1)).toMatchObject({ line: "POST /api/projects", body: { path } });
     expect((await run(["init", path])).out).toContain(`Kept ${path}/holdfast.yaml, which was there.`);
+  });
+
+  test("[CONF-200] projects that cannot be registered leave no file, and nothing claims one", async () => {
+    const { run, home } = await daemon({
+      "GET /api/projects": { answer: [projectOf("other", "/other")] },
+      "POST /api/projects": failure(400, "invalid", "1 problem in config.yaml", "nothing was changed"),
+    });
+    const path = repositoryIn(home);
+    const ran = await run(["init", path]);
+    expect([ran.code, ran.out]).toEqual([1, ""]);
+    expect(ran.err).toContain("1 problem in config.yaml");
+    expect(existsSync(join(path, "holdfast.yaml"))).toBe(false);
+    writeFileSync(join(path, "holdfast.yaml"), "mine");
+    await run(["init", path]);
+    expect(existsSync(join(path, "holdfast.yaml"))).toBe(true);
   });
 
   test("[CTL-1] with --no-start and the daemon down it writes nothing", async () => {

@@ -1,3 +1,4 @@
+import { realpathSync, rmSync } from "node:fs";
 import { resolve } from "node:path";
 import { type CommandEntry, jsonOption } from "../entry-types.ts";
 import { clean } from "../render/text.ts";
@@ -21,22 +22,38 @@ export const command: CommandEntry = {
   daemon: "starts",
   async run(context, input) {
     const [path] = input.args;
-    const [{ writeConfig }, { requireRepository }, { repositoryRoot }, { agentsFound, checkAgents, checkTools }] =
-      await Promise.all([
-        import("../../config/init.ts"),
-        import("../../config/discover.ts"),
-        import("../../config/repository.ts"),
-        import("../doctor/tools.ts"),
-      ]);
+    const [
+      { isBelow, shippedSchema, writeConfig },
+      { requireRepository },
+      { repositoryRoot },
+      { agentsFound, checkAgents, checkTools },
+    ] = await Promise.all([
+      import("../../config/init.ts"),
+      import("../../config/discover.ts"),
+      import("../../config/repository.ts"),
+      import("../doctor/tools.ts"),
+    ]);
     const directory = path === undefined ? (repositoryRoot(context.cwd) ?? context.cwd) : resolve(context.cwd, path);
     requireRepository(directory);
     // Before anything is written: a daemon that may not or cannot start leaves the repository as it was.
-    await context.call("info");
-    const written = writeConfig({ directory, agentsFound: agentsFound(context.env) });
+    const registered = await context.call("projects");
+    const isHere = ({ path: at }: { path: string }): boolean => at === realpathSync(directory);
+    const others = registered.filter((project) => !isHere(project));
+    const written = writeConfig({
+      directory,
+      agentsFound: agentsFound(context.env),
+      prefix: registered.find(isHere)?.prefix,
+      takenIds: others.map(({ id }) => id),
+      takenPrefixes: others.map(({ prefix }) => prefix),
+    });
     const json = input.flag("json");
+    const projects = await context.call("projectAdd", { body: { path: directory } }).catch((error: unknown) => {
+      // What could not be registered is left as it was: the error names what is wrong, and `init` can be run again.
+      if (written.is === "written") rmSync(written.file, { force: true });
+      throw error;
+    });
     if (!json)
       context.out(written.is === "written" ? `Wrote ${written.file}` : `Kept ${written.file}, which was there.`);
-    const projects = await context.call("projectAdd", { body: { path: directory } });
     const tools = [...(await checkTools(context.env)), ...checkAgents(context.env)];
     if (json) {
       context.json({ file: written.file, written: written.is === "written", projects });
@@ -45,6 +62,9 @@ export const command: CommandEntry = {
     for (const project of projects) context.out(`Project ${clean(project.id)} registered (${clean(project.path)}).`);
     const trouble = tools.filter(({ level }) => level === "fail" || level === "warn");
     if (trouble.length > 0) context.err(findingLines(trouble, new Set(), context.paint).slice(0, -2).join("\n"));
+    const schema = shippedSchema();
+    if (written.is === "written" && schema !== null && !isBelow(directory, schema))
+      context.out(`For completion in your editor, give it this schema for holdfast.yaml: ${schema}`);
     context.out(`Start a session: holdfast spawn ${clean(projects[0]?.id ?? "")} --prompt '...'`);
   },
 };

@@ -1,6 +1,27 @@
 import { expect, test } from "vitest";
 import { daemon, projectOf } from "./commands.fixture.ts";
 
+test("[TRASH-205] trash empty --older-than goes by counted days, whatever the clock reads", async () => {
+  const entry = (id: string, days?: number) => ({
+    id,
+    session: id,
+    path: `/t/${id}`,
+    branch: null,
+    ref: null,
+    uncommitted: 0,
+    unpushed: [],
+    trashedAt: "2020-01-01T00:00:00.000Z",
+    ...(days === undefined ? {} : { days }),
+  });
+  const { run, asked } = await daemon({
+    "GET /api/trash": { answer: [entry("new", 0), entry("edge", 7), entry("old", 8), entry("unknown")] },
+    "POST /api/trash/empty": { answer: [entry("old", 8)] },
+  });
+  expect((await run(["trash", "empty", "--older-than", "7", "--yes"])).out).toBe("Removed 1 worktree.");
+  expect(asked.flatMap(({ line, body }) => (line.startsWith("POST") ? [body] : []))).toEqual([{ id: "old" }]);
+  expect((await run(["trash", "empty", "--older-than", "8", "--yes"])).out).toBe("Nothing to remove.");
+});
+
 test("lists of the rest, and dashboard --no-open prints only the link", async () => {
   const { run } = await daemon({
     "GET /api/projects": { answer: [projectOf("my-app", "/x")] },

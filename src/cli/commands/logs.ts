@@ -22,6 +22,8 @@ export const command: CommandEntry = {
     ["the last lines", "holdfast logs"],
     ["follow it", "holdfast logs -n 10 -f"],
   ],
+  notes:
+    "For more detail: `HOLDFAST_LOG=debug holdfast restart`, and `HOLDFAST_LOG=info holdfast restart` for less again.",
   daemon: "alone",
   async run(context, input) {
     const wanted = input.text("lines") ?? String(defaultLines);

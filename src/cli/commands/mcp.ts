@@ -6,7 +6,7 @@ import { createTools } from "../mcp/tools.ts";
 
 const instructions =
   "Holdfast supervises coding agents, each a session in its own git worktree. List sessions before you act; spawn one " +
-  "session for one task; read what it said once it is idle; needs_input means that a person must answer it. Inside a " +
+  "session for one task; read what it said once it is idle; where needsYou is true the user must answer or decide. Inside a " +
   "session these tools reach that session's own project and nothing else.";
 
 /** A script that pipes its questions in gets its answers; nobody waits for a turn of an hour. */

@@ -9,7 +9,16 @@ describe("send", () => {
     "POST /api/sessions/ma-1/prompts": { answer: { promptId: "p", disposition, reason } },
   });
 
-  test("[CLI-13] delivered and queued exit 0, refused exits 1", async () => {
+  test("[CLI-13] delivered, typed and queued exit 0, unconfirmed and refused exit 1", async () => {
+    expect(await (await daemon(answer("typed", null))).run(["send", "ma-1", "x"])).toMatchObject({
+      code: 0,
+      out: "typed",
+    });
+    expect(await (await daemon(answer("unconfirmed", "why"))).run(["send", "ma-1", "x"])).toEqual({
+      code: 1,
+      out: "",
+      err: "unconfirmed (why)",
+    });
     expect(await (await daemon(answer("delivered", null))).run(["send", "ma-1", "hello", "there"])).toEqual({
       code: 0,
       out: "delivered",

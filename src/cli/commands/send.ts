@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { HoldfastError, messageOf } from "../../protocol/error.ts";
 import { promptIdPattern } from "../../protocol/ids.ts";
-import type { Answers } from "../../protocol/wire.ts";
+import type { Answers } from "../../protocol/answers.ts";
 import { attachmentOptions, readAttachments } from "../attachments.ts";
 import type { Context } from "../context.ts";
 import { type CommandEntry, jsonOption, sessionArgument } from "../entry-types.ts";
@@ -40,7 +40,7 @@ export const command: CommandEntry = {
     ["a question and its answer", "holdfast send ma-12 --wait 'Which tests fail?'"],
   ],
   notes:
-    "Waits for the receipt: delivered (the text was seen to arrive), queued (and why), or refused (and why; exit code 1).\nWith --wait: for the end of the turn; then what the agent said is printed, and how the turn ended if not by itself.",
+    "Waits for the receipt:\n  delivered    the agent itself confirmed it\n  typed        it is on the screen of an agent that confirms nothing, or is a command of the agent (/… or !…)\n  queued       it is sent later, and why not yet\n  unconfirmed  it may or may not have arrived; it is not sent again without you (exit code 1)\n  refused      it is not sent, and why (exit code 1)\nWith --wait: for the end of the turn; then what the agent said is printed, and how the turn ended if not by itself.",
   daemon: "starts",
   async run(context, input) {
     const id = input.arg(0);
@@ -69,10 +69,10 @@ export const command: CommandEntry = {
         return sayTurn(context, input, await sendAndWait(context, id, body));
       }
       const receipt = await context.call("prompt", { params: { id }, body });
-      const refused = receipt.disposition === "refused";
+      const failed = receipt.disposition === "refused" || receipt.disposition === "unconfirmed";
       if (input.flag("json")) context.json(receipt);
-      else (refused ? context.err : context.out)(receiptLine(receipt));
-      return refused ? 1 : 0;
+      else (failed ? context.err : context.out)(receiptLine(receipt));
+      return failed ? 1 : 0;
     } catch (error) {
       throw await verbFailure(context, "send to", id, error);
     }

@@ -59,7 +59,7 @@ describe("[CLI-5] verbs print the sentences people know", () => {
       "POST /api/sessions/ma-3/restore": failure(409, "conflict", "Workspace missing: /trees/ma-3", "Spawn a new one."),
     });
     expect((await run(["session", "restore", "ma-1"])).out).toBe(
-      "Session ma-1 restored.\n  Worktree: /trees/ma-1\n  Branch:   some-branch\n  Attach:   tmux -L hf attach -t =ma-1\n  Conversation context reset: gone",
+      "Session ma-1 restored.\n  Worktree: /trees/ma-1\n  Branch:   some-branch\n  Attach:   holdfast attach ma-1\n  Conversation context reset: gone",
     );
     expect(await run(["session", "restore", "ma-2"])).toEqual({
       code: 1,

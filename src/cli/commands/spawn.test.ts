@@ -10,6 +10,12 @@ describe("spawn", () => {
     const ran = await run(["spawn", "--prompt", "x"]);
     expect([ran.code, ran.err.split("\n")[0]]).toEqual([1, "No holdfast.yaml found"]);
     expect(ran.err).toContain("holdfast init");
+    // One that names a project did not forget to.
+    expect(await run(["spawn", "nope"])).toEqual({
+      code: 1,
+      out: "",
+      err: "Unknown project: nope\nNo project is registered yet: run holdfast init in a repository.",
+    });
   });
 
   test("[CLI-12] inside a repository, and inside one of its worktrees, the project may be left out", async () => {

@@ -1,12 +1,21 @@
-import type { CommandEntry } from "../entry-types.ts";
+import { HoldfastError } from "../../protocol/error.ts";
+import { type CommandEntry, jsonOption } from "../entry-types.ts";
 import { readStartOptions, startOptions } from "../launch-plan.ts";
-import { sayStart } from "../render/daemon.ts";
+import { sayStart, startJson } from "../render/daemon.ts";
 
 export const command: CommandEntry = {
-  options: [...startOptions, { long: "foreground", description: "do not detach: for systemd, launchd and containers" }],
+  options: [
+    ...startOptions,
+    { long: "foreground", description: "do not detach: for systemd, launchd and containers" },
+    { long: "moved", description: "Accept that the home was moved here; its agents stay its own" },
+    { long: "copied", description: "Make a copied home independent; its sessions stay with the original" },
+    jsonOption,
+  ],
   examples: [
     ["start it, detached", "holdfast start"],
     ["on a free port", "holdfast start --port 0"],
+    ["after moving the home", "HOLDFAST_HOME=/new/place holdfast start --moved"],
+    ["with everything in its log, to look into a problem", "holdfast start --log-level debug"],
     ["reachable from other machines", "holdfast start --host 0.0.0.0 --passphrase-file ~/.holdfast-passphrase"],
   ],
   notes:
@@ -14,11 +23,16 @@ export const command: CommandEntry = {
   daemon: "alone",
   async run(context, input) {
     const { start } = await import("../daemon-control.ts");
+    if (input.flag("moved") && input.flag("copied")) {
+      throw new HoldfastError("usage", "--moved and --copied exclude each other.");
+    }
     const outcome = await start(context, {
       options: readStartOptions(input, context.env),
       passphraseFile: input.text("passphrase-file"),
       foreground: input.flag("foreground"),
+      home: input.flag("moved") ? "moved" : input.flag("copied") ? "copied" : null,
     });
-    sayStart(context, outcome);
+    if (input.flag("json")) context.json(startJson(outcome));
+    else sayStart(context, outcome);
   },
 };

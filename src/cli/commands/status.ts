@@ -2,42 +2,65 @@ import type { Context } from "../context.ts";
 import { type CommandEntry, jsonOption, projectOption } from "../entry-types.ts";
 import type { Input } from "../input.ts";
 import { chooseSessions } from "../render/sessions.ts";
-import { statusLines } from "../render/status.ts";
+import { fitted, type StatusLine, statusLines } from "../render/status.ts";
 
 export const command: CommandEntry = {
   options: [
     projectOption,
-    { long: "watch", short: "w", description: "show it again whenever something changes" },
-    { long: "include-terminated", description: "also sessions that are killed, exited, done or archived" },
+    { long: "watch", short: "w", description: "Show it again whenever something changes" },
+    { long: "include-terminated", description: "Also sessions that are killed, exited, done or archived" },
     jsonOption,
   ],
   examples: [
-    ["what needs you, what is at work", "holdfast status"],
+    ["what needs you, what is in progress", "holdfast status"],
     ["kept up to date", "holdfast status --watch"],
   ],
+  notes:
+    "Sessions that need you come first, each with what it asks and the command that answers. On a terminal, lines are cut\nto its width, and --watch also to its height; Ctrl-C leaves it. In a pipe nothing is cut.",
   daemon: "starts",
   async run(context, input) {
-    let last = await show(context, input);
-    if (!input.flag("watch")) return;
+    if (!input.flag("watch")) {
+      const size = context.terminalSize();
+      const columns = size?.columns ?? Infinity;
+      context.out(
+        input.flag("json")
+          ? await json(context, input)
+          : fitted(await read(context, input), { columns, rows: Infinity }).join("\n"),
+      );
+      return;
+    }
+    if (!input.flag("json") && context.isTerminal(1)) {
+      const { watchScreen } = await import("../watch-screen.ts");
+      await watchScreen(context, () => read(context, input));
+      return;
+    }
     const { follow } = await import("../follow.ts");
-    await follow(context, undefined, async () => {
-      last = await show(context, input, last);
-    });
+    let last = "";
+    const look = async (): Promise<void> => {
+      const text = input.flag("json")
+        ? await json(context, input)
+        : (await read(context, input)).map((line) => line.text).join("\n");
+      if (text !== last) context.out(text);
+      last = text;
+    };
+    await look();
+    await follow(context, undefined, look);
   },
 };
 
-/** Home and clear to the end: less flicker than clearing first. */
-const redraw = "\u001b[H\u001b[2J";
-
-async function show(context: Context, input: Input, last?: string): Promise<string> {
+async function sessionsOf(context: Context, input: Input) {
   const project = input.text("project");
-  const sessions = await context.call("sessions", project === undefined ? {} : { query: { project } });
+  return context.call("sessions", project === undefined ? {} : { query: { project } });
+}
+
+async function json(context: Context, input: Input): Promise<string> {
   const includeTerminated = input.flag("include-terminated");
-  const { shown } = chooseSessions(sessions, { all: true, includeTerminated });
-  const text = input.flag("json")
-    ? JSON.stringify(shown, null, input.flag("watch") ? undefined : 2)
-    : statusLines(sessions, { includeTerminated }, context.paint, context.now()).join("\n");
-  const clear = input.flag("watch") && !input.flag("json") && context.isTerminal(1);
-  if (text !== last) context.out(clear ? `${redraw}${text}` : text);
-  return text;
+  const { shown } = chooseSessions(await sessionsOf(context, input), { all: true, includeTerminated });
+  // One object per line where more follow.
+  return JSON.stringify(shown, null, input.flag("watch") ? undefined : 2);
+}
+
+async function read(context: Context, input: Input): Promise<StatusLine[]> {
+  const includeTerminated = input.flag("include-terminated");
+  return statusLines(await sessionsOf(context, input), { includeTerminated }, context.paint, context.now());
 }

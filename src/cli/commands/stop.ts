@@ -4,15 +4,16 @@ import type { SessionJson } from "../../protocol/wire.ts";
 import { HoldfastError } from "../../protocol/error.ts";
 import type { Context } from "../context.ts";
 import type { StopOutcome } from "../daemon-control.ts";
-import { type CommandEntry, yesOption } from "../entry-types.ts";
+import { type CommandEntry, jsonOption, yesOption } from "../entry-types.ts";
 import { findDaemon } from "../find-daemon.ts";
-import { stopLines } from "../render/daemon.ts";
+import { stopJson, stopLines } from "../render/daemon.ts";
 import { clean, compareNaturally, count } from "../render/text.ts";
 
 export const command: CommandEntry = {
   options: [
     { long: "halt-sessions", description: "also stop the sessions; worktrees and conversations are kept" },
     { ...yesOption, description: "with --halt-sessions: do not ask" },
+    jsonOption,
   ],
   examples: [
     ["end the daemon and nothing else", "holdfast stop"],
@@ -35,7 +36,8 @@ export const command: CommandEntry = {
       throw error;
     }
     const { lines, exitCode } = stopLines(outcome);
-    for (const line of lines) (exitCode === 0 ? context.out : context.err)(line);
+    if (input.flag("json")) context.json(stopJson(outcome));
+    else for (const line of lines) (exitCode === 0 ? context.out : context.err)(line);
     return exitCode;
   },
 };
@@ -45,6 +47,7 @@ async function confirmHalt(context: Context, yes: boolean): Promise<void> {
   const found = findDaemon(context.paths);
   // No database: nothing was ever started here.
   if (found.daemon === "none" && !existsSync(context.paths.database)) return;
+  if (found.daemon === "none") await (await import("../daemon-control.ts")).startAgain(context, { mayHalt: true });
   context.mayStart = true;
   const sessions = (await context.call("sessions")).filter(isAtWork).toSorted((a, b) => compareNaturally(a.id, b.id));
   if (sessions.length === 0 || yes) return;

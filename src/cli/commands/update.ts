@@ -5,7 +5,7 @@ import { HoldfastError } from "../../protocol/error.ts";
 import { askYesNo } from "../ask.ts";
 import type { Context } from "../context.ts";
 import { managedElsewhere } from "../daemon-control.ts";
-import { type CommandEntry, yesOption } from "../entry-types.ts";
+import { type CommandEntry, jsonOption, yesOption } from "../entry-types.ts";
 import { findDaemon } from "../find-daemon.ts";
 import { clean } from "../render/text.ts";
 import {
@@ -30,6 +30,7 @@ export const command: CommandEntry = {
       description: "a packed tarball, or a version (default: the latest)",
       completes: "file",
     },
+    jsonOption,
   ],
   examples: [
     ["update to the latest version, then be asked about the restart", "holdfast update"],
@@ -40,11 +41,19 @@ export const command: CommandEntry = {
   notes:
     "Replaces an installation by npm where it lies. Sessions keep running, turns in flight included: the daemon runs\nfrom a copy of its own until it is restarted, and the new one takes everything over.",
   daemon: "alone",
-  async run(context, input) {
+  async run(shown, input) {
+    const json = input.flag("json");
+    // What is printed on the way is for people; nothing can be asked where JSON is wanted.
+    const context: Context = json ? { ...shown, out: () => undefined, isTerminal: () => false } : shown;
     const place = requireNpmPlace(readPlace(dirname(context.dist)));
-    const yes = input.flag("yes");
     const updated = await update(context, place, input.text("from"));
-    return offerRestart(context, place, updated, yes);
+    const code = await offerRestart(context, place, updated, input.flag("yes"));
+    if (json) {
+      const found = findDaemon(context.paths);
+      const daemon = found.daemon === "running" ? { pid: found.file.pid, build: found.file.build } : null;
+      context.json({ from: version, version: updated.version, build: updated.build, daemon });
+    }
+    return code;
   },
 };
 

@@ -18,6 +18,32 @@ describe("unknown words", () => {
   });
 
   test.each([
+    [["kill", "ma-1"], "holdfast session kill ma-1"],
+    [["ls"], "holdfast session ls"],
+    [["ps"], "holdfast acp ps"],
+    [["approve", "ma-1", "--always"], "holdfast acp approve ma-1 --always"],
+    [["cancel", "ma-1"], "holdfast acp cancel ma-1"],
+    [["tail", "ma-1"], "holdfast acp tail ma-1"],
+    [["restore", "a b"], "holdfast session restore 'a b'"],
+  ])("[CLI-208] %j names the command in its group", async (argv, meant) => {
+    const { run } = await daemon(null);
+    expect(await run(argv)).toEqual({
+      code: 2,
+      out: "",
+      err: `Unknown command: ${argv[0]}\nDid you mean: ${meant}`,
+    });
+  });
+
+  test("[CLI-208] version, -v and --version print the version; holdfast alone is help on stdout, exit 0", async () => {
+    const { run } = await daemon(null);
+    const { out } = await run(["--version"]);
+    expect(out).toMatch(/^\d+\.\d+\.\d+/);
+    for (const word of ["version", "-v", "-V"]) expect(await run([word])).toEqual({ code: 0, out, err: "" });
+    const alone = await run([]);
+    expect([alone.code, alone.err, alone.out.startsWith("Usage: holdfast")]).toEqual([0, "", true]);
+  });
+
+  test.each([
     [["help"], "Usage: holdfast [options]"],
     [["help", "spawn"], "Usage: holdfast spawn"],
     [["help", "session"], "Usage: holdfast session"],

@@ -28,6 +28,7 @@ describe("without a daemon", () => {
       home,
       startedAt: null,
       managedBy: null,
+      installed: { version: "0.0.0", build: "source" },
     });
   });
 

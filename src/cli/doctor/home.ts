@@ -86,7 +86,9 @@ function checkLeftovers(paths: Paths): Finding[] {
       fix: `rm ${path}`,
       // Looked at again: a daemon may have started since.
       mend: () => {
-        if (found.daemon !== "none" || findDaemon(paths).daemon === "none") rmSync(path, { force: true });
+        if (found.daemon !== "none" || findDaemon(paths).daemon === "none") {
+          rmSync(path, { recursive: true, force: true });
+        }
       },
     }),
   );

@@ -1,13 +1,15 @@
 /** What surrounds the daemon: would something end its agents, and what it says of itself. */
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
 import { join } from "node:path";
 import { messageOf } from "../../protocol/error.ts";
+import { build as installed } from "../../base/build.ts";
 import { readCgroupFacts, scopePrefix } from "../../base/cgroup-facts.ts";
 import { judgeCgroup } from "../../base/cgroup-risk.ts";
 import type { Context } from "../context.ts";
 import type { FindingJson } from "../../protocol/wire.ts";
-import { findDaemon } from "../find-daemon.ts";
+import { findDaemon, isReplaced } from "../find-daemon.ts";
 import { type Finding, finding } from "./finding.ts";
 
 export function checkCgroup(context: Context): Finding[] {
@@ -33,9 +35,28 @@ export async function checkDaemon(context: Context): Promise<Finding[]> {
   try {
     const { pid, url, build } = found.file;
     const findings = await context.call("doctor");
-    return [finding("daemon", "ok", `Running at ${url} (pid ${pid}, build ${build}).`), ...findings];
+    const running = `Running at ${url} (pid ${pid}, build ${build}).`;
+    const daemon = isReplaced(build)
+      ? finding("daemon", "warn", `${running} Another build is installed: ${installed}.`, { fix: "holdfast restart" })
+      : finding("daemon", "ok", running);
+    return [daemon, ...findings];
   } catch (error) {
     return [finding("daemon", "fail", messageOf(error), { fix: "holdfast restart" })];
+  }
+}
+
+/** The dashboard shows terminals through this package, which is optional: npm leaves it out where it cannot be installed. */
+export function checkScreens({ dist }: Pick<Context, "dist">): Finding {
+  const check = "screens";
+  try {
+    // As the daemon finds it, from where it is installed; the package for this system is needed too.
+    const found = createRequire(join(dist, "cli.cjs")).resolve("@lydell/node-pty");
+    createRequire(found).resolve(`@lydell/node-pty-${process.platform}-${process.arch}/package.json`);
+    return finding(check, "ok", "The dashboard can show terminals.");
+  } catch {
+    return finding(check, "warn", "The package @lydell/node-pty is missing: the dashboard cannot show terminals.", {
+      fix: "Install Holdfast again without --omit=optional.",
+    });
   }
 }
 

@@ -5,7 +5,10 @@
 import { execFile } from "node:child_process";
 import { lstatSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
+import { readJson } from "../../base/durable-file.ts";
+import { isAlive } from "../../base/pid.ts";
+import { recordFile, type WorkerRecord } from "../../protocol/worker-record.ts";
 import type { Context } from "../context.ts";
 import { findDaemon } from "../find-daemon.ts";
 import { quoteWord } from "../split-command.ts";
@@ -43,29 +46,54 @@ export async function checkStrays(context: Context): Promise<Finding[]> {
   const places = new Set(sessions.map(({ workspacePath }) => workspacePath));
   const running = tmux.is === "sessions" ? tmux.sessions.filter(({ session }) => !ids.has(session)) : [];
   const inTmux = new Set(running.map(({ session }) => session));
+  const chats = workers
+    .filter((id) => !ids.has(id))
+    .map((id) => ({ id, path: join(paths.workers, id), pid: livingAgent(join(paths.workers, id)) }));
+  const inUse = new Set([...inTmux, ...chats.flatMap(({ id, pid }) => (pid === null ? [] : [id]))]);
   return [
-    ...worktrees.filter((path) => !places.has(path)).map(strayWorktree),
+    ...worktrees.filter((path) => !places.has(path)).map((path) => strayWorktree(path, inUse.has(basename(path)))),
     ...running.map(({ name }) => strayTmux(paths.tmuxSocket, name)),
     ...launches
       .filter((id) => !ids.has(id))
       .map((id) => strayLaunch(join(paths.launches, id), inTmux.has(id) ? "running" : "ended")),
-    ...workers.filter((id) => !ids.has(id)).map((id) => strayLaunch(join(paths.workers, id), "running")),
+    ...chats.map(({ id, path, pid }) => (pid === null ? strayLaunch(path, "running") : strayChat(id, path, pid))),
     ...(tmux.is === "no-server" ? [deadSocket(tmux.socket)] : []),
   ];
 }
 
-/** Not mended: there may be work in it. */
-function strayWorktree(path: string): Finding {
+/** Not fixed: there may be work in it. */
+function strayWorktree(path: string, inUse: boolean): Finding {
+  const remove = `Keep what you need of it, then run in its repository: git worktree remove ${quoteWord(path)}`;
   return finding(check, "warn", `There is a worktree that belongs to no session: ${path}`, {
-    fix: `Keep what you need of it, then run in its repository: git worktree remove ${quoteWord(path)}`,
+    fix: inUse ? "An agent runs in it (see below). Leave it until that has ended." : remove,
   });
 }
 
-/** Not mended: an agent may be at work in it. */
+/** How an agent comes to be unknown, and the only way to make it known again. */
+const older = "If an older database was put back, the newer one supervises it again.";
+
+/** Not fixed: an agent may be working in it. */
 function strayTmux(socket: string, name: string): Finding {
+  const target = quoteWord(`=${name}`);
   return finding(check, "warn", `There is a tmux session of ours that belongs to no session: ${name}`, {
-    fix: `tmux -L ${socket} kill-session -t ${quoteWord(`=${name}`)}`,
+    fix: `${older} Use it: tmux -L ${socket} attach -t ${target} - End it: tmux -L ${socket} kill-session -t ${target}`,
   });
+}
+
+/** Not fixed: the agent may be in the middle of a turn. */
+function strayChat(id: string, path: string, pid: number): Finding {
+  return finding(check, "warn", `A chat agent runs that belongs to no session: ${id} (pid ${pid})`, {
+    fix: `${older} What it wrote: ${quoteWord(path)} - End it: kill ${pid}`,
+  });
+}
+
+/** The agent that the record of a chat names, while it lives. */
+function livingAgent(directory: string): number | null {
+  const read = readJson(join(directory, recordFile));
+  const record = read.is === "known" ? (read.value as Partial<WorkerRecord>) : {};
+  const { agent, bootId } = record;
+  if (agent === undefined || agent === null || bootId === undefined) return null;
+  return isAlive({ bootId, ...agent }) ? agent.pid : null;
 }
 
 function strayLaunch(path: string, state: "running" | "ended"): Finding {

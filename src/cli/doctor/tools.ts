@@ -1,6 +1,8 @@
 /** Programs that Holdfast needs, and agents that it can run. */
 import { execFile } from "node:child_process";
 import { findProgram } from "../../base/find-program.ts";
+import { builtInAgents } from "../../protocol/agents.ts";
+import type { SettingsJson } from "../../protocol/wire.ts";
 import { type Finding, finding } from "./finding.ts";
 
 const deadlineMs = 5_000;
@@ -96,22 +98,23 @@ export function agentsFound(env: NodeJS.ProcessEnv): string[] {
   return knownAgents.filter(({ program }) => findProgram(program, env["PATH"]) !== null).map(({ id }) => id);
 }
 
-export function checkAgents(env: NodeJS.ProcessEnv): Finding[] {
+/** @param shell the user's own environment, where the daemon runs with another one. */
+export function checkAgents(env: NodeJS.ProcessEnv, shell: NodeJS.ProcessEnv = env): Finding[] {
   const found = agentsFound(env);
   const each = knownAgents.flatMap(({ id, program, install, adapter }) => {
     const path = findProgram(program, env["PATH"]);
+    const missing = `${program} is not installed.`;
     const main =
       path === null
-        ? finding(`agent ${id}`, "info", `${program} is not installed.`, { fix: install })
+        ? absent(id, program, shell, finding(`agent ${id}`, "info", missing, { fix: install }))
         : finding(`agent ${id}`, "ok", path);
     if (adapter === null || path === null) return [main];
     const at = findProgram(adapter.program, env["PATH"]);
+    const noAdapter = `${adapter.program}, for chat sessions, is not installed.`;
     return [
       main,
       at === null
-        ? finding(`agent ${id}`, "info", `${adapter.program}, for chat sessions, is not installed.`, {
-            fix: adapter.install,
-          })
+        ? absent(id, adapter.program, shell, finding(`agent ${id}`, "info", noAdapter, { fix: adapter.install }))
         : finding(`agent ${id}`, "ok", `${at} (chat)`),
     ];
   });
@@ -119,6 +122,25 @@ export function checkAgents(env: NodeJS.ProcessEnv): Finding[] {
     fix: knownAgents[0]!.install,
   });
   return found.length === 0 ? [none, ...each] : each;
+}
+
+/** One that only the user's shell finds is installed, but `spawn` cannot use it. */
+function absent(id: string, program: string, shell: NodeJS.ProcessEnv, otherwise: Finding): Finding {
+  const own = findProgram(program, shell["PATH"]);
+  if (own === null) return otherwise;
+  const message = `This shell finds ${own}, but the daemon was started with another PATH and does not find ${program}.`;
+  return finding(`agent ${id}`, "warn", message, { fix: "holdfast restart" });
+}
+
+/** Agents of configuration files, as the daemon finds them. */
+export function judgeConfigured(agents: SettingsJson["agents"]): Finding[] {
+  const own = agents.filter(
+    ({ id, project }) => project !== undefined || !(builtInAgents as readonly string[]).includes(id),
+  );
+  return own.map(({ id, project, command, reason }) => {
+    const name = project === undefined ? `agent ${id}` : `agent ${id} of ${project}`;
+    return reason === null ? finding(name, "ok", command) : finding(name, "warn", reason);
+  });
 }
 
 function output(program: string, args: string[], env: NodeJS.ProcessEnv): Promise<string | null> {

@@ -1,5 +1,6 @@
 /** The tools: list, inspect, read, spawn and message sessions. The daemon's fence holds for them as for every command. */
-import type { Answers, SessionJson } from "../../protocol/wire.ts";
+import type { Answers } from "../../protocol/answers.ts";
+import type { SessionJson } from "../../protocol/wire.ts";
 import { randomUUID } from "node:crypto";
 import { HoldfastError } from "../../protocol/error.ts";
 import type { Context } from "../context.ts";
@@ -82,7 +83,7 @@ export function createTools(context: Context, project: string | null): Tool[] {
       name: "send_message",
       title: "Message a session",
       description:
-        "Sends a prompt to a session; says whether it was delivered, queued or refused. With wait, a chat session's answer.",
+        "Sends a prompt to a session. The receipt is delivered (the agent confirmed it), typed, queued (sent later), unconfirmed (check its screen) or refused. With wait, a chat session's answer.",
       inputSchema: schema(
         {
           session,
@@ -115,8 +116,23 @@ function cut(value: string): string {
 }
 
 function brief(session: SessionJson): object {
-  const { id, title, project, role, kind, agent, status, reason, branch, issue, pullRequest, lastActivityAt } = session;
-  return { id, title, project, role, kind, agent, status, reason, branch, issue, pullRequest, lastActivityAt };
+  const { id, title, project, role, kind, agent, status, reason, needsYou } = session;
+  const { branch, issue, pullRequest, lastActivityAt } = session;
+  return {
+    id,
+    title,
+    project,
+    role,
+    kind,
+    agent,
+    status,
+    reason,
+    needsYou,
+    branch,
+    issue,
+    pullRequest,
+    lastActivityAt,
+  };
 }
 
 async function readSession(context: Context, input: Record<string, unknown>): Promise<string> {

@@ -11,6 +11,8 @@ _holdfast() {
   local IFS=$'\\n' line word
   COMPREPLY=()
   local current=\${COMP_WORDS[COMP_CWORD]}
+  # bash takes the = of --option=value for a word of its own
+  [[ $current == = ]] && current=
   for line in $("\${COMP_WORDS[0]}" complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null); do
     case $line in
       :files) COMPREPLY=($(compgen -f -- "$current")); compopt -o filenames ;;
@@ -37,6 +39,7 @@ _holdfast() {
   done
   (( $#candidates )) && _describe holdfast candidates
 }
+(( $+functions[compdef] )) || { autoload -Uz compinit && compinit; }
 compdef _holdfast holdfast hold
 `;
 

@@ -14,6 +14,21 @@ export function sayStart(context: Pick<Context, "out" | "err">, outcome: StartOu
   for (const note of notes) context.err(note);
 }
 
+/** `{start, url, pid, notes}` of `start --json` and `restart --json`. */
+export function startJson(outcome: StartOutcome): Record<string, unknown> {
+  if (outcome.start === "already-running")
+    return { start: outcome.start, url: outcome.url, pid: outcome.pid, notes: [] };
+  const { url, pid, notes } = outcome.daemon;
+  return { start: outcome.start, url, pid, notes };
+}
+
+/** `{stop, kept, halted, remaining}` of `stop --json`; `kept` is null where the daemon could not be asked. */
+export function stopJson(outcome: StopOutcome): Record<string, unknown> {
+  if (outcome.stop === "not-running") return { stop: outcome.stop, kept: null, halted: [], remaining: [] };
+  const { kept = null, halted = [], remaining = [] } = outcome.answer ?? {};
+  return { stop: outcome.stop, kept, halted, remaining };
+}
+
 export function stopLines(outcome: StopOutcome): { lines: string[]; exitCode: number } {
   switch (outcome.stop) {
     case "not-running":
@@ -22,7 +37,7 @@ export function stopLines(outcome: StopOutcome): { lines: string[]; exitCode: nu
       return {
         lines: [
           `Still ending: ${outcome.answer.remaining.join(", ")}.`,
-          "The daemon keeps running until they are gone. Try again, or end them with holdfast session kill.",
+          "The daemon stops once they are down. You can end them at once with holdfast session kill.",
         ],
         exitCode: 1,
       };
@@ -44,7 +59,12 @@ function stoppedLine({ answer }: Extract<StopOutcome, { stop: "stopped" }>): str
     : `Daemon stopped. ${answer.kept} sessions keep running ${again}`;
 }
 
-export function infoLines(info: InfoJson, now: number): string[] {
+/** @param installed what is installed by now, where the daemon runs another program. */
+export function infoLines(
+  info: InfoJson,
+  now: number,
+  installed: { version: string; build: string } | null = null,
+): string[] {
   const since = info.startedAt === null ? "" : `, for ${ageOf(info.startedAt, now)}`;
   const rows: [string, string | null][] = [
     ["State", `${info.state}${info.pid === null ? "" : ` (pid ${info.pid}${since})`}`],
@@ -52,6 +72,12 @@ export function infoLines(info: InfoJson, now: number): string[] {
     ["Socket", info.socket],
     ["Home", info.home],
     ["Version", `${info.version} (build ${info.build})`],
+    [
+      "Installed",
+      installed === null
+        ? null
+        : `${installed.version} (build ${installed.build}); replace the daemon with: holdfast restart`,
+    ],
     ["Managed by", info.managedBy],
   ];
   return rows.flatMap(([name, value]) => (value === null ? [] : [`${`${name}:`.padEnd(11)} ${value}`]));

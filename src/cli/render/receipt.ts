@@ -1,4 +1,4 @@
-/** delivered | queued (why) | refused (why) */
+/** delivered | typed | queued (why) | unconfirmed (why) | refused (why) */
 import type { Receipt } from "../../protocol/command.ts";
 import { clean } from "./text.ts";
 

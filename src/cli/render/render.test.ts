@@ -13,9 +13,10 @@ import { restoredLines } from "./restored.ts";
 import { showLines } from "./session.ts";
 import { sessionLines } from "./sessions.ts";
 import { batchLine, batchSummary, spawnedLines } from "./spawned.ts";
-import { statusLines } from "./status.ts";
+import { fitted, statusLines } from "./status.ts";
 import { age, clean, compareNaturally, count, parseDuration, table } from "./text.ts";
 import { trashLines } from "./trash.ts";
+import { cut } from "./width.ts";
 
 const plain = makePaint(false);
 const now = Date.parse("2026-01-02T00:00:00Z");
@@ -137,6 +138,8 @@ describe("session ls", () => {
       "my-app:",
       "  ma-1  (5m)  some-branch  [working]  worker",
       "  ma-2  (5m)  [needs_input]  orchestrator",
+      "    Asks: The agent waits for an answer",
+      "    Answer: holdfast attach ma-2",
     ]);
   });
 
@@ -160,16 +163,94 @@ test("status groups sessions by what they need", () => {
     sessionOf({ id: "ma-3", status: "killed" }),
     sessionOf({ id: "ma-10", status: "needs_input" }),
   ];
-  expect(statusLines(sessions, { includeTerminated: false }, plain, now)).toEqual([
+  expect(statusLines(sessions, { includeTerminated: false }, plain, now).map(({ text }) => text)).toEqual([
     "Needs you (2)",
     "  ma-2   failed        5m  claude  some-branch  Some work",
     "    3 crashes in 60 s",
+    "    Restore: holdfast session restore ma-2",
     "  ma-10  needs_input   5m  claude  some-branch  Some work",
+    "    Asks: The agent waits for an answer",
+    "    Answer: holdfast attach ma-10",
     "",
     "Working (1)",
     "  ma-1   working       5m  claude  some-branch  Some work",
     "1 terminated session hidden. Use --include-terminated to show.",
   ]);
+});
+
+describe("[CLI-200] lists name what is asked and the command that answers it", () => {
+  const question = { requestId: "r", title: "Run rm -rf build?", options: [] };
+  const chat = sessionOf({ id: "ma-1", kind: "chat", status: "needs_input", permissions: [question, question] });
+  const terminal = sessionOf({
+    id: "ma-2",
+    status: "needs_input",
+    reason: "Claude Code asks whether to trust this folder",
+  });
+  const failed = sessionOf({
+    id: "ma-3",
+    kind: "chat",
+    status: "idle",
+    needsYou: true,
+    reason: "its last turn failed",
+  });
+  const running = sessionOf({ id: "ma-4", status: "running", needsYou: false });
+  const asked = [
+    "    Asks: Run rm -rf build? (and 1 more)",
+    "    Answer: holdfast acp approve ma-1 (or deny)",
+    "    Asks: Claude Code asks whether to trust this folder",
+    "    Answer: holdfast attach ma-2",
+    "    its last turn failed",
+  ];
+
+  test("session ls", () => {
+    const lines = sessionLines([chat, terminal, failed, running], { all: false, includeTerminated: false }, plain, now);
+    expect(lines.filter((line) => line.startsWith("    "))).toEqual(asked);
+  });
+
+  test("status, with a failed turn among what needs you, and an agent that reports nothing elsewhere", () => {
+    const lines = statusLines([chat, terminal, failed, running], { includeTerminated: false }, plain, now);
+    const texts = lines.map(({ text }) => text);
+    expect(texts[0]).toBe("Needs you (3)");
+    expect(texts.filter((line) => line.startsWith("    "))).toEqual(asked);
+    expect(texts.slice(-2)).toEqual(["Working (1)", "  ma-4  running       5m  claude  some-branch  Some work"]);
+  });
+
+  test("session show", () => {
+    expect(showLines(chat, plain, now)).toEqual(
+      expect.arrayContaining([
+        "  Status:        needs_input",
+        "  Asks:          Run rm -rf build? (and 1 more)",
+        "  Answer:        holdfast acp approve ma-1 (or deny)",
+      ]),
+    );
+    expect(showLines(failed, plain, now)).toContain("  Status:        idle: its last turn failed");
+  });
+});
+
+describe("[CLI-201] lines are cut to a terminal's width", () => {
+  test.each([
+    ["plain", 5, "plain"],
+    ["too long", 5, "too …"],
+    ["\u001b[32mgreen\u001b[39m", 5, "\u001b[32mgreen\u001b[39m"],
+    ["\u001b[32mgreener\u001b[39m", 5, "\u001b[32mgree…\u001b[0m"],
+    ["漢字漢字", 8, "漢字漢字"],
+    ["漢字漢字", 7, "漢字漢…"],
+    ["漢字漢字", 6, "漢字…"],
+    ["e\u0301e\u0301e\u0301", 3, "e\u0301e\u0301e\u0301"],
+    ["anything", Infinity, "anything"],
+  ])("%j in %d columns", (line, columns, text) => expect(cut(line, columns)).toBe(text));
+
+  test("[CLI-202] and to its height, with the sessions that do not fit counted", () => {
+    const sessions = Array.from({ length: 61 }, (_, at) => sessionOf({ id: `ma-${at + 1}`, status: "idle" }));
+    const asks = sessionOf({ id: "ma-99", status: "needs_input" });
+    const lines = statusLines([...sessions, asks], { includeTerminated: false }, plain, now);
+    const shown = fitted(lines, { columns: 30, rows: 24 });
+    expect(shown).toHaveLength(24);
+    expect(shown.slice(0, 2)).toEqual(["Needs you (1)", "  ma-99  needs_input   5m  cl…"]);
+    expect(shown.at(-1)).toBe("… and 44 more sessions");
+    expect(shown.every((line) => line.length <= 30)).toBe(true);
+    expect(fitted(lines, { columns: 80, rows: lines.length })).toHaveLength(lines.length);
+  });
 });
 
 describe("[CLI-10] cleanup prints known lines", () => {
@@ -247,13 +328,13 @@ test.each<[StopOutcome, string, number]>([
   expect([lines[0], exitCode]).toEqual([line, code]);
 });
 
-test("restore and spawn print what can be pasted", () => {
+test("[CLI-207] restore and spawn print what can be pasted", () => {
   const session = sessionOf({ id: "ma-1" });
   expect(restoredLines(session)).toEqual([
     "Session ma-1 restored.",
     "  Worktree: /trees/ma-1",
     "  Branch:   some-branch",
-    "  Attach:   tmux -L hf attach -t =ma-1",
+    "  Attach:   holdfast attach ma-1",
   ]);
   expect(spawnedLines(session).at(-1)).toBe("SESSION=ma-1");
   expect(spawnedLines(sessionOf({ id: "ma-1", branch: null, attach: null }))).toEqual([
@@ -276,6 +357,8 @@ test("batch-spawn has a line for each issue and a sum", () => {
 test.each([
   ["delivered", null, "delivered"],
   ["queued", "the session is starting", "queued (the session is starting)"],
+  ["typed", null, "typed"],
+  ["unconfirmed", "no word of it", "unconfirmed (no word of it)"],
   ["refused", "it is killed", "refused (it is killed)"],
 ] as const)("a receipt %s", (disposition, reason, line) => expect(receiptLine({ disposition, reason })).toBe(line));
 
@@ -311,6 +394,10 @@ test("info, events, logs, trash and findings are readable", () => {
     url: "http://127.0.0.1:1",
     socket: "/s",
   } as const;
+  const other = { version: "9.9.9", build: "newer" };
+  expect(infoLines({ ...info, home: "/h", startedAt: minutesAgo(5), managedBy: null }, now, other).at(-1)).toBe(
+    "Installed:  9.9.9 (build newer); replace the daemon with: holdfast restart",
+  );
   expect(infoLines({ ...info, home: "/h", startedAt: minutesAgo(5), managedBy: null }, now)).toEqual([
     "State:      running (pid 7, for 5m)",
     "Address:    http://127.0.0.1:1",
@@ -326,8 +413,9 @@ test("info, events, logs, trash and findings are readable", () => {
   );
   expect(logLine("not json\u0007", plain)).toBe("not json");
   const entry = { id: "t1", session: "ma-1", path: "/p", branch: "b", ref: null, trashedAt: minutesAgo(60) };
-  expect(trashLines([{ ...entry, uncommitted: 2, unpushed: ["a b"] }], plain, now)).toEqual([
-    "t1  ma-1  (1h)  b  2 uncommitted files, 1 unpushed commit",
+  const kept = { ...entry, keptUntil: "2026-01-15", uncommitted: 2, unpushed: ["a b"] };
+  expect(trashLines([kept], plain, now)).toEqual([
+    "t1  ma-1  (1h)  b  2 uncommitted files, 1 unpushed commit  kept until 2026-01-15",
     "  /p",
   ]);
   const found = {

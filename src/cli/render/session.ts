@@ -1,5 +1,6 @@
 /** `session show`: everything about one session, and why it ended. */
 import type { PullRequestJson, SessionJson } from "../../protocol/wire.ts";
+import { commandFor, questionOf } from "./need.ts";
 import type { Paint } from "./paint.ts";
 import { ageOf, clean, count } from "./text.ts";
 
@@ -7,10 +8,14 @@ export function showLines(session: SessionJson, paint: Paint, now: number): stri
   const { intent, end, pullRequest } = session;
   const ago = (time: string | null): string => (time === null ? "" : ` (${ageOf(time, now)} ago)`);
   const until = intent.until === undefined || intent.until === null ? "" : ` until ${intent.until}`;
+  const asks = questionOf(session);
+  const next = commandFor(session);
   const rows: [string, string | null][] = [
     ["Title", session.title],
     ["Project", session.project],
-    ["Status", `${session.status}${session.reason === null ? "" : `: ${session.reason}`}`],
+    ["Status", `${session.status}${session.reason === null || asks !== null ? "" : `: ${session.reason}`}`],
+    ["Asks", asks],
+    [next?.what ?? "", next?.command ?? null],
     ["Wanted", `${intent.want}${until}, by ${intent.by}${ago(intent.at)}`],
     ["Agent", `${session.agent}, ${session.kind}, ${session.role}`],
     ["Issue", issueText(session)],
@@ -28,7 +33,7 @@ export function showLines(session: SessionJson, paint: Paint, now: number): stri
       "Last activity",
       session.lastActivityAt === null ? null : `${session.lastActivityAt}${ago(session.lastActivityAt)}`,
     ],
-    ["Attach", session.attach],
+    ["Attach", session.attach === null ? null : `holdfast attach ${session.id}`],
   ];
   return [
     paint.green(clean(session.id)),

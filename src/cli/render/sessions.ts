@@ -1,6 +1,7 @@
 /** `session ls`: pure, from the daemon's answer to lines. */
-import { isTerminated } from "../../protocol/session.ts";
+import { isTerminated, statusNeedsYou } from "../../protocol/session.ts";
 import type { SessionJson } from "../../protocol/wire.ts";
+import { needLines } from "./need.ts";
 import type { Paint } from "./paint.ts";
 import { ageOf, clean, compareNaturally, count, sortedNaturally } from "./text.ts";
 
@@ -12,7 +13,18 @@ export interface ListOptions {
 
 export type Listed = Pick<
   SessionJson,
-  "id" | "project" | "role" | "status" | "branch" | "pullRequest" | "createdAt" | "lastActivityAt"
+  | "id"
+  | "project"
+  | "kind"
+  | "role"
+  | "status"
+  | "reason"
+  | "needsYou"
+  | "permissions"
+  | "branch"
+  | "pullRequest"
+  | "createdAt"
+  | "lastActivityAt"
 >;
 
 export function chooseSessions<S extends Listed>(
@@ -37,6 +49,7 @@ export function sessionLines(sessions: readonly Listed[], options: ListOptions, 
       lines.push(`${clean(project)}:`);
     }
     lines.push(sessionLine(session, options.all, paint, now));
+    if (needsYou(session)) for (const line of needLines(session)) lines.push(paint.yellow(`    ${line}`));
   }
   if (hidden > 0) lines.push(`${count(hidden, "terminated session")} hidden. Use --include-terminated to show.`);
   if (lines.length === 0) lines.push("No sessions. Start one with holdfast spawn.");
@@ -53,4 +66,9 @@ function sessionLine(session: Listed, withRole: boolean, paint: Paint, now: numb
     ...(withRole ? [session.role] : []),
   ];
   return `  ${parts.join("  ")}`;
+}
+
+/** An older daemon leaves the field out. */
+export function needsYou({ needsYou: needed, status }: Pick<SessionJson, "needsYou" | "status">): boolean {
+  return needed ?? statusNeedsYou(status);
 }

@@ -3,13 +3,15 @@ import type { SessionJson } from "../../protocol/wire.ts";
 import { clean, count } from "./text.ts";
 
 export function spawnedLines(
-  session: Pick<SessionJson, "id" | "agent" | "project" | "workspacePath" | "branch" | "attach" | "status">,
+  session: Pick<SessionJson, "id" | "agent" | "project" | "workspacePath" | "branch" | "status" | "processes">,
 ): string[] {
+  // An agent that runs but is not ready for input is `starting` as well.
+  const isUp = session.status !== "starting" || session.processes.length > 0;
   return [
-    `Session ${session.id} ${session.status === "starting" ? "is starting" : "is running"} (${clean(session.agent)}, ${clean(session.project)}).`,
+    `Session ${session.id} ${isUp ? "is running" : "is starting"} (${clean(session.agent)}, ${clean(session.project)}).`,
     `  Worktree: ${clean(session.workspacePath)}`,
     ...(session.branch === null ? [] : [`  Branch:   ${clean(session.branch)}`]),
-    `  Attach:   ${session.attach === null ? `holdfast attach ${session.id}` : clean(session.attach)}`,
+    `  Attach:   holdfast attach ${session.id}`,
     `SESSION=${session.id}`,
   ];
 }

@@ -1,8 +1,11 @@
-/** `status`: one line a session, by what it needs from the person. */
+/** `status`: sessions by what they need from the user. */
 import { isTerminated, type Status } from "../../protocol/session.ts";
 import type { SessionJson } from "../../protocol/wire.ts";
+import { needLines } from "./need.ts";
 import type { Paint } from "./paint.ts";
+import { needsYou } from "./sessions.ts";
 import { ageOf, clean, compareNaturally, count } from "./text.ts";
+import { cut } from "./width.ts";
 
 type Group = "Needs you" | "Working" | "Ready to review" | "Idle" | "Ended";
 const order: readonly Group[] = ["Needs you", "Working", "Ready to review", "Idle", "Ended"];
@@ -21,6 +24,7 @@ const groups: Record<Status, Group> = {
   approved: "Ready to review",
   mergeable: "Ready to review",
   merged: "Ready to review",
+  running: "Working",
   idle: "Idle",
   stopped: "Idle",
   snoozed: "Idle",
@@ -32,28 +36,46 @@ const groups: Record<Status, Group> = {
 
 export type StatusRow = Pick<
   SessionJson,
-  "id" | "status" | "reason" | "title" | "agent" | "branch" | "pullRequest" | "createdAt" | "lastActivityAt"
+  | "id"
+  | "kind"
+  | "status"
+  | "reason"
+  | "needsYou"
+  | "permissions"
+  | "title"
+  | "agent"
+  | "branch"
+  | "pullRequest"
+  | "createdAt"
+  | "lastActivityAt"
 >;
+
+/** A line of the list; `session` where it is the first of a session's. */
+export interface StatusLine {
+  text: string;
+  session: boolean;
+}
 
 export function statusLines(
   sessions: readonly StatusRow[],
   { includeTerminated }: { includeTerminated: boolean },
   paint: Paint,
   now: number,
-): string[] {
+): StatusLine[] {
   const shown = sessions.filter(({ status }) => includeTerminated || !isTerminated(status));
-  const lines: string[] = [];
+  const lines: StatusLine[] = [];
+  const add = (text: string, session = false): void => void lines.push({ text, session });
   const idWidth = Math.max(0, ...shown.map(({ id }) => id.length));
   const statusWidth = Math.max(0, ...shown.map(({ status }) => status.length));
   for (const group of order) {
     const members = shown
-      .filter(({ status }) => groups[status] === group)
+      .filter((session) => groupOf(session) === group)
       .toSorted((a, b) => compareNaturally(a.id, b.id));
     if (members.length === 0) continue;
-    if (lines.length > 0) lines.push("");
-    lines.push(paint.bold(`${group} (${members.length})`));
+    if (lines.length > 0) add("");
+    add(paint.bold(`${group} (${members.length})`));
     for (const session of members) {
-      const { id, status, agent, branch, title, reason, pullRequest } = session;
+      const { id, status, agent, branch, title, pullRequest } = session;
       const parts = [
         paint.green(id.padEnd(idWidth)),
         paint.dim(status.padEnd(statusWidth)),
@@ -63,11 +85,26 @@ export function statusLines(
         clean(title),
         ...(pullRequest === null ? [] : [paint.blue(clean(pullRequest.url))]),
       ];
-      lines.push(`  ${parts.join("  ")}`.trimEnd());
-      if (reason !== null) lines.push(paint.dim(`    ${clean(reason)}`));
+      add(`  ${parts.join("  ")}`.trimEnd(), true);
+      for (const line of needLines(session)) add((group === "Needs you" ? paint.yellow : paint.dim)(`    ${line}`));
     }
   }
   const hidden = sessions.length - shown.length;
-  if (hidden > 0) lines.push(`${count(hidden, "terminated session")} hidden. Use --include-terminated to show.`);
-  return lines.length === 0 ? ["No sessions. Start one with holdfast spawn."] : lines;
+  if (hidden > 0) add(`${count(hidden, "terminated session")} hidden. Use --include-terminated to show.`);
+  if (lines.length === 0) add("No sessions. Start one with holdfast spawn.");
+  return lines;
+}
+
+function groupOf(session: StatusRow): Group {
+  return needsYou(session) ? "Needs you" : groups[session.status];
+}
+
+/** As many lines as fit, with a count of the sessions that do not; what needs the user comes first in any case. */
+export function fitted(lines: readonly StatusLine[], size: { columns: number; rows: number }): string[] {
+  const cutLine = ({ text }: StatusLine): string => cut(text, size.columns);
+  const room = Math.max(1, size.rows);
+  if (lines.length <= room) return lines.map(cutLine);
+  const rest = lines.slice(room - 1).filter(({ session }) => session).length;
+  const more = rest === 0 ? "…" : `… and ${count(rest, "more session")}`;
+  return [...lines.slice(0, room - 1).map(cutLine), cut(more, size.columns)];
 }

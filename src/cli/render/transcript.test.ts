@@ -34,7 +34,7 @@ describe("[CLI-20] events become lines", () => {
     [
       "a turn, its text in pieces that end anywhere",
       [admitted("p", "Hello\nthere"), ...sent("p"), text("Hi, h"), text("ow are\n  yo"), text("u?"), ended("end_turn")],
-      ["> Hello", "> there", "Hi, how are", "  you?", "[end_turn]"],
+      ["> Hello", "> there", "Hi, how are", "  you?", "[turn finished]"],
     ],
     [
       "a prompt stands where it was sent, not where it was queued, as it was edited last",
@@ -48,7 +48,7 @@ describe("[CLI-20] events become lines", () => {
         ended("end_turn"),
         ...sent("q"),
       ],
-      ["> one", "answer", "[end_turn]", "", "> three"],
+      ["> one", "answer", "[turn finished]", "", "> three"],
     ],
     [
       "prompts that wait are named at the end, withdrawn ones are not",
@@ -96,7 +96,30 @@ describe("[CLI-20] events become lines", () => {
         ended("cancelled"),
         ended("error", { message: "No key" }),
       ],
-      ["par", "[cancelling] by person", "[cancelled]", "[error] No key"],
+      ["par", "[cancelling] by person", "[cancelled]", "[turn failed] No key"],
+    ],
+    [
+      "[CLI-211] readable words for what the protocol calls otherwise",
+      [
+        ended("orphaned_at_restart"),
+        ended("max_tokens"),
+        ended("refusal"),
+        ended("some_new_reason"),
+        { type: "run.ended", how: "crash", exit: { code: null, signal: "SIGKILL" } },
+        { type: "run.ended", how: "crash", exit: { code: 7, signal: null } },
+        { type: "run.ended", how: "own-exit", exit: { code: 0, signal: null } },
+        { type: "run.ended", how: "lost", exit: null },
+      ],
+      [
+        "[interrupted: the agent stopped before it finished]",
+        "[cut at the model's token limit]",
+        "[the agent refused]",
+        "[some new reason]",
+        "[agent crashed] SIGKILL",
+        "[agent crashed] exit code 7",
+        "[agent exited]",
+        "[agent lost] the machine or its tmux server went down",
+      ],
     ],
     [
       "what else happens to a conversation",
@@ -120,7 +143,7 @@ describe("[CLI-20] events become lines", () => {
         "[plan] 1 of 2 done, now: b",
         "[authentication required] Log in",
         "[output damaged] torn: part of the answer may be lost",
-        "[agent ended] crash",
+        "[agent crashed]",
       ],
     ],
     ["[CLI-8] nothing that a terminal would obey", [text("a\u001b[2Jb\u202e\tc\r\nd\u0007")], ["a [2Jb \tc", "d "]],

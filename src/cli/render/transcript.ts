@@ -187,7 +187,7 @@ export class Transcript {
       case "launch.failed":
         return red(`[launch failed] ${says("reason")}`);
       case "run.ended":
-        return event["how"] === "stopped" ? dim("[agent stopped]") : yellow(`[agent ended] ${says("how")}`);
+        return event["how"] === "stopped" ? dim("[agent stopped]") : yellow(agentEnd(says("how"), event["exit"]));
       case "session.converted":
         return dim(`[converted] to ${says("kind")}, by ${says("by")}`);
       case "mode.changed":
@@ -267,9 +267,37 @@ export function startOfTurns(events: readonly EventJson[], turns: number): numbe
   return isWhole ? first.seq : null;
 }
 
+const turnEnds: Record<string, string> = {
+  end_turn: "turn finished",
+  quiet: "turn finished",
+  cancelled: "cancelled",
+  forced: "turn force-ended",
+  error: "turn failed",
+  refusal: "the agent refused",
+  max_tokens: "cut at the model's token limit",
+  max_turn_requests: "cut at the agent's limit of requests",
+  orphaned_at_restart: "interrupted: the agent stopped before it finished",
+};
+
+/** A stop reason of the protocol, readable. */
+export function stopWords(stopReason: string): string {
+  return Object.hasOwn(turnEnds, stopReason) ? turnEnds[stopReason]! : stopReason.replaceAll("_", " ");
+}
+
 function turnEnd(stopReason: string, message: string, { dim, yellow, red }: Paint): string {
   const paint = stopReason === "end_turn" || stopReason === "quiet" ? dim : stopReason === "error" ? red : yellow;
-  return paint(message === "" ? `[${stopReason}]` : `[${stopReason}] ${message}`);
+  return paint(`[${stopWords(stopReason)}]${message === "" ? "" : ` ${message}`}`);
+}
+
+function agentEnd(how: string, exit: unknown): string {
+  const { code = null, signal = null } = (exit ?? {}) as { code?: unknown; signal?: unknown };
+  const status = typeof signal === "string" ? signal : typeof code === "number" ? `exit code ${code}` : "";
+  const ends: Record<string, string> = {
+    crash: `[agent crashed]${status === "" ? "" : ` ${clean(status)}`}`,
+    "own-exit": "[agent exited]",
+    lost: "[agent lost] the machine or its tmux server went down",
+  };
+  return Object.hasOwn(ends, how) ? ends[how]! : `[agent ended] ${how}`;
 }
 
 function planOf(entries: unknown): string {

@@ -18,6 +18,7 @@ export function trashLines(entries: readonly TrashJson[], paint: Paint, now: num
         paint.dim(`(${ageOf(entry.trashedAt, now)})`),
         ...(entry.branch === null ? [] : [paint.cyan(clean(entry.branch))]),
         ...(work === "" ? [] : [paint.yellow(work)]),
+        ...(entry.keptUntil === undefined ? [] : [paint.dim(`kept until ${entry.keptUntil}`)]),
       ];
       return [parts.join("  "), paint.dim(`  ${clean(entry.path)}`)];
     });

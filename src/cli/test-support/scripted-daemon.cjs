@@ -78,6 +78,10 @@ const ready = () => {
   fs.writeFileSync(path.join(home, "daemon.json"), JSON.stringify(file));
   report({ report: "ready", pid: process.pid, url: file.url, notes: ["a note"] });
 };
+if (script === "dies-ready") {
+  ready();
+  process.exit(70);
+}
 if (script === "no-socket") ready();
 else server.listen(socket, ready);
 if (script === "stubborn") process.on("SIGTERM", () => undefined);

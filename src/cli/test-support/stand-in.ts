@@ -36,6 +36,7 @@ export interface RunOptions {
   env?: Record<string, string>;
   cwd?: string;
   terminal?: boolean;
+  size?: { columns: number; rows: number };
   now?: number;
 }
 
@@ -146,6 +147,7 @@ export async function runCommand(home: string, argv: readonly string[], options:
       write: (text) => void out.push(text),
       err: (text) => void err.push(text),
       isTerminal: () => options.terminal ?? false,
+      size: () => options.size ?? null,
     },
     now: () => options.now ?? Date.parse("2026-01-02T00:00:00Z"),
   });

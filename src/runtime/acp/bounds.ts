@@ -173,12 +173,14 @@ export class Bounds {
     worker.bounds.errorsAt = now;
     const path = join(worker.directory, "err");
     if ((fileSize(path) ?? 0) <= this.#limits.errorBytes) return;
-    const file = openSync(path, constants.O_WRONLY | constants.O_NOFOLLOW);
-    try {
-      ftruncateSync(file, 0);
-    } finally {
-      closeSync(file);
-    }
+    this.#run(worker, async () => {
+      const file = openSync(path, constants.O_WRONLY | constants.O_NOFOLLOW);
+      try {
+        ftruncateSync(file, 0);
+      } finally {
+        closeSync(file);
+      }
+    });
   }
 
   async #fallocate(args: string[]): Promise<"done" | "failed" | "missing"> {

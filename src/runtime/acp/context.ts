@@ -1,9 +1,10 @@
 /** What the parts of the chat runtime share. */
+import type { Cgroups } from "../../base/cgroup.ts";
 import type { Agents } from "../../ports/agents.ts";
 import type { ChatStore } from "../../ports/chat.ts";
 import type { Logger } from "../../ports/commands.ts";
-import type { AgentDefinition } from "../../ports/agents.ts";
 import type { SessionId } from "../../protocol/ids.ts";
+import type { SessionState } from "../../protocol/session.ts";
 import type { Bounds } from "./bounds.ts";
 import type { Changes } from "./changes.ts";
 import type { Inbox } from "./inbox.ts";
@@ -33,6 +34,7 @@ export const defaultDeadlines: Deadlines = {
 
 export interface AcpContext {
   files: WorkerFiles;
+  cgroups: Pick<Cgroups, "make">;
   store: ChatStore;
   inbox: Inbox;
   bounds: Bounds;
@@ -41,7 +43,8 @@ export interface AcpContext {
   bootId: string;
   env: NodeJS.ProcessEnv;
   keeperPath: string;
-  buildOf: (agent: AgentDefinition) => string;
+  buildOf: (session: SessionState) => string;
+  isStale: (session: SessionState, build: string) => boolean;
   stillOurs: () => boolean;
   hint: (session: SessionId) => void;
   log: Logger;

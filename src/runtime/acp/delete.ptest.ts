@@ -15,9 +15,15 @@ test("[ACP-72] an agent that says yes to a delete but still lists the conversati
 });
 
 test("[ACP-72] an agent without session/delete says so, and nothing is warned of", async () => {
-  await using world = new AcpWorld();
+  const logged: [string, unknown][] = [];
+  const at = (level: string) => (_message: string, fields?: object) => void logged.push([level, fields]);
+  await using world = new AcpWorld({
+    log: { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") },
+  });
   const id = await world.up("answers-twice");
   expect(await world.runtime.deleteConversation(world.state(id))).toBe("unsupported");
+  const outcomes = logged.filter(([, fields]) => (fields as { part?: string } | undefined)?.part === "acp.protocol");
+  expect(outcomes).toEqual([["debug", expect.objectContaining({ method: "session/delete", code: -32601 })]]);
 });
 
 test("[ACP-73] an agent's own command deletes its copy: with the conversation's id, in the agent's environment, with an outcome", async () => {

@@ -56,7 +56,7 @@ function told(context: AcpContext, session: SessionState, answer: Answer, listed
   }
   const why =
     answer.is === "error"
-      ? { code: answer.code, message: answer.message }
+      ? { code: answer.code, reason: answer.message }
       : { outcome: answer.is === "result" ? "still listed" : answer.is };
   context.log.warn("the agent did not delete its conversation", { ...fields, ...why });
   return answer.is === "late" ? "too-late" : "failed";
@@ -91,7 +91,7 @@ export async function deleteByCommand(
   session: SessionState,
   env: Record<string, string>,
 ): Promise<OwnDeleteOutcome> {
-  const chat = context.agents.get(session.agent)?.chat ?? null;
+  const chat = context.agents.of(session)?.chat ?? null;
   const { agentSessionId: id } = session;
   if (chat?.deleteCommand === undefined || id === null) return "none";
   const whole = { ...context.env, ...chat.env, ...env };

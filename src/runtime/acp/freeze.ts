@@ -31,6 +31,7 @@ async function agentTree(worker: Worker): Promise<Identity[]> {
   const members = await findTree({
     roots: recordedIdentities(worker.record),
     marker: { name: launchMarker, values: [worker.launch] },
+    cgroups: [worker.record.cgroup ?? []].flat(),
   });
   return members
     .map(({ identity }) => identity)

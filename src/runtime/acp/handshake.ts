@@ -11,6 +11,7 @@ import type {
 } from "@agentclientprotocol/sdk";
 import { version } from "../../base/build.ts";
 import type { ChatAgent } from "../../ports/agents.ts";
+import { configurationActor } from "../../protocol/agents.ts";
 import { authRequired, methodNotFound, type ChatPick, pickKey } from "../../protocol/acp.ts";
 import type { LaunchHow, SessionState } from "../../protocol/session.ts";
 import { ask as askAgent, isWanted, record, wordsOf, type Answer, type Request } from "./client.ts";
@@ -48,7 +49,7 @@ export async function openConversation(
     howBegun(context, worker, how) === "resume" && session.agentSessionId !== null
       ? await takeUp(context, worker, session, chat, initialized.result)
       : await begin(context, worker, session, initialized.result);
-  if (opened.opened) await applyPicks(context, worker, session, opened.agentSessionId);
+  if (opened.opened) await applyPicks(context, worker, session, chat, opened.agentSessionId);
   return opened;
 }
 
@@ -172,8 +173,21 @@ async function waitOutMinute(context: AcpContext, worker: Worker, session: Sessi
   while (context.now() < over && isWanted(context, worker)) await delay(Math.min(over - context.now() + 50, 250));
 }
 
-async function applyPicks(context: AcpContext, worker: Worker, session: SessionState, id: string): Promise<void> {
+async function applyPicks(
+  context: AcpContext,
+  worker: Worker,
+  session: SessionState,
+  chat: ChatAgent,
+  id: string,
+): Promise<void> {
   const { mode, model, config } = session.picks;
+  const chosen = (option: string): boolean => option in config || (option === "model" && model !== undefined);
+  for (const [option, value] of Object.entries(chat.options ?? {})) {
+    if (chosen(option)) continue;
+    const pick: ChatPick = { set: "config", id: option, value };
+    const request = pickRequest(id, pick, pickKey(pick, configurationActor, "open"));
+    await ask(context, worker, { ...request, deadlineMs: context.deadlines.configureMs });
+  }
   const picks: ChatPick[] = [
     ...Object.entries(config).map(([key, value]): ChatPick => ({ set: "config", id: key, value })),
     ...(model === undefined ? [] : [{ set: "model" as const, value: model }]),

@@ -29,6 +29,8 @@ const idleMs = 500;
 const hotMs = 2_000;
 /** A commit that failed (a full disk) is tried again after this; what was read stays in the file. */
 const retryMs = 1_000;
+/** An agent is replaced for removed files only when each look in this time found them removed. */
+export const lossMs = 10_000;
 
 export interface InboxParts {
   ingest: Ingest;
@@ -37,6 +39,10 @@ export interface InboxParts {
   settleCut(worker: Worker): Promise<void>;
   /** Called after each commit. */
   ingested(worker: Worker, result: Ingested): void;
+  /** Whether a file is known to be removed; false where the disk gives no clear answer. */
+  isRemoved(path: string): boolean;
+  /** Called once when an agent's files were removed under it: nothing that it writes can be read [CHAT-200]. */
+  lost(worker: Worker): void;
   /** Called once when an agent's process is seen to be gone: nothing else tells of a death before the next full look. */
   ended(worker: Worker): void;
   log: Logger;
@@ -141,6 +147,7 @@ export class Inbox {
       if (everyone) this.#lookForEnd(worker);
       if (!isHot && !everyone) continue;
       const size = fileSize(outOf(worker));
+      if (everyone) this.#lookForLoss(worker, size === null, now);
       if (size === null) continue;
       const mayRead = worker.pumping === null && worker.notBefore <= now;
       if (mayRead && (size !== worker.fed || isBeingCut(worker))) {
@@ -161,6 +168,13 @@ export class Inbox {
     if (agent === null || worker.endTold || exists(agent.pid)) return;
     worker.endTold = true;
     this.#parts.ended(worker);
+  }
+
+  #lookForLoss(worker: Worker, mayBeGone: boolean, now: number): void {
+    const isGone = mayBeGone && this.#parts.isRemoved(outOf(worker));
+    if (!seeLoss(worker, isGone, now) || worker.record.agent === null || !exists(worker.record.agent.pid)) return;
+    worker.lossReported = true;
+    this.#parts.lost(worker);
   }
 
   /** Reads and commits one batch. Never throws: what could not be stored is read again later. */
@@ -236,6 +250,17 @@ export class Inbox {
     worker.fed = to;
     worker.splitter = null;
   }
+}
+
+/** Whether the files of a worker have been removed for so long that they do not come back. */
+export function seeLoss(worker: Pick<Worker, "missingSince" | "lossReported">, isGone: boolean, now: number): boolean {
+  if (!isGone) {
+    worker.missingSince = null;
+    worker.lossReported = false;
+    return false;
+  }
+  worker.missingSince ??= now;
+  return !worker.lossReported && now - worker.missingSince >= lossMs;
 }
 
 export function isBeingCut({ record }: Worker): boolean {

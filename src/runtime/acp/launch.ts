@@ -6,8 +6,11 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { cgroupMembers, joinFile } from "../../base/cgroup.ts";
 import { identify, type Identity } from "../../base/pid.ts";
+import { probeDisk } from "../../base/probe-disk.ts";
 import { findTree } from "../../base/process-tree.ts";
+import { startChild } from "../../base/start-child.ts";
 import { reach } from "../../base/test-points.ts";
 import { withPersonalUmask } from "../../base/umask.ts";
 import type { ChatAgent } from "../../ports/agents.ts";
@@ -32,7 +35,7 @@ const giveUpMs = 5_000;
 
 export async function launch(context: AcpContext, request: LaunchRequest): Promise<LaunchResult> {
   const { session } = request;
-  const agent = context.agents.get(session.agent);
+  const agent = context.agents.of(session);
   const chat = agent?.chat ?? null;
   if (agent === null || chat === null) return refusal(`The agent ${session.agent} has no chat mode.`);
   if (!existsSync(session.workspacePath)) return refusal(`Workspace missing: ${session.workspacePath}`);
@@ -87,8 +90,9 @@ async function prepared(context: AcpContext, request: LaunchRequest, chat: ChatA
     marker: `${launchMarker}=${launch}`,
     command: chat.command,
     agentSessionId: session.agentSessionId,
-    build: context.buildOf(context.agents.get(session.agent)!),
+    build: context.buildOf(session),
     restarting: false,
+    cgroup: place === null ? context.cgroups.make(session.id, launch) : null,
   };
   const record = place?.record ?? fresh;
   const directory = context.files.has(session.id, launch)
@@ -123,19 +127,20 @@ async function startKeeper(
     [launchMarker]: launch,
   };
   writeFiles(chat, worker.directory);
-  const child = withPersonalUmask(() =>
-    spawn("sh", [...keeper, ...commandOf(chat, whole["PATH"])], {
-      cwd: session.workspacePath,
-      env: whole,
-      // No pipe to anybody: a pipe would break when we go.
-      stdio: "ignore",
-      detached: true,
-    }),
-  );
-  await new Promise<void>((resolve, reject) => {
-    child.once("spawn", resolve);
-    child.once("error", reject);
-  });
+  const cgroup = worker.record.cgroup ?? null;
+  // The shell moves itself first, and becomes the keeper: what it cannot join it does without.
+  const join = cgroup === null ? [] : ["-c", 'echo 0 >"$0"; exec sh "$@"', joinFile(cgroup)];
+  const begin = () =>
+    withPersonalUmask(() =>
+      spawn("sh", [...join, ...keeper, ...commandOf(chat, whole["PATH"])], {
+        cwd: session.workspacePath,
+        env: whole,
+        // No pipe to anybody: a pipe would break when we go.
+        stdio: "ignore",
+        detached: true,
+      }),
+    );
+  const child = await startChild(begin);
   child.unref();
   await reach("chat.spawned");
   return child;
@@ -149,6 +154,10 @@ async function identifyProcesses(context: AcpContext, worker: Worker, keeper: Ch
     const agent = ours(worker, pids.agent);
     if (agent !== null) {
       const news = { agent, keeper: ours(worker, pids.keeper), feeder: ours(worker, pids.feeder) };
+      const { cgroup = null } = worker.record;
+      if (cgroup !== null && !cgroupMembers(cgroup).includes(agent.pid)) {
+        context.log.warn("an agent could not join its cgroup", { session: worker.session, cgroup });
+      }
       return learn(context, worker, news);
     }
     const over = readExit(worker.directory) !== null || (keeper !== null && hasEnded(keeper));
@@ -190,6 +199,14 @@ async function giveUp(
 }
 
 function notStarted(worker: Worker): string {
+  switch (probeDisk(worker.directory)) {
+    case "full":
+      return "The agent could not start: the disk is full. Free some space and restore the session.";
+    case "read-only":
+    case "failing":
+      return "The agent could not start: the disk cannot be written.";
+    case null:
+  }
   return readExit(worker.directory) === null
     ? "The agent did not start in time."
     : "The agent ended before it could be seen.";

@@ -22,6 +22,7 @@ import { awaitExit } from "./await-exit.ts";
 import { flush } from "./client.ts";
 import type { AcpContext } from "./context.ts";
 import { learn } from "./launch.ts";
+import { catchUpWithSent } from "./adopt.ts";
 import { clearAway } from "./stop.ts";
 import { carriesMarker, findWorker } from "./workers.ts";
 import { exists, identityOf, type Worker } from "./worker.ts";
@@ -55,9 +56,14 @@ async function observeOne(
   places: ReadonlyMap<LaunchId, LaunchPlace> | null,
 ): Promise<Observation> {
   const known = followed(context, session);
-  const found = known === null ? findWorker(context, session, places) : { worker: known, settled: true };
+  const found =
+    known === null
+      ? findWorker(context, session, places)
+      : { worker: known, settled: true, place: null, unrecorded: false };
   if (found === null) return gone;
   const { worker } = found;
+  // Not cleared away before it is on record: its output is still to be read.
+  if (found.unrecorded && worker.record.bootId !== context.bootId) return dead(context, worker);
   if (worker.record.bootId !== context.bootId) {
     // Nothing of another boot lives: what its agent left is read and cleared away at once.
     await clearAway(context, session, worker);
@@ -78,7 +84,13 @@ async function observeOne(
     if (worker.record.keeper !== null) await awaitExit(worker);
     return dead(context, worker);
   }
-  if (known === null) attach(context, session, worker, found.settled);
+  if (known === null && !found.unrecorded) {
+    const { place } = found;
+    if (place !== null && !(await catchUpWithSent(context, session, place))) {
+      context.log.warn("the agent's input holds lines that this home did not write", { session: session.id });
+    }
+    attach(context, session, worker, found.settled);
+  }
   if (stat.state === "T") wakeUnlessHeld(context, worker, agent);
   return { seen: { is: "known", value: seenAlive(context, worker, session, agent) }, cause: null };
 }
@@ -123,7 +135,6 @@ function dead(context: AcpContext, worker: Worker): Observation {
 }
 
 function seenAlive(context: AcpContext, worker: Worker, session: SessionState, agent: Identity): RuntimeSeen {
-  const definition = context.agents.get(session.agent);
   const { build } = worker.record;
   return {
     launch: worker.launch,
@@ -138,7 +149,7 @@ function seenAlive(context: AcpContext, worker: Worker, session: SessionState, a
     lastLines: [],
     deaf: worker.feederGone || !feederHears(worker, session),
     build,
-    stale: definition !== null && context.buildOf(definition) !== build,
+    stale: context.agents.of(session) !== null && context.isStale(session, build),
   };
 }
 

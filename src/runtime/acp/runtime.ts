@@ -1,21 +1,24 @@
 /** The chat runtime: agents that speak ACP, each between two files that outlive us. */
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { AgentDefinition, Agents } from "../../ports/agents.ts";
+import type { Cgroups } from "../../base/cgroup.ts";
+import type { Agents } from "../../ports/agents.ts";
 import type { ChatRuntime, ChatStore, Ingest } from "../../ports/chat.ts";
 import type { Logger } from "../../ports/commands.ts";
 import type { SessionId } from "../../protocol/ids.ts";
 import type { SessionState } from "../../protocol/session.ts";
+import { adoptUnrecorded } from "./adopt.ts";
 import { Bounds, defaultLimits, type Limits } from "./bounds.ts";
 import { Changes } from "./changes.ts";
 import { promptCapabilities } from "./content.ts";
+import { filesLost } from "./files-lost.ts";
 import { flush } from "./client.ts";
 import { defaultDeadlines, type AcpContext, type Deadlines } from "./context.ts";
 import { deleteByCommand, deleteConversation } from "./delete.ts";
 import { Inbox } from "./inbox.ts";
 import { launch, learn } from "./launch.ts";
 import { observeAll } from "./observe.ts";
-import { stop } from "./stop.ts";
+import { finishSession, stop } from "./stop.ts";
 import { answerPermission, cancelTurn, configure, endTurn, sendPrompt } from "./turns.ts";
 import { settleCut, truncateRead } from "./truncate.ts";
 import type { Worker } from "./worker.ts";
@@ -29,13 +32,17 @@ export interface AcpRuntimeOptions {
   bootId: string;
   /** What agents start from, `HOLDFAST_HOME` included; secrets of the daemon must not be in it. */
   env: NodeJS.ProcessEnv;
-  /** What would be launched now for this agent: keeper script, adapter and its version. */
-  buildOf: (agent: AgentDefinition) => string;
+  /** What would be launched now for this session: keeper script, adapter and its version. */
+  buildOf: (session: SessionState) => string;
+  /** Whether a living agent of this build should be replaced; by default, whether something else would be launched. */
+  isStale?: (session: SessionState, build: string) => boolean;
   store: ChatStore;
   ingest: Ingest;
   /** Whether the lock of our home is still ours; asked before each write to an agent. */
   stillOurs: () => boolean;
   log?: Logger;
+  /** Where each launch gets a cgroup; none by default. */
+  cgroups?: Pick<Cgroups, "make">;
   deadlines?: Partial<Deadlines>;
   limits?: Partial<Limits>;
   /** The program that reserves and gives back; a name is looked for on our PATH. */
@@ -65,6 +72,8 @@ export function openAcpRuntime(options: AcpRuntimeOptions): ChatRuntime {
     log,
     settleCut: (worker) => settleCut(context, worker),
     ended: (worker) => hint(worker.session),
+    isRemoved: (path) => context.files.isRemoved(path),
+    lost: (worker) => void filesLost(context, worker),
     ingested(worker, result) {
       if (result.replies) void flush(context, worker);
       changes.tell(worker.session);
@@ -83,8 +92,10 @@ export function openAcpRuntime(options: AcpRuntimeOptions): ChatRuntime {
     env: options.env,
     keeperPath: options.keeperPath,
     buildOf: options.buildOf,
+    isStale: options.isStale ?? ((session, build) => options.buildOf(session) !== build),
     stillOurs: options.stillOurs,
     files: new WorkerFiles(options.workersDirectory),
+    cgroups: options.cgroups ?? { make: () => null },
     deadlines: { ...defaultDeadlines, ...options.deadlines },
     now: options.now ?? Date.now,
   };
@@ -101,6 +112,9 @@ export function openAcpRuntime(options: AcpRuntimeOptions): ChatRuntime {
     preflight: () => Promise.resolve([]),
     observe: (sessions) => observeAll(context, sessions),
     mayHaveLeft: (session) => context.files.mayHaveLeft(session.id),
+    clear: (session) => context.files.launches(session.id).length === 0 && finishSession(context, session),
+    hasFiles: (id) => existsSync(context.files.sessionDirectory(id)),
+    adoptUnrecorded: (session, launch, events) => adoptUnrecorded(context, session, launch, events),
     launch: (request) => launch(context, request),
     async send(session, prompt) {
       const worker = await workerOf(session);

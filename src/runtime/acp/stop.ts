@@ -4,6 +4,7 @@
  * proven gone, because what an agent started may still write; then the launch's directory goes.
  */
 import { existsSync } from "node:fs";
+import { forgetCgroup } from "../../base/cgroup.ts";
 import { isAlive } from "../../base/pid.ts";
 import { endTree } from "../../base/process-tree.ts";
 import type { StopResult } from "../../ports/runtime.ts";
@@ -51,8 +52,9 @@ export async function stop(
   const roots = [...(worker === null ? [] : recordedIdentities(worker.record)), ...recorded];
   const polite = options.force ? forcedPoliteMs : Math.min(politeMs, options.deadlineMs / 2);
   const forceMs = Math.max(until - performance.now() - polite, leastForceMs);
+  const cgroups = [...launches].flatMap((launch) => cgroupOf(context, launch, worker) ?? []);
   const left = await endTree(
-    { roots, marker: { name: launchMarker, values: [...launches] } },
+    { roots, marker: { name: launchMarker, values: [...launches] }, cgroups },
     { politeMs: polite, forceMs, helpers: helpersOf(worker) },
   );
   const remaining = left.map(({ identity, what }) => ({ pid: identity.pid, what }));
@@ -96,8 +98,15 @@ async function clearLaunch(
     await inbox.finish(worker);
   }
   if (worker !== null) inbox.unfollow(worker);
+  const cgroup = cgroupOf(context, launch, worker);
+  if (cgroup !== null) forgetCgroup(cgroup);
   files.remove(session.id, launch);
   await store.forgetLaunch(launch);
+}
+
+function cgroupOf(context: AcpContext, launch: LaunchId, known: Worker | null): string | null {
+  const record = known?.launch === launch ? known.record : placeOf(context, launch)?.record;
+  return record?.cgroup ?? null;
 }
 
 function leftover(context: AcpContext, session: SessionState, launch: LaunchId): Worker | null {
@@ -108,7 +117,8 @@ function leftover(context: AcpContext, session: SessionState, launch: LaunchId):
   return newWorker({ ...record, launch }, context.files.directory(session.id, launch), place.outRead);
 }
 
-function finishSession(context: AcpContext, session: SessionState): void {
+/** The record goes last of all. */
+export function finishSession(context: AcpContext, session: SessionState): void {
   const { want } = context.store.session(session.id)?.intent ?? session.intent;
   if (want === "deleted") context.files.removeAll(session.id);
   else context.files.removeRecord(session.id);

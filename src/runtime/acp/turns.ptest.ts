@@ -163,6 +163,22 @@ test("[ACP-10] mode and options that were picked are applied again to the next l
   expect(world.text(id)).toContain("plan");
 });
 
+test("[AGENT-201] a configured option is set at each launch, until the user chooses another one", async () => {
+  await using world = new AcpWorld();
+  const id = await world.up("demo", { options: { model: "demo-large" } });
+  const chosen = () =>
+    world.events(id).flatMap((event) => (event.type === "config.changed" && event.picked !== undefined ? [event] : []));
+  expect(chosen()).toMatchObject([{ picked: { id: "model", value: "demo-large" }, by: "configuration" }]);
+  // Not kept as the user's choice: the next launch reads the configuration again.
+  expect(world.state(id).picks).toEqual({ config: {} });
+  await world.send(id, "say: kept");
+  await world.ended(id);
+  await world.runtime.configure(world.state(id), { set: "config", id: "model", value: "demo-small" }, "person");
+  await stopped(world, id);
+  expect(await world.launch(id, "resume")).toMatchObject({ launched: true });
+  expect(chosen().map(({ picked }) => picked?.value)).toEqual(["demo-large", "demo-small", "demo-small"]);
+});
+
 function launchOf(world: AcpWorld, id: Parameters<AcpWorld["state"]>[0]) {
   const { run } = world.state(id);
   if (run.run === "none") throw new Error("never launched");

@@ -61,6 +61,7 @@ export async function sendPrompt(context: AcpContext, worker: Worker, prompt: Pr
 
 function reasonNotToSend(state: SessionState, place: LaunchPlace | null, launch: LaunchId): string | null {
   if (place === null || !isCurrent(state, launch)) return "the agent was replaced";
+  if (state.intent.want !== "running") return `the session was ${state.intent.want} meanwhile`;
   if (state.agentSessionId === null) return "the conversation is not open yet";
   return state.turn.turn === "open" && state.turn.prompt !== null ? "a turn is in progress" : null;
 }

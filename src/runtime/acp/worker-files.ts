@@ -31,10 +31,28 @@ const newFile = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | cons
 
 export class WorkerFiles {
   readonly #workers: string;
+  readonly #home: { path: string; mark: string | null };
 
   constructor(workers: string) {
     this.#workers = workers;
     makePrivateDirectory(workers);
+    const path = dirname(workers);
+    this.#home = { path, mark: directoryMark(path) };
+  }
+
+  /**
+   * Only a definite "no such file" in the same home counts. A disk that fails or refuses proves nothing, and below an
+   * unmounted home there is no file either, although all of them still exist.
+   */
+  isRemoved(path: string): boolean {
+    const { path: home, mark } = this.#home;
+    if (mark === null || directoryMark(home) !== mark) return false;
+    try {
+      statSync(path);
+      return false;
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code === "ENOENT";
+    }
   }
 
   /** Of no session: it stays when any of them goes. */
@@ -165,8 +183,23 @@ export function readPids(directory: string): Pids {
   return { keeper, feeder, watcher, agent: toPid(whole("agent.pid")) };
 }
 
+/** Null where there is no such file, or none that the disk can be asked about. */
 export function fileSize(path: string): number | null {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? null;
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.size ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** Which directory a path names now; null where that is unknown. */
+function directoryMark(path: string): string | null {
+  try {
+    const { dev, ino } = statSync(path);
+    return `${dev}:${ino}`;
+  } catch {
+    return null;
+  }
 }
 
 const signals = process.getBuiltinModule("node:os").constants.signals;

@@ -30,6 +30,10 @@ export interface Worker {
   appendedTo: number;
   /** The bell found nobody: the agent can no longer be told anything. */
   feederGone: boolean;
+  /** Since when each look found its `out` removed; null while it is there or nothing is known. */
+  missingSince: number | null;
+  /** That loss was reported. */
+  lossReported: boolean;
   /** Its end was seen and told of. */
   endTold: boolean;
   bounds: {
@@ -65,6 +69,8 @@ export function newWorker(record: WorkerRecord, directory: string, read: number)
     notBefore: 0,
     appendedTo: 0,
     feederGone: false,
+    missingSince: null,
+    lossReported: false,
     endTold: false,
     bounds: {
       reservedTo: 0,

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { asLaunchId, asProjectId, asPromptId, asSessionId } from "../../protocol/ids.ts";
 import { requestFor, sampleSession } from "../contract.ts";
 import { agentCommand, agentEnvironment, fill, fitsArgument } from "./command.ts";
-import { typeable } from "./send.ts";
+import { typeable } from "./input.ts";
 
 const session = sampleSession({ id: asSessionId("t-1"), project: asProjectId("p"), agent: "x" });
 const agent = {

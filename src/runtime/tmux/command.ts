@@ -2,6 +2,7 @@
 import type { AgentDefinition, TerminalAgent } from "../../ports/agents.ts";
 import type { LaunchRequest } from "../../ports/runtime.ts";
 import { launchMarker } from "./identity.ts";
+import { isCommand } from "./input.ts";
 
 /** Linux takes 128 KiB in one argument; longer prompts are pasted once the agent runs. */
 const maxArgumentBytes = 100 * 1024;
@@ -17,9 +18,14 @@ export function fill(text: string, values: Placeholders): string {
   return text.replaceAll(/\{(id|prompt|hooks)\}/g, (_, name: keyof Placeholders) => values[name]);
 }
 
-/** Whether the first prompt can be an argument: not too long, and not to be mistaken for an option. */
+/**
+ * Whether the first prompt can be an argument: not too long, and not to be mistaken for an option. A command of the
+ * agent's own is typed: nothing would confirm it.
+ */
 export function fitsArgument(prompt: string): boolean {
-  return prompt !== "" && !prompt.startsWith("-") && Buffer.byteLength(prompt) <= maxArgumentBytes;
+  return (
+    prompt !== "" && !prompt.startsWith("-") && !isCommand(prompt) && Buffer.byteLength(prompt) <= maxArgumentBytes
+  );
 }
 
 export interface AgentCommand {

@@ -8,11 +8,17 @@ import type { LaunchFiles } from "./launch-files.ts";
 export const launchMarker = "HOLDFAST_LAUNCH";
 
 /** Everything of every launch that this session ever had. */
-export function treeTarget(session: SessionState, files: LaunchFiles, roots: readonly Identity[]): TreeTarget {
+export function treeTarget(
+  session: Pick<SessionState, "id" | "run">,
+  files: LaunchFiles,
+  roots: readonly Identity[],
+): TreeTarget {
   const recorded = session.run.run === "up" && session.run.agent !== null ? [session.run.agent] : [];
   const current = session.run.run === "none" ? [] : [session.run.launch];
+  const notes = files.notes(session.id);
   return {
     roots: [...roots, ...recorded],
-    marker: { name: launchMarker, values: [...new Set([...files.launches(session.id), ...current])] },
+    marker: { name: launchMarker, values: [...new Set([...notes.map(({ launch }) => launch), ...current])] },
+    cgroups: notes.flatMap(({ cgroup = null }) => (cgroup === null ? [] : [cgroup])),
   };
 }

@@ -5,8 +5,9 @@
  */
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve, sep } from "node:path";
+import { forgetCgroup } from "../../base/cgroup.ts";
 import type { TerminalAgent } from "../../ports/agents.ts";
-import { asLaunchId } from "../../protocol/ids.ts";
+import { asLaunchId, asSessionId } from "../../protocol/ids.ts";
 import type { LaunchId, SessionId } from "../../protocol/ids.ts";
 import { safeName } from "./names.ts";
 import { runFileText } from "./starter.ts";
@@ -18,6 +19,8 @@ export interface LaunchNote {
   /** The conversation id we chose or resumed. */
   agentSessionId: string | null;
   promptTaken: boolean;
+  /** Directory of its cgroup; missing where it has none. */
+  cgroup?: string | null;
   /** Whether it took up a conversation. */
   resumed?: boolean;
 }
@@ -42,11 +45,8 @@ export class LaunchFiles {
   }
 
   /** Every launch of this session that left a directory. */
-  launches(session: SessionId): LaunchId[] {
-    return this.#names(session).flatMap((name) => {
-      const note = readNote(join(this.#root, safeName(session), name));
-      return note === null ? [] : [note.launch];
-    });
+  notes(session: SessionId): LaunchNote[] {
+    return this.#names(session).flatMap((name) => readNote(join(this.#root, safeName(session), name)) ?? []);
   }
 
   note(session: SessionId, launch: LaunchId): LaunchNote | null {
@@ -79,6 +79,8 @@ export class LaunchFiles {
 
   /** Of a launch that was never started. */
   remove(session: SessionId, launch: LaunchId): void {
+    const cgroup = this.note(session, launch)?.cgroup ?? null;
+    if (cgroup !== null) forgetCgroup(cgroup);
     rmSync(this.directory(session, launch), { recursive: true, force: true });
   }
 
@@ -88,8 +90,15 @@ export class LaunchFiles {
     return this.#sessions.has(safeName(session));
   }
 
+  /** By the names of their directories, which are the ids for all but the oddest. */
+  sessions(): SessionId[] {
+    return readdirSync(this.#root).map(asSessionId);
+  }
+
   /** Only after everything of this session is proven gone. */
   removeAll(session: SessionId): void {
+    for (const { cgroup = null } of this.notes(session)) if (cgroup !== null) forgetCgroup(cgroup);
+    this.#sessions?.delete(safeName(session));
     rmSync(join(this.#root, safeName(session)), { recursive: true, force: true });
   }
 

@@ -162,8 +162,8 @@ test("[TMUX-14] a name that somebody else took on our server leaves both alone, 
   expect(known(seen.get(first.id)!).agent.alive && known(seen.get(second.id)!).agent.alive).toBe(true);
   expect(runtime.attachCommand(first)).toEqual([
     "tmux",
-    "-L",
-    world.socketName,
+    "-S",
+    `/tmp/tmux-${process.getuid?.() ?? 0}/${world.socketName}`,
     "attach",
     "-t",
     "=orchestrator-project",

@@ -3,6 +3,7 @@
  * launch id stands in the session's options, so a launch that is already there is found instead of started again.
  */
 import { crypto } from "../../base/crypto.ts";
+import { cgroupMembers, joinFile, type Cgroups } from "../../base/cgroup.ts";
 import { identify } from "../../base/pid.ts";
 import { findTree } from "../../base/process-tree.ts";
 import { personalUmask } from "../../base/umask.ts";
@@ -12,21 +13,23 @@ import { HoldfastError } from "../../protocol/error.ts";
 import { agentCommand, agentEnvironment, fill } from "./command.ts";
 import { treeTarget } from "./identity.ts";
 import { otherName, tmuxName } from "./names.ts";
-import { agentPaneOption, launchOption, listPanes, removeSession, sessionOption } from "./panes.ts";
+import { agentPaneOption, homeOption, launchOption, listPanes, removeSession, sessionOption } from "./panes.ts";
 import type { Pane } from "./panes.ts";
 import { failure, watchStart } from "./start.ts";
 import type { StartContext, Started } from "./start.ts";
+import { confirmsPrompts, showsReady } from "./watch.ts";
 
 export interface LaunchContext extends StartContext {
   agents: Agents;
   env: NodeJS.ProcessEnv;
+  cgroups: Pick<Cgroups, "make">;
 }
 
 /** Wide enough for every agent's layout; a viewer's size takes over when one attaches. */
 const size = ["-x", "160", "-y", "50"];
 const newSession = ["new-session", "-d", ...size, "-P", "-F", "#{session_id}\t#{pane_id}\t#{pane_pid}"];
 export async function launch(context: LaunchContext, request: LaunchRequest): Promise<LaunchResult> {
-  const definition = context.agents.get(request.session.agent);
+  const definition = context.agents.of(request.session);
   const agent = definition?.terminal ?? null;
   if (definition === null || agent === null) {
     return notLaunched(`agent ${request.session.agent} is not known or has no terminal mode`);
@@ -59,7 +62,15 @@ export async function launch(context: LaunchContext, request: LaunchRequest): Pr
   context.files.forgetRun(request.session.id, request.launch);
   const identity = identify(made.pid);
   if (identity === null) return failure(context, request, agent, made.pane);
-  return { launched: true, agent: identity, agentSessionId: id, promptTaken };
+  noteCgroup(context, request, made.pid);
+  return { launched: true, agent: identity, agentSessionId: id, promptTaken, ...promises(agent) };
+}
+
+/** An agent that could not join its cgroup runs all the same, and is ended as it would be without one. */
+function noteCgroup(context: LaunchContext, { session, launch }: LaunchRequest, pid: number): void {
+  const cgroup = context.files.note(session.id, launch)?.cgroup ?? null;
+  if (cgroup === null || cgroupMembers(cgroup).includes(pid)) return;
+  context.log?.warn("an agent could not join its cgroup", { session: session.id, cgroup });
 }
 
 function writeFiles(
@@ -75,9 +86,11 @@ function writeFiles(
   const { argv, promptTaken } = agentCommand(agent, request, values);
   const env = agentEnvironment(context.env, definition, request, values);
   const files = agent.files.map((file) => ({ ...file, text: fill(file.text, values) }));
-  const run = { workspace: session.workspacePath, umask: personalUmask(), env, argv };
+  const cgroup = context.cgroups.make(session.id, launch);
+  const file = cgroup === null ? null : joinFile(cgroup);
+  const run = { workspace: session.workspacePath, umask: personalUmask(), cgroup: file, env, argv };
   const resumed = request.how === "resume" && agent.resume !== null;
-  context.files.write(session.id, { launch, agentSessionId: id, promptTaken, resumed }, run, files);
+  context.files.write(session.id, { launch, agentSessionId: id, promptTaken, resumed, cgroup }, run, files);
   return { promptTaken };
 }
 
@@ -96,6 +109,7 @@ async function makeSession(context: LaunchContext, request: LaunchRequest): Prom
         [...newSession, "-s", name, "/bin/sh", context.starterPath, directory],
         ["set-option", "-t", target, sessionOption, session.id],
         ["set-option", "-t", target, launchOption, launch],
+        ...(context.tmux.home === null ? [] : [["set-option", "-t", target, homeOption, context.tmux.home]]),
         ["set-option", "-p", "-t", target, agentPaneOption, "1"],
       ],
     });
@@ -152,7 +166,12 @@ async function adopt(
   if (identity === null) return failure(context, request, agent, pane);
   const note = context.files.note(request.session.id, request.launch);
   const agentSessionId = note?.agentSessionId ?? null;
-  return { launched: true, agent: identity, agentSessionId, promptTaken: note?.promptTaken ?? false };
+  const promptTaken = note?.promptTaken ?? false;
+  return { launched: true, agent: identity, agentSessionId, promptTaken, ...promises(agent) };
+}
+
+function promises(agent: TerminalAgent): { promptConfirmed: "later" | "never"; starting: boolean } {
+  return { promptConfirmed: confirmsPrompts(agent) ? "later" : "never", starting: showsReady(agent) };
 }
 
 function notLaunched(reason: string): LaunchResult {

@@ -37,6 +37,21 @@ test.each([
   });
 });
 
+test("[HOME-200] an agent that runs in the tmux server of another home is unknown, and is not ended", async () => {
+  await using world = new TmuxWorld("holdfast-");
+  const runtime = world.open({ home: "one" });
+  const { session, result } = await world.up(runtime, world.sessionOf({}));
+  // The same launches seen from a copy: by another socket, and by the same one under another id.
+  for (const other of [world.open({ home: "two", socketName: `${world.socketName}x` }), world.open({ home: "two" })]) {
+    expect((await look(other, session)).seen).toEqual({
+      is: "unknown",
+      why: expect.stringMatching(/tmux server of another home|cannot be reached by its socket/) as string,
+    });
+  }
+  expect(isAlive(result.agent)).toBe(true);
+  expect(known(await look(runtime, session))).toMatchObject({ agent: { alive: true } });
+});
+
 test("[PROC-6] a server that is stopped is unknown, never absent", async () => {
   await using world = new TmuxWorld();
   const runtime = world.open();
@@ -179,7 +194,7 @@ test("[PROC-1] the tmux server holds no pipe of ours: agents live on when the pr
   const script = join(world.directory, "launch.mts");
   const code = `import { openTmuxRuntime } from ${JSON.stringify(join(import.meta.dirname, "runtime.ts"))};
 const options = JSON.parse(process.argv[2]);
-const agents = { get: () => options.agent, list: () => [] };
+const agents = { of: () => options.agent, list: () => [] };
 const runtime = openTmuxRuntime({ ...options, agents });
 process.stdout.write(JSON.stringify(await runtime.launch(options.request)));
 setInterval(() => {}, 1000);
@@ -201,6 +216,7 @@ setInterval(() => {}, 1000);
         pin: "none",
         files: [],
         env: {},
+        hookRules: [],
         conversationGone: [],
       },
     },

@@ -17,7 +17,9 @@ import type { LaunchFiles } from "./launch-files.ts";
 import { awaitsExit, listPanes, paneFor, remind } from "./panes.ts";
 import type { Pane, PaneList } from "./panes.ts";
 import { captureScreens, lastLines } from "./screen.ts";
+import { isRaw, readsTerminal } from "./tty.ts";
 import type { Tmux } from "./tmux.ts";
+import { confirmsPrompts } from "./watch.ts";
 import type { LaunchWatch, Watches } from "./watch.ts";
 
 export interface ObserveContext {
@@ -154,16 +156,23 @@ async function describe(context: ObserveContext, one: Found, now: number): Promi
   const base = { launch: pane.launch, agentSessionId: watch.agentSessionId };
   if (agent !== null) {
     watch.goneSince = null;
+    if (watch.wantsTerminal(now)) {
+      watch.sawTerminal((await isRaw(pane.tty)) === false && readsTerminal(pane) !== true, now);
+    }
     return known({
       ...base,
       agent: { alive: true, identity: agent.identity },
       processes: [{ identity: agent.identity, what: "agent", startedAt: agent.startedAt }],
       activity: watch.activity(pane, now),
+      starting: watch.isStarting(pane, now),
       prompted: watch.hooks.promptMark > 0,
       ...(watch.hooks.state.said === null ? {} : { said: watch.hooks.state.said }),
       lastLines: [],
       ...(session.run.run === "launching"
-        ? { promptTaken: context.files.note(session.id, pane.launch)?.promptTaken ?? false }
+        ? {
+            promptTaken: context.files.note(session.id, pane.launch)?.promptTaken ?? false,
+            promptConfirmed: confirmsPrompts(watch.agent) ? ("later" as const) : ("never" as const),
+          }
         : {}),
     });
   }
@@ -185,7 +194,7 @@ async function describe(context: ObserveContext, one: Found, now: number): Promi
 
 /** No pane has it: what of it still lives, and if nothing does, what proves that. */
 async function describeMissing(context: ObserveContext, session: SessionState, list: PaneList): Promise<Observation> {
-  const launch = expectedLaunch(session);
+  const launch = expectedLaunch(session) ?? context.files.notes(session.id)[0]?.launch ?? null;
   const watch = launch === null ? null : context.watches.of(session, launch);
   const left = watch === null ? [] : await leftOver(context, session, watch);
   if (launch === null || watch === null || left.length === 0) return absent(absenceOf(context, session, list));
@@ -196,6 +205,10 @@ async function describeMissing(context: ObserveContext, session: SessionState, l
       context.log?.warn("the tmux server had lost its socket and was asked to make it again", { pid: server.pid });
     }
     return { seen: { is: "unknown", why: "its tmux server runs but cannot be reached by its socket" }, cause: null };
+  }
+  // Of a home that was copied or lost the name of its server: whatever the record says, it is not ours to end.
+  if (serverOf(left, null) !== null) {
+    return { seen: { is: "unknown", why: "its agent runs in a tmux server of another home" }, cause: null };
   }
   return known({
     launch,
@@ -229,16 +242,20 @@ function notObserved(context: ObserveContext, session: SessionState, why: string
   return isOtherBoot(context, session) ? absent("other-boot") : { seen: { is: "unknown", why }, cause: null };
 }
 
-/** A live tmux server of ours that still holds one of these processes. */
-function serverOf(members: readonly TreeMember[], socketName: string): ReturnType<typeof identify> {
+/** A live tmux server with this socket name, or of any home, that still holds one of these processes. */
+function serverOf(members: readonly TreeMember[], socketName: string | null): ReturnType<typeof identify> {
   for (const { identity } of members) {
     const parent = readStat(identity.pid)?.parent;
     if (parent === undefined || !isTmuxServer(parent)) continue;
     const server = identify(parent);
-    if (server !== null && commandOf(parent).includes(socketName)) return server;
+    const command = commandOf(parent);
+    const named = socketName === null ? command.some((word) => homeSocket.test(word)) : command.includes(socketName);
+    if (server !== null && named) return server;
   }
   return null;
 }
+
+const homeSocket = /^holdfast-[0-9a-f]{12}/;
 
 function commandOf(pid: number): string[] {
   try {

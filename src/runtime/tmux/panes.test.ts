@@ -20,6 +20,8 @@ const alive = line(
   "0",
   "5",
   "worker-p-t-1",
+  "/dev/pts/7",
+  "home-1",
   "a\ttitle",
 );
 
@@ -38,6 +40,7 @@ test("[TMUX-8] one line of the list is one agent's pane; a title may hold anythi
       changeKey: "1700000000,3,0,5",
       activeAt: 1_700_000_000_000,
       sessionName: "worker-p-t-1",
+      tty: "/dev/pts/7",
       title: "a\ttitle",
     },
   ]);
@@ -45,9 +48,17 @@ test("[TMUX-8] one line of the list is one agent's pane; a title may hold anythi
 
 test("[TMUX-5] sessions without our options, and panes that a person added, are not ours", () => {
   expect(
-    parsePanes(line("", "", "", "$1", "%1", "7", "9", "0", "", "", "0", "1", "0", "0", "0", "worker-p-t-1", "")),
+    parsePanes(
+      line("", "", "", "$1", "%1", "7", "9", "0", "", "", "0", "1", "0", "0", "0", "worker-p-t-1", "", "", ""),
+    ),
   ).toEqual([]);
   expect(parsePanes(alive.replace("\t1\t$0", "\t\t$0"))).toEqual([]);
+});
+
+test("[HOME-200] panes that name another home are not ours; those of earlier builds name none", () => {
+  expect(parsePanes(alive, "home-1")).toHaveLength(1);
+  expect(parsePanes(alive, "home-2")).toEqual([]);
+  expect(parsePanes(alive.replace("home-1", ""), "home-2")).toHaveLength(1);
 });
 
 test.each([
@@ -57,7 +68,27 @@ test.each([
   ["", "15", { code: null, signal: "SIGTERM" }],
   ["", "", null],
 ])("[PROC-12] exit status %j and signal %j", (status, signal, exit) => {
-  const dead = line("t-1", "l1", "1", "$0", "%0", "42", "9", "1", status, signal, "0", "1", "0", "0", "0", "n", "t");
+  const dead = line(
+    "t-1",
+    "l1",
+    "1",
+    "$0",
+    "%0",
+    "42",
+    "9",
+    "1",
+    status,
+    signal,
+    "0",
+    "1",
+    "0",
+    "0",
+    "0",
+    "n",
+    "/dev/pts/7",
+    "",
+    "t",
+  );
   expect(parsePanes(dead)[0]?.exit).toEqual(exit);
 });
 

@@ -22,6 +22,7 @@ export interface Pane {
   changeKey: string;
   activeAt: number;
   sessionName: string;
+  tty: string;
   title: string;
 }
 
@@ -29,6 +30,9 @@ export const sessionOption = "@holdfast-session";
 export const launchOption = "@holdfast-launch";
 /** Set on the agent's own pane: a person may have split the window. */
 export const agentPaneOption = "@holdfast-agent";
+
+/** The id of the home that made the session: a server may hold sessions of another home under the same socket name. */
+export const homeOption = "@holdfast-home";
 
 const fields = [
   sessionOption,
@@ -47,6 +51,8 @@ const fields = [
   "cursor_x",
   "cursor_y",
   "session_name",
+  "pane_tty",
+  homeOption,
   // Last, because an agent chooses it.
   "pane_title",
 ];
@@ -58,16 +64,16 @@ export type PaneList = { is: "known"; panes: Pane[] } | { is: "no-server" } | { 
 export async function listPanes(tmux: Tmux, deadlineMs?: number): Promise<PaneList> {
   const commands = [["list-panes", "-a", "-F", paneFormat]];
   const reply = await tmux.run(deadlineMs === undefined ? { commands } : { commands, deadlineMs });
-  if (reply.is === "ok") return { is: "known", panes: parsePanes(reply.stdout) };
+  if (reply.is === "ok") return { is: "known", panes: parsePanes(reply.stdout, tmux.home) };
   return reply.is === "refused" ? { is: "unknown", why: reply.message } : reply;
 }
 
 /** Panes without our options are somebody's own and are left alone. */
-export function parsePanes(text: string): Pane[] {
-  return text.split("\n").flatMap((line) => parsePane(line) ?? []);
+export function parsePanes(text: string, home: string | null = null): Pane[] {
+  return text.split("\n").flatMap((line) => parsePane(line, home) ?? []);
 }
 
-function parsePane(line: string): Pane | null {
+function parsePane(line: string, home: string | null): Pane | null {
   const parts = line.split(separator);
   const [
     session,
@@ -86,9 +92,13 @@ function parsePane(line: string): Pane | null {
     x,
     y,
     name,
+    tty,
+    maker = "",
   ] = parts;
   if (session === undefined || session === "" || launch === undefined || launch === "" || agent !== "1") return null;
-  if (sessionTarget === undefined || paneTarget === undefined || name === undefined) return null;
+  // Sessions of earlier builds do not name their home.
+  if (home !== null && maker !== "" && maker !== home) return null;
+  if (sessionTarget === undefined || paneTarget === undefined || name === undefined || tty === undefined) return null;
   return {
     session: asSessionId(session),
     launch: asLaunchId(launch),
@@ -102,6 +112,7 @@ function parsePane(line: string): Pane | null {
     changeKey: [active, history, x, y].join(","),
     activeAt: Number(active) * 1000,
     sessionName: name,
+    tty,
     title: parts.slice(fields.length - 1).join(separator),
   };
 }

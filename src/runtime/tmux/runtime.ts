@@ -1,13 +1,17 @@
 /** The tmux runtime: agents with a screen of their own, in a tmux server of ours. */
 import { join } from "node:path";
+import type { Cgroups } from "../../base/cgroup.ts";
 import { keepWritten } from "../../base/durable-file.ts";
+import { findTree } from "../../base/process-tree.ts";
 import type { Agents } from "../../ports/agents.ts";
 import type { Logger } from "../../ports/commands.ts";
-import type { SendResult, TerminalRuntime } from "../../ports/runtime.ts";
+import type { TerminalRuntime } from "../../ports/runtime.ts";
 import type { SessionId } from "../../protocol/ids.ts";
 import type { SessionState } from "../../protocol/session.ts";
+import { confirm } from "./confirm.ts";
 import { Hints } from "./hints.ts";
 import { LaunchFiles } from "./launch-files.ts";
+import { treeTarget } from "./identity.ts";
 import { launch } from "./launch.ts";
 import type { LaunchContext } from "./launch.ts";
 import { tmuxName } from "./names.ts";
@@ -28,6 +32,8 @@ import { Watches } from "./watch.ts";
 export interface TmuxRuntimeOptions {
   /** Our own server's socket name; two homes must never share one. */
   socketName: string;
+  /** The id of our home: sessions that another home made are not ours. */
+  home?: string;
   /** Where our config and starter are written. */
   configDirectory: string;
   launchesDirectory: string;
@@ -36,6 +42,8 @@ export interface TmuxRuntimeOptions {
   /** What agents start from, `HOLDFAST_HOME` included; secrets of the daemon must not be in it. */
   env: NodeJS.ProcessEnv;
   log?: Logger;
+  /** Where each launch gets a cgroup; none by default. */
+  cgroups?: Pick<Cgroups, "make">;
   /** argv before `tmux` where a server is started, such as `systemd-run --user --scope --quiet --`. */
   serverPrefix?: readonly string[];
   /** How long one call of tmux may take before its answer counts as unknown. */
@@ -67,6 +75,7 @@ export function openTmuxRuntime(options: TmuxRuntimeOptions): TerminalRuntime {
     env,
     starterPath,
     log: options.log ?? null,
+    cgroups: options.cgroups ?? { make: () => null },
     settle: { ...defaultSettle, ...options.settle },
   };
   const sendTimes = { ...defaultSendTimes, ...options.sendTimes };
@@ -85,6 +94,13 @@ export function openTmuxRuntime(options: TmuxRuntimeOptions): TerminalRuntime {
       return observed;
     },
     mayHaveLeft: (session) => files.has(session.id),
+    clear: (session) => files.has(session.id) && files.removeAll(session.id),
+    hasFiles: (id) => files.has(id),
+    clearDeleted: (wasDeleted) => clearDeleted(context, wasDeleted),
+    async running() {
+      const list = await listPanes(tmux);
+      return list.is === "known" ? list.panes.map(({ session }) => session) : [];
+    },
     async launch(request) {
       const result = await launch(context, request);
       if (!result.launched) return result;
@@ -95,8 +111,13 @@ export function openTmuxRuntime(options: TmuxRuntimeOptions): TerminalRuntime {
       return result;
     },
     /** One at a time for each session: two texts must not mix in one composer. */
-    send(session, prompt) {
-      const turn = afterwards(typing.get(session.id), () => send(context, session, prompt.text, sendTimes));
+    send(session, prompt, through) {
+      const turn = afterwards(typing.get(session.id), () => send(context, session, prompt, sendTimes, through));
+      typing.set(session.id, turn);
+      return turn;
+    },
+    confirm(session, prompt, options) {
+      const turn = afterwards(typing.get(session.id), () => confirm(context, session, prompt, options));
       typing.set(session.id, turn);
       return turn;
     },
@@ -122,6 +143,17 @@ export function openTmuxRuntime(options: TmuxRuntimeOptions): TerminalRuntime {
   };
 }
 
+async function clearDeleted({ tmux, files }: LaunchContext, wasDeleted: (id: SessionId) => boolean): Promise<void> {
+  const deleted = files.sessions().filter(wasDeleted);
+  const list = deleted.length === 0 ? null : await listPanes(tmux);
+  if (list === null || list.is === "unknown") return;
+  const shown = new Set(list.is === "known" ? list.panes.map(({ session }) => session) : []);
+  for (const id of deleted.filter((one) => !shown.has(one))) {
+    const left = await findTree(treeTarget({ id, run: { run: "none" } }, files, []));
+    if (left.length === 0) files.removeAll(id);
+  }
+}
+
 interface EarlyList {
   list: Promise<PaneList>;
   askedAt: number;
@@ -134,9 +166,9 @@ function fresh(early: EarlyList | null): Promise<PaneList> | null {
   return early !== null && process.uptime() - early.askedAt < earlySeconds ? early.list : null;
 }
 
-async function afterwards(before: Promise<unknown> | undefined, send: () => Promise<SendResult>): Promise<SendResult> {
+async function afterwards<T>(before: Promise<unknown> | undefined, then: () => Promise<T>): Promise<T> {
   await before?.catch(() => {});
-  return send();
+  return then();
 }
 
 async function capture(context: LaunchContext, session: SessionState, lines: number): Promise<string> {

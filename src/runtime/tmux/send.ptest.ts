@@ -1,10 +1,10 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { program, TmuxWorld } from "../../../test/agents/tmux-world.ts";
 import { until } from "../../../test/harness/until.ts";
 import type { TerminalAgent } from "../../ports/agents.ts";
-import type { Runtime } from "../../ports/runtime.ts";
+import type { Confirmation, SentPrompt, TerminalRuntime } from "../../ports/runtime.ts";
 import { asPromptId } from "../../protocol/ids.ts";
 import type { SessionState } from "../../protocol/session.ts";
 import type { SendTimes } from "./send.ts";
@@ -16,22 +16,23 @@ const prompt = (text: string): { promptId: ReturnType<typeof asPromptId>; text: 
 
 interface Composer {
   world: TmuxWorld;
-  runtime: Runtime;
+  runtime: TerminalRuntime;
   session: SessionState;
   /** What the agent took as prompts. */
   taken: () => string[];
 }
 
 /** For what arrives: a busy machine shows it late. */
-const patient: SendTimes = { arriveMs: 20_000, hookMs: 20_000, reactMs: 20_000 };
+const patient: SendTimes = { arriveMs: 20_000, hookMs: 20_000, reactMs: 20_000, restMs: 100 };
 /** For what never does. */
-const hasty: SendTimes = { arriveMs: 1000, hookMs: 1000, reactMs: 1000 };
+const hasty: SendTimes = { arriveMs: 1000, hookMs: 1000, reactMs: 1000, restMs: 100 };
 
 async function composer(
   world: TmuxWorld,
   env: Record<string, string> = {},
   over: Partial<TerminalAgent> = {},
   sendTimes = patient,
+  isDrawn = (screen: string): boolean => screen.includes("╭─"),
 ): Promise<Composer> {
   const runtime = world.open({ sendTimes });
   const log = join(world.directory, "taken");
@@ -41,7 +42,7 @@ async function composer(
     ...over,
   });
   const { session } = await world.up(runtime, planned);
-  await until("the composer", async () => (await runtime.capture(session, 50)).includes("╭─"));
+  await until("the composer", async () => isDrawn(await runtime.capture(session, 50)));
   const taken = (): string[] =>
     existsSync(log)
       ? readFileSync(log, "utf8")
@@ -102,13 +103,14 @@ test.each([
 
 test("[TMUX-11] delivery is confirmed by the agent's own hook where it has one", async () => {
   await using world = new TmuxWorld();
+  const hooked = { HOLDFAST_HOOKS: "{hooks}", COMPOSER_HOOKS: "{hooks}/hooks.jsonl" };
   const rule = {
     event: "UserPromptSubmit",
     activity: "working",
     idField: "session_id",
     promptField: "prompt",
   } as const;
-  const { runtime, session } = await composer(world, { COMPOSER_HOOKS: "{hooks}/hooks.jsonl" }, { hookRules: [rule] });
+  const { runtime, session } = await composer(world, hooked, { hookRules: [rule] });
   expect(await runtime.send(session, prompt("two\nlines"))).toEqual({ sent: "seen", by: "hook" });
 });
 
@@ -155,4 +157,231 @@ test("[TMUX-19] an open question is never typed into", async () => {
     why: expect.stringContaining("question"),
   });
   expect(readFileSync(keys, "utf8")).toBe("");
+});
+
+/** An agent whose input line is known, and that confirms prompts by a hook. */
+const known = {
+  input: { line: /╭─+╮ *\n│ >([^]*?)\n╰/g, empty: /^[\s│]*$/, clear: "C-u", keeps: /Queued \(press up/ },
+  hookRules: [{ event: "UserPromptSubmit", activity: null, promptField: "prompt" }],
+  screenRules: [
+    { where: "screen", pattern: /Choose how to go on/, activity: "needs_input", reason: "It asks how to go on" },
+  ],
+  confirmMs: 2000,
+} satisfies Partial<TerminalAgent>;
+const hooked = { HOLDFAST_HOOKS: "{hooks}", COMPOSER_HOOKS: "{hooks}/hooks.jsonl" };
+const anything = (): boolean => true;
+
+const sent = ({ session }: Composer, text: string, over: Partial<SentPrompt> = {}): SentPrompt => {
+  if (session.run.run !== "up") throw new Error("it is not up");
+  const { launch } = session.run;
+  return { ...prompt(text), launch, mark: 0, sentAt: Date.now(), asArgument: false, ...over };
+};
+
+const settled = (one: Composer, what: SentPrompt): Promise<Confirmation> =>
+  until("the prompt to be settled", async () => {
+    const now = await one.runtime.confirm(one.session, what, { finish: true });
+    return now.is === "waiting" ? null : now;
+  });
+
+test("[TMUX-200] nothing is typed before the agent has taken the terminal over and shows its empty input line", async () => {
+  await using world = new TmuxWorld();
+  const gate = join(world.directory, "gate");
+  const env = { ...hooked, COMPOSER_GATE: gate };
+  const { runtime, session, taken } = await composer(world, env, known, patient, anything);
+  for (let time = 0; time < 3; time += 1) {
+    expect(await runtime.send(session, prompt("early"))).toEqual({ sent: "not-now", why: "agent is starting" });
+  }
+  expect((await runtime.observe([session])).get(session.id)?.seen).toMatchObject({
+    value: { starting: true, activity: null },
+  });
+  // The kernel would have echoed it.
+  expect(await runtime.capture(session, 50)).toBe("");
+  writeFileSync(gate, "");
+  const result = await until("the agent to be ready", async () => {
+    const now = await runtime.send(session, prompt("once"));
+    return now.sent === "not-now" ? null : now;
+  });
+  expect(result).toEqual({ sent: "seen", by: "hook" });
+  expect(taken()).toEqual(["once"]);
+  expect((await runtime.observe([session])).get(session.id)?.seen).toMatchObject({ value: { starting: false } });
+});
+
+test("[TMUX-200] a terminal that echoes is not typed into, whatever stands on the screen", async () => {
+  await using world = new TmuxWorld();
+  const runtime = world.open({ sendTimes: patient });
+  const script = "printf '╭──╮\\n│ > │\\n╰──╯\\n'; exec cat";
+  const { session } = await world.up(runtime, world.sessionOf({ start: ["sh", "-c", script], ...known }));
+  await until("its screen", async () => (await runtime.capture(session, 5)).includes("╰"));
+  expect(await runtime.send(session, prompt("hello"))).toEqual({ sent: "not-now", why: "agent is starting" });
+  expect(await runtime.capture(session, 50)).not.toContain("hello");
+});
+
+test("[TMUX-200] a program that reads lines, and of which nothing is known, is typed into and its prompts are never confirmed", async () => {
+  await using world = new TmuxWorld();
+  const runtime = world.open({ sendTimes: patient });
+  const { session } = await world.up(runtime, world.sessionOf({ start: ["cat"] }));
+  expect(await runtime.send(session, prompt("hello"))).toEqual({ sent: "seen", by: "screen" });
+});
+
+test("[TMUX-200] a program that has not begun to read its terminal is not typed into, however long its screen is blank", async () => {
+  await using world = new TmuxWorld();
+  const gate = join(world.directory, "gate");
+  const { runtime, session, taken } = await composer(world, { COMPOSER_GATE: gate }, {}, patient, anything);
+  const begunBehindGate: boolean[] = [];
+  let looks = 0;
+  const result = await runtime.send(session, prompt("early"), {
+    begin: () => {
+      begunBehindGate.push(existsSync(gate));
+      return Promise.resolve(true);
+    },
+    wanted: () => {
+      looks += 1;
+      // Longer than a blank screen must rest.
+      if (looks === 30) writeFileSync(gate, "");
+      return true;
+    },
+  });
+  expect([result, begunBehindGate]).toEqual([{ sent: "seen", by: "screen" }, [true]]);
+  expect(taken()).toEqual(["early"]);
+});
+
+test("[TMUX-200] a program that takes its terminal over behind the echo of a prompt leaves it unconfirmed", async () => {
+  await using world = new TmuxWorld();
+  const runtime = world.open({ sendTimes: patient });
+  const script = "head -c 1 >/dev/null; stty raw -echo; printf drawn; exec cat >/dev/null";
+  const { session } = await world.up(runtime, world.sessionOf({ start: ["sh", "-c", script] }));
+  expect(await runtime.send(session, prompt("hello"))).toMatchObject({
+    sent: "doubtful",
+    why: expect.stringContaining("took its terminal over"),
+  });
+});
+
+test("[TMUX-201] a pane that dies under the paste does not take the tmux server with it", async () => {
+  await using world = new TmuxWorld();
+  const one = await composer(world, hooked, known);
+  const other = await world.up(one.runtime, world.sessionOf({ start: ["cat"] }));
+  const server = world.tmux("display-message", "-p", "#{pid}");
+  const begin = async (): Promise<boolean> => {
+    const { run } = one.session;
+    if (run.run === "up" && run.agent !== null) process.kill(run.agent.pid, "SIGKILL");
+    await until("the pane to be dead", () => world.tmux("list-panes", "-a", "-F", "#{pane_dead}").includes("1"));
+    return true;
+  };
+  const result = await one.runtime.send(one.session, prompt("hello"), { begin, wanted: () => true });
+  expect(result).toEqual({ sent: "not-now", why: "the agent does not run" });
+  expect(world.tmux("display-message", "-p", "#{pid}")).toBe(server);
+  expect(world.tmux("list-buffers")).toBe("");
+  expect((await one.runtime.observe([other.session])).get(other.session.id)?.seen).toMatchObject({
+    value: { agent: { alive: true } },
+  });
+});
+
+test("[TMUX-202] an Enter that became a line break is pressed again, and the prompt is confirmed once", async () => {
+  await using world = new TmuxWorld();
+  const env = { ...hooked, COMPOSER_ENTERS: "2" };
+  const { runtime, session, taken } = await composer(world, env, known, { ...patient, hookMs: 30_000 });
+  expect(await runtime.send(session, prompt("hello"))).toEqual({ sent: "seen", by: "hook" });
+  expect(taken().map((text) => text.trim())).toEqual(["hello"]);
+  expect(await runtime.send(session, prompt("next"))).toEqual({ sent: "seen", by: "hook" });
+  expect(taken().map((text) => text.trim())).toEqual(["hello", "next"]);
+});
+
+test("[TMUX-202] a prompt that the agent never takes is taken out of its line before the next one", async () => {
+  await using world = new TmuxWorld();
+  const env = { ...hooked, COMPOSER_ENTERS: "3" };
+  const one = await composer(world, env, known, { ...patient, hookMs: 60_000 });
+  const { runtime, session, taken } = one;
+  const result = await runtime.send(session, prompt("hello"));
+  expect(result).toMatchObject({ sent: "not-now", why: expect.stringContaining("taken out"), typed: true });
+  expect(await runtime.send(session, prompt("next"))).toEqual({ sent: "seen", by: "hook" });
+  expect(taken()).toEqual(["next"]);
+});
+
+test("[TMUX-202] text that a user typed is left alone, and nothing is joined to it", async () => {
+  await using world = new TmuxWorld();
+  const { runtime, session, taken } = await composer(world, hooked, known);
+  world.tmux("send-keys", "-t", "=worker-project-t-1:", "-l", "mine");
+  await until("the text", async () => (await runtime.capture(session, 50)).includes("mine"));
+  const why = "text that was not sent is in the agent's input line";
+  expect(await runtime.send(session, prompt("hello"))).toEqual({ sent: "not-now", why });
+  world.tmux("send-keys", "-t", "=worker-project-t-1:", "Enter");
+  await until("it to be sent", () => taken().length === 1);
+  expect(await runtime.send(session, prompt("hello"))).toEqual({ sent: "seen", by: "hook" });
+  expect(taken()).toEqual(["mine", "hello"]);
+});
+
+test("[TMUX-202] a prompt that a daemon left in the line is sent by the next one, and not typed again", async () => {
+  await using world = new TmuxWorld();
+  const one = await composer(world, hooked, known);
+  world.tmux("send-keys", "-t", "=worker-project-t-1:", "-l", "left over");
+  await until("the text", async () => (await one.runtime.capture(one.session, 50)).includes("left over"));
+  const next = { ...one, runtime: world.open({ sendTimes: patient }) };
+  expect(await settled(next, sent(next, "left over"))).toEqual({ is: "confirmed", by: "hook" });
+  expect(one.taken()).toEqual(["left over"]);
+});
+
+test("[TMUX-202] a prompt that is nowhere to be seen is doubtful, and not typed again", async () => {
+  await using world = new TmuxWorld();
+  const one = await composer(world, hooked, known);
+  expect(await settled(one, sent(one, "hello"))).toMatchObject({ is: "doubtful" });
+  expect(one.taken()).toEqual([]);
+});
+
+test("[TMUX-203] a command of the agent's own is typed and never confirmed; a prompt that ends in @word gets a blank", async () => {
+  await using world = new TmuxWorld();
+  const { runtime, session, taken } = await composer(world, hooked, known);
+  expect(await runtime.send(session, prompt("/clear"))).toEqual({ sent: "seen", by: "screen" });
+  expect(await runtime.send(session, prompt("see @file"))).toEqual({ sent: "seen", by: "hook" });
+  expect(taken()).toEqual(["/clear", "see @file "]);
+});
+
+test("[TMUX-202] a prompt that looks like an agent's list is sent, and so is the next one", async () => {
+  await using world = new TmuxWorld();
+  const lists = {
+    ...known,
+    input: { ...known.input, choices: /^ \d\. / },
+    screenRules: [{ where: "screen", pattern: /│ > \d\. /, activity: "needs_input", reason: "It asks to choose" }],
+  } satisfies Partial<TerminalAgent>;
+  const { runtime, session, taken } = await composer(world, { ...hooked, COMPOSER_ENTERS: "1" }, lists);
+  const text = "1. first\n\n2. second";
+  expect(await runtime.send(session, prompt(text))).toEqual({ sent: "seen", by: "hook" });
+  expect(await runtime.send(session, prompt("!ls"))).toMatchObject({ sent: "seen" });
+  expect(taken().map((one) => one.trim())).toEqual([text, "!ls"]);
+});
+
+test("[TMUX-204] a prompt that a busy agent keeps for later waits for as long as that takes", async () => {
+  await using world = new TmuxWorld();
+  const keeps = join(world.directory, "free");
+  const one = await composer(world, { ...hooked, COMPOSER_KEEPS: keeps }, known, { ...patient, hookMs: 200 });
+  const { runtime, session } = one;
+  expect(await runtime.send(session, prompt("later"))).toMatchObject({ sent: "pending" });
+  const long = sent(one, "later", { sentAt: Date.now() - 3_600_000 });
+  const waits = { is: "waiting", why: "the agent keeps it until its turn is over" };
+  await until("it to be kept", async () => (await runtime.capture(session, 50)).includes("Queued"));
+  expect(await runtime.confirm(session, long, { finish: true })).toEqual(waits);
+  writeFileSync(keeps, "");
+  expect(await settled(one, long)).toEqual({ is: "confirmed", by: "hook" });
+});
+
+test("[TMUX-205] a dialog in place of the input line is a question with a reason, and gets no key", async () => {
+  await using world = new TmuxWorld();
+  const dialog = join(world.directory, "dialog");
+  writeFileSync(dialog, "");
+  const env = { ...hooked, COMPOSER_DIALOG: dialog };
+  const isDialog = (screen: string): boolean => screen.includes("Choose how");
+  const { runtime, session, taken } = await composer(world, env, known, patient, isDialog);
+  expect(await runtime.send(session, prompt("hello"))).toMatchObject({
+    sent: "not-now",
+    why: "It asks how to go on (answer it first)",
+  });
+  expect((await runtime.observe([session])).get(session.id)?.seen).toMatchObject({
+    value: { activity: { activity: "needs_input", reason: "It asks how to go on" } },
+  });
+  rmSync(dialog);
+  const result = await until("the dialog to be over", async () => {
+    const now = await runtime.send(session, prompt("hello"));
+    return now.sent === "not-now" ? null : now;
+  });
+  expect(result).toEqual({ sent: "seen", by: "hook" });
+  expect(taken()).toEqual(["hello"]);
 });

@@ -97,7 +97,7 @@ async function watchResume(
       // It may say so and wait for a key instead of ending.
       if (isGone(agent, screen)) return failure(context, request, agent, pane);
       watch.sawScreen(pane, screen, Date.now());
-      if (watch.hooks.read() || watch.activity(pane, Date.now()) !== null) return null;
+      if (watch.hooks.read() || watch.said(pane, Date.now()) !== null) return null;
     }
     await delay(resumePollMs);
   }

@@ -20,6 +20,7 @@ test("[PROC-10] what sh reads from the run file is byte for byte what was meant"
   const text = runFileText({
     workspace: "/a b'c",
     umask: "0027",
+    cgroup: "/a b'c/cgroup.procs",
     env: { ODD: "a'b\n$HOME\n", "NOT-A-NAME": "x", UID: "7" },
     argv,
   });

@@ -9,14 +9,17 @@ set -u
 # The agent's own tmux commands must not reach the server that holds it.
 unset TMUX TMUX_PANE
 holdfast_workspace=/
+holdfast_cgroup=
 holdfast_launch_directory=$1
-# Sets holdfast_workspace, exports the environment, and makes the agent's argv the arguments.
+# Sets holdfast_workspace and holdfast_cgroup, exports the environment, and makes the agent's argv the arguments.
 # shellcheck disable=SC1091
 . "$holdfast_launch_directory/run"
 # Emptied once read: a sign that the launch got this far, and nothing secret stays on disk.
 : >"$holdfast_launch_directory/run"
+# All that the agent starts stays in this cgroup; without it the agent runs all the same.
+[ -z "$holdfast_cgroup" ] || { echo 0 >"$holdfast_cgroup"; } 2>/dev/null || :
 cd -- "$holdfast_workspace" || exit 126
-unset OLDPWD holdfast_launch_directory holdfast_workspace
+unset OLDPWD holdfast_launch_directory holdfast_workspace holdfast_cgroup
 exec "$@"
 `;
 
@@ -24,6 +27,8 @@ export interface RunFile {
   /** As `umask` takes it; null to leave the server's. */
   umask: string | null;
   workspace: string;
+  /** The file that moves who writes `0` to it into the launch's cgroup; null where there is none. */
+  cgroup: string | null;
   env: Readonly<Record<string, string>>;
   argv: readonly string[];
 }
@@ -35,6 +40,7 @@ const shellOwned = new Set(["UID", "EUID", "PPID", "SHELLOPTS", "BASHOPTS", "BAS
 /** The file that the starter reads: only assignments, `umask` and one `set --`, every value in single quotes. */
 export function runFileText(run: RunFile): string {
   const lines = [`holdfast_workspace=${quote(run.workspace)}`];
+  if (run.cgroup !== null) lines.push(`holdfast_cgroup=${quote(run.cgroup)}`);
   // The server keeps that of the daemon which started it.
   if (run.umask !== null) lines.push(`umask ${run.umask}`);
   for (const [name, value] of Object.entries(run.env)) {

@@ -2,6 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { identify } from "../../base/pid.ts";
 import { endTree } from "../../base/process-tree.ts";
+import { reach } from "../../base/test-points.ts";
 import type { StopResult } from "../../ports/runtime.ts";
 import type { SessionState } from "../../protocol/session.ts";
 import { treeTarget } from "./identity.ts";
@@ -43,6 +44,7 @@ export async function stop(
   if (after === null) return { remaining, exit, lastLines: lines };
   for (const one of after) await removeSession(context.tmux, one);
   await context.tmux.tidy();
+  await reach("terminal.ended");
   context.files.removeAll(session.id);
   return { remaining, exit, lastLines: lines };
 }

@@ -7,6 +7,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { makePrivateDirectory, keepWritten } from "../../base/durable-file.ts";
+import { startChild, whyNotStarted } from "../../base/start-child.ts";
 import { tmuxConfig } from "./config.ts";
 
 export type TmuxReply =
@@ -29,6 +30,8 @@ export interface TmuxCall {
 
 export interface TmuxOptions {
   socketName: string;
+  /** The id of our home. */
+  home?: string;
   configDirectory: string;
   env: NodeJS.ProcessEnv;
   /** argv before `tmux` when a server is started, such as a systemd scope that outlives our unit. */
@@ -47,6 +50,7 @@ const tidyPollMs = 5;
 const maxOutputBytes = 64 * 1024 * 1024;
 
 export class Tmux {
+  readonly home: string | null;
   readonly #socketName: string;
   readonly #config: string;
   readonly #env: Record<string, string>;
@@ -59,6 +63,7 @@ export class Tmux {
 
   constructor(options: TmuxOptions) {
     makePrivateDirectory(options.configDirectory);
+    this.home = options.home ?? null;
     this.#socketName = options.socketName;
     this.#config = join(options.configDirectory, "tmux.conf");
     this.#env = serverEnvironment(options.env);
@@ -81,10 +86,13 @@ export class Tmux {
     }
   }
 
-  /** Asked once: a newer tmux comes with a package manager, and the daemon's next start asks again. */
+  /** Asked until it is right: a newer tmux comes with a package manager, and the daemon's next start asks again. */
   async preflight(): Promise<string[]> {
     this.#problems ??= execute(["tmux", "-V"], this.#env, undefined, this.#deadlineMs).then(judgeVersion);
-    return this.#problems;
+    const problems = await this.#problems;
+    // What is wrong may pass: a machine without a free descriptor runs no tmux either.
+    if (problems.length > 0) this.#problems = undefined;
+    return problems;
   }
 
   /** tmux leaves its socket file when it ends with its last session; removed here once no server answers on it. */
@@ -100,7 +108,7 @@ export class Tmux {
       const askedAt = performance.now();
       const reply = await this.run({ commands: [["list-sessions", "-F", "#{session_id}"]], deadlineMs: tidyAnswerMs });
       if (reply.is === "no-server") {
-        const socket = join("/tmp", `tmux-${process.getuid?.() ?? 0}`, this.#socketName);
+        const socket = this.#socketPath();
         // The second is what tmux clients hold while one of them starts a server.
         for (const file of [socket, `${socket}.lock`]) rmSync(file, { force: true });
         return;
@@ -117,6 +125,10 @@ export class Tmux {
     return execute([...this.#command(), "wait-for", channel], this.#env, undefined, null, signal);
   }
 
+  #socketPath(): string {
+    return join("/tmp", `tmux-${process.getuid?.() ?? 0}`, this.#socketName);
+  }
+
   #command(): string[] {
     // -u: without it titles and screens lose every character that is not ASCII.
     return ["tmux", "-u", "-L", this.#socketName, "-f", this.#config];
@@ -129,7 +141,8 @@ export class Tmux {
   }
 
   attachArguments(sessionName: string): string[] {
-    return ["tmux", "-L", this.#socketName, "attach", "-t", `=${sessionName}`];
+    // By its path: in a shell that sets TMUX_TMPDIR the name alone would lead elsewhere.
+    return ["tmux", "-S", this.#socketPath(), "attach", "-t", `=${sessionName}`];
   }
 }
 
@@ -167,18 +180,25 @@ function serverEnvironment(env: NodeJS.ProcessEnv): Record<string, string> {
   return clean;
 }
 
-function execute(
+async function execute(
   argv: readonly string[],
   env: Record<string, string>,
   stdin: string | undefined,
   deadlineMs: number | null,
   signal?: AbortSignal,
 ): Promise<TmuxReply> {
-  return new Promise((resolve) => {
-    const [file, ...args] = argv;
-    // The directory of the first call becomes the server's own: it must not keep a worktree or a mount busy.
-    const input = stdin === undefined ? "ignore" : "pipe";
-    const child = spawn(file!, args, { env, cwd: "/", stdio: [input, "pipe", "pipe"] });
+  const [file, ...args] = argv;
+  // The directory of the first call becomes the server's own: it must not keep a worktree or a mount busy.
+  const input = stdin === undefined ? "ignore" : "pipe";
+  let child: ReturnType<typeof spawn>;
+  try {
+    child = await startChild(() => spawn(file!, args, { env, cwd: "/", stdio: [input, "pipe", "pipe"] }), {
+      forMs: deadlineMs ?? 0,
+    });
+  } catch (error) {
+    return { is: "unknown", why: `tmux could not be started: ${whyNotStarted(error)}` };
+  }
+  return await new Promise((resolve) => {
     const out: Buffer[] = [];
     const err: Buffer[] = [];
     let bytes = 0;

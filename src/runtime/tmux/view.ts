@@ -9,6 +9,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { identify, signalIdentity } from "../../base/pid.ts";
 import type { Identity } from "../../base/pid.ts";
 import type { TerminalView, ViewEnd, ViewRequest } from "../../ports/runtime.ts";
+import { whyNotStarted } from "../../base/start-child.ts";
 import { HoldfastError } from "../../protocol/error.ts";
 import type { LaunchId } from "../../protocol/ids.ts";
 import type { SessionState } from "../../protocol/session.ts";
@@ -44,12 +45,10 @@ export class Views {
     const panes = list.is === "known" ? list.panes : [];
     const pane = panes.find((each) => each.session === session.id && each.launch === launch && !each.dead);
     if (launch === null || pane === undefined) throw notShown(session, "its agent is not running");
-    const view = new View(
-      await startClient(this.#tmux, pane.sessionTarget, request),
-      launch,
-      this.#tmux,
-      pane.paneTarget,
-    );
+    const pty = await startClient(this.#tmux, pane.sessionTarget, request).catch((error: unknown) => {
+      throw error instanceof HoldfastError ? error : notShown(session, whyNotStarted(error));
+    });
+    const view = new View(pty, launch, this.#tmux, pane.paneTarget);
     this.#open.add(view);
     view.onGone(() => this.#open.delete(view));
     try {

@@ -143,7 +143,7 @@ function SessionItem({ session, onSelect }: { session: SessionJson; onSelect: ()
     >
       <span className="w-20 shrink-0 truncate font-mono text-xs text-dim">{session.id}</span>
       <span className="min-w-0 flex-1 truncate">{plainText(session.title)}</span>
-      <StatusPill status={session.status} />
+      <StatusPill of={session} />
     </Item>
   );
 }

@@ -20,7 +20,7 @@ const session = (id: string, over: Partial<SessionJson> = {}): SessionJson =>
   }) as SessionJson;
 const all = { project: null, query: "", sort: "name" } as const;
 
-test("[WEB-3] each session stands in the column of what it needs", () => {
+test("[WEB-3] [CORE-200] [CORE-201] each session stands in the column of what it needs", () => {
   const columns = arrange(
     [
       session("ma-1", { status: "needs_input" }),
@@ -29,12 +29,14 @@ test("[WEB-3] each session stands in the column of what it needs", () => {
       session("ma-4", { status: "stopped" }),
       session("ma-5", { status: "killed" }),
       session("ma-6", { status: "failed" }),
+      session("ma-7", { status: "idle", needsYou: true, reason: "its last turn failed" }),
+      session("ma-8", { status: "running", needsYou: false }),
     ],
     all,
   );
   expect(columns).toEqual({
-    you: ["ma-1", "ma-6"],
-    working: ["ma-2"],
+    you: ["ma-1", "ma-6", "ma-7"],
+    working: ["ma-2", "ma-8"],
     review: ["ma-3"],
     idle: ["ma-4"],
     ended: ["ma-5"],

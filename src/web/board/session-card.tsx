@@ -37,7 +37,7 @@ export const SessionCard = memo(function SessionCard({ id, withProject }: { id: 
           </span>
         </div>
         <div className="flex flex-wrap items-center gap-x-2 gap-y-1">
-          <StatusPill status={session.status} />
+          <StatusPill of={session} />
           {session.queued > 0 && <Queued count={session.queued} />}
           <span className="ml-auto text-xs text-dim tabular-nums">
             <Age of={session.lastActivityAt} />
@@ -77,7 +77,13 @@ function Words({ session }: { session: SessionJson }) {
   const newWords = lastLine !== null && lastLine !== "" && reason?.includes(lastLine) !== true;
   return (
     <>
-      {reason !== null && <p className="line-clamp-3 text-xs break-words text-dim">{plainText(reason)}</p>}
+      {reason !== null && (
+        <p
+          className={classes("line-clamp-3 text-xs break-words", session.needsYou === true ? "text-alert" : "text-dim")}
+        >
+          {plainText(reason)}
+        </p>
+      )}
       {newWords && (
         <p
           className={classes(

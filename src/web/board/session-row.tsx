@@ -21,7 +21,7 @@ export const SessionRow = memo(function SessionRow({ id, withProject }: { id: st
         className="relative grid grid-cols-[minmax(0,1fr)_auto_auto] items-center gap-x-3 border-b border-line px-3 py-1 hover:bg-sunken lg:grid-cols-[9rem_5.5rem_minmax(0,2fr)_minmax(0,1.5fr)_10rem_2.5rem_auto]"
       >
         <span className="col-start-1 row-start-2 flex items-center gap-2 lg:col-start-1 lg:row-start-1">
-          <StatusPill status={session.status} />
+          <StatusPill of={session} />
         </span>
         <span className="col-start-2 row-start-2 flex items-center justify-end gap-1.5 text-xs text-dim lg:col-start-2 lg:row-start-1 lg:justify-start">
           <KindSign kind={session.kind} />

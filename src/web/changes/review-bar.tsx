@@ -10,6 +10,13 @@ import { say } from "../ui/toast.tsx";
 import { CommentCard } from "./comment-card.tsx";
 import { composePrompt, editComment, mintId, removeComments, type Comment } from "./review.ts";
 
+function receiptWords({ disposition, reason }: { disposition: string; reason: string | null }): string {
+  if (disposition === "delivered") return "Sent to the agent.";
+  if (disposition === "typed") return "Typed into the agent's screen; this agent confirms nothing.";
+  if (disposition === "unconfirmed") return `It may not have arrived: ${reason ?? "see the session's screen."}`;
+  return `Queued: ${reason ?? "it waits."}`;
+}
+
 export interface ReviewBarProps {
   session: SessionJson;
   comments: readonly Comment[];
@@ -36,7 +43,7 @@ export function ReviewBar({ session, comments, onPick }: ReviewBarProps) {
       if (receipt.disposition === "refused") setFault(`Not sent: ${receipt.reason ?? "the session refused it."}`);
       else {
         removeComments(session.id, new Set(comments.map(({ id }) => id)));
-        say(receipt.disposition === "delivered" ? "Sent to the agent." : `Queued: ${receipt.reason ?? "it waits."}`);
+        say(receiptWords(receipt));
       }
     } catch (error) {
       setFault(`Not sent: ${sentenceOf(error)}`);

@@ -42,8 +42,15 @@ function NoProjects() {
   );
 }
 
+/** The project's own win over those of all projects that have the same name. */
+function agentsOf({ agents }: SettingsJson, project: string): SettingsJson["agents"] {
+  const own = agents.filter((agent) => agent.project === project);
+  const common = agents.filter((agent) => agent.project === undefined && !own.some(({ id }) => id === agent.id));
+  return [...common, ...own];
+}
+
 function Form({ settings }: { settings: SettingsJson }) {
-  const { projects, agents } = settings;
+  const { projects } = settings;
   const [draft, setDraft] = useState<Draft>(() => withKnownProject(recallDraft(), settings));
   const [busy, setBusy] = useState(false);
   const [fault, setFault] = useState<string | null>(null);
@@ -56,6 +63,7 @@ function Form({ settings }: { settings: SettingsJson }) {
   if (made !== null) return <Making id={made} onAgain={() => setMade(null)} />;
 
   const project = projects.find(({ id }) => id === draft.project)!;
+  const agents = agentsOf(settings, project.id);
   const agent = agents.find(({ id }) => id === (draft.agent === "" ? project.agent : draft.agent));
   const known = preflight.is === "known" ? preflight.answer : null;
   const blocked = known !== null && known.problems.length > 0;

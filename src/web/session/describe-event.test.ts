@@ -37,7 +37,7 @@ test("[WEB-29] the log tells pull requests, issues, reactions and notifications 
 
 test("[WEB-72] the log tells in words what became of a prompt, a conversation and a question", () => {
   expect(line("prompt.sent", { promptId: "p", seenBy: "in" })).toBe("Prompt reached the agent");
-  expect(line("prompt.sent", { promptId: "p", seenBy: "hook" })).toBe("Prompt reached the agent, seen by hook");
+  expect(line("prompt.sent", { promptId: "p", seenBy: "hook" })).toBe("Prompt reached the agent, which confirmed it");
   expect(line("prompt.moved", { promptId: "p", position: 0, by: "person" })).toBe("Prompt moved to place 1 by you");
   expect(line("prompt.refused", { promptId: "p", reason: "it is gone" })).toBe("Prompt refused: it is gone");
   expect(line("chat.opened", { agentSessionId: "c", how: "load" })).toBe("Conversation c opened again");

@@ -30,6 +30,8 @@ function known(event: EventJson): string | null {
       return `Wanted ${(event["want"] as { want?: string } | undefined)?.want ?? "?"}${by}`;
     case "session.renamed":
       return `Renamed${by}: ${text("title")}`;
+    case "session.copied":
+      return `Left to the original home ${text("original")}`;
     case "session.converted":
       return `Made a ${text("kind")} session${by}`;
     case "workspace.ready":
@@ -38,6 +40,8 @@ function known(event: EventJson): string | null {
       return `Worktree moved to the trash as ${text("trash")}`;
     case "workspace.gone":
       return `Worktree gone: ${text("reason")}`;
+    case "workspace.failed":
+      return `Worktree could not be created: ${text("reason")}`;
     case "workspace.restored":
       return `Worktree back at ${text("path")}`;
     case "launch.started":
@@ -146,7 +150,13 @@ function known(event: EventJson): string | null {
 }
 
 /** How the daemon knows that a prompt arrived; its place in the agent's input and its arguments need no words. */
-const seenWords: Record<string, string> = { in: "", argument: "" };
+const seenWords: Record<string, string> = {
+  in: "",
+  argument: "",
+  hook: ", which confirmed it",
+  transcript: ", which has it in its transcript",
+  screen: "'s screen, which is all that this agent shows of it",
+};
 
 const actionWords: Record<string, string> = {
   "send-to-agent": "the agent is told",

@@ -34,7 +34,7 @@ export function SessionHeader({ session }: { session: SessionJson }) {
         <VerbMenu session={session} />
       </div>
       <div className="flex min-w-0 items-center gap-2 pl-1" role="status" aria-live="polite">
-        <StatusPill status={session.status} className="shrink-0" />
+        <StatusPill of={session} className="shrink-0" />
         <span className="min-w-0 flex-1 truncate text-dim" title={session.reason ?? question(session) ?? undefined}>
           {session.reason ?? question(session) ?? <Since session={session} />}
         </span>

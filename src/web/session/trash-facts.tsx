@@ -21,6 +21,7 @@ export function TrashFacts({ entry }: { entry: TrashJson }) {
       ),
     ],
     ["In the trash for", <Age key="age" of={entry.trashedAt} />],
+    ...(entry.keptUntil === undefined ? [] : [["Kept until", entry.keptUntil] satisfies [string, string]]),
   ];
   return (
     <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1">

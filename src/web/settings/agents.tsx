@@ -6,9 +6,9 @@ export function Agents({ agents }: { agents: SettingsJson["agents"] }) {
   return (
     <Section id="agents" title="Agents" note="Those that are built in, and those of holdfast.yaml.">
       <ul className="flex flex-col gap-2">
-        {agents.map(({ id, name, kinds, installed, command, reason }) => (
+        {agents.map(({ id, name, kinds, installed, command, reason, project }) => (
           <Row
-            key={id}
+            key={`${project ?? ""}/${id}`}
             action={
               <span className={installed ? "text-xs text-good" : "text-xs text-dim"}>
                 {installed ? "installed" : "not installed"}
@@ -17,7 +17,10 @@ export function Agents({ agents }: { agents: SettingsJson["agents"] }) {
           >
             <p className="flex flex-wrap items-baseline gap-x-2">
               <span className="font-medium">{name}</span>
-              <span className="text-xs text-dim">{kinds.join(", ")}</span>
+              <span className="text-xs text-dim">
+                {kinds.join(", ")}
+                {project === undefined ? "" : `, project ${project}`}
+              </span>
             </p>
             <p className="truncate font-mono text-xs text-dim" title={command}>
               {command}

@@ -3,7 +3,7 @@ import { createClient, pathOf, type CallableRoute, type CallOptions } from "../.
 import { createFetchTransport } from "../../client/fetch-transport.ts";
 import { HoldfastError } from "../../protocol/error.ts";
 import { routes } from "../../protocol/http.ts";
-import type { Answers } from "../../protocol/wire.ts";
+import type { Answers } from "../../protocol/answers.ts";
 import { forgetToken, token } from "./login.ts";
 import { live } from "./live.ts";
 

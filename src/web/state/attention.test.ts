@@ -13,9 +13,8 @@ test("[WEB-23] a person is called for a question, a failure and the end of a tur
   expect(texts({ status: "working" }, { status: "needs_input", reason: "It asks." })).toEqual(["It asks."]);
   expect(texts({ status: "working" }, { status: "failed", reason: "It crashed." })).toEqual(["Failed: It crashed."]);
   expect(texts({ status: "working" }, { status: "idle" })).toEqual(["Finished its turn."]);
-  expect(texts({ status: "working" }, { status: "idle", reason: "its last turn failed" })).toEqual([
-    "Idle: its last turn failed.",
-  ]);
+  // A failed turn is the daemon's notification, so that it calls once.
+  expect(texts({ status: "working" }, { status: "idle", reason: "its last turn failed", needsYou: true })).toEqual([]);
   expect(texts({ status: "working" }, { status: "pr_open" })).toEqual(["Finished its turn."]);
 
   expect(texts(undefined, { status: "starting" })).toEqual([]);

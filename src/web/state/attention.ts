@@ -48,7 +48,7 @@ function reasonToCall(before: SessionJson | undefined, after: SessionJson): stri
   if (before === undefined || !busy.has(before.status) || before.status === "starting") return null;
   const need = needOf(after);
   if (after.status === "stuck") return "Has said nothing for a long time.";
-  if (after.status === "idle" && after.reason !== null) return `Idle: ${after.reason}.`;
+  // The daemon notifies of a failed turn itself, as the project's reactions are configured.
   return need === "idle" || need === "review" ? "Finished its turn." : null;
 }
 

@@ -27,6 +27,7 @@ const byStatus: Record<Status, Need> = {
   approved: "review",
   mergeable: "review",
   merged: "review",
+  running: "working",
   idle: "idle",
   stopped: "idle",
   snoozed: "idle",
@@ -37,7 +38,7 @@ const byStatus: Record<Status, Need> = {
 };
 
 export function needOf(session: SessionJson): Need {
-  return byStatus[session.status];
+  return session.needsYou === true ? "you" : byStatus[session.status];
 }
 
 export type Tone = "alert" | "busy" | "good" | "calm" | "over";
@@ -56,6 +57,7 @@ const tones: Record<Status, Tone> = {
   approved: "good",
   mergeable: "good",
   merged: "good",
+  running: "calm",
   idle: "calm",
   stopped: "calm",
   snoozed: "calm",

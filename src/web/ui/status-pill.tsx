@@ -10,8 +10,15 @@ const looks: Record<Tone, string> = {
   over: "bg-sunken text-dim",
 };
 
-export function StatusPill({ status, className }: { status: Status; className?: string }) {
-  const tone = toneOf(status);
+export function StatusPill({
+  of: { status, needsYou },
+  className,
+}: {
+  of: { status: Status; needsYou?: boolean | undefined };
+  className?: string;
+}) {
+  // An idle agent whose last turn failed needs the user as much as one that asks.
+  const tone = needsYou === true ? "alert" : toneOf(status);
   return (
     <span
       data-status={status}

@@ -1,15 +1,7 @@
 /** For tests of commands on chat sessions: what a daemon answers to them. */
 import { sessionOf } from "../../test-support/stand-in.ts";
+import * as answers from "../commands.fixture.ts";
 
 export const chat = (id: string, more = {}) => sessionOf({ id, kind: "chat", ...more });
-export const verbAnswer = (id: string, more = {}) => ({
-  session: chat(id),
-  remaining: [],
-  done: true,
-  notes: [],
-  ...more,
-});
-export const refused = (message: string, hint: string | null = null) => ({
-  status: 409,
-  answer: { error: { code: "conflict", message, hint } },
-});
+export const verbAnswer = (id: string, more = {}) => answers.verbAnswer(id, { session: chat(id), ...more });
+export const refused = (message: string, hint: string | null = null) => answers.failure(409, "conflict", message, hint);

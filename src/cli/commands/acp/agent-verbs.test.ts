@@ -89,7 +89,7 @@ describe("[CLI-23] verbs on chat agents", () => {
       ],
       [
         { cancelled: true, stopReason: "end_turn", reason: null },
-        { code: 0, out: "Turn ended: end_turn.", err: "" },
+        { code: 0, out: "Turn finished.", err: "" },
       ],
       [
         { cancelled: false, stopReason: null, reason: "Not yet." },

@@ -1,5 +1,6 @@
 import { chatArgument, type CommandEntry, jsonOption } from "../../entry-types.ts";
 import { clean } from "../../render/text.ts";
+import { stopWords } from "../../render/transcript.ts";
 import { verbFailure } from "../../verb.ts";
 
 export const command: CommandEntry = {
@@ -16,7 +17,8 @@ export const command: CommandEntry = {
       if (input.flag("json")) context.json(answer);
       else if (!cancelled) context.err(clean(reason ?? "The turn was not cancelled."));
       else if (stopReason === null || stopReason === "cancelled") context.out("Turn cancelled.");
-      else context.out(`Turn ended: ${clean(stopReason)}.`);
+      else if (stopReason === "end_turn") context.out("Turn finished.");
+      else context.out(`Turn ended: ${clean(stopWords(stopReason))}.`);
       return cancelled ? 0 : 1;
     } catch (error) {
       throw await verbFailure(context, "cancel the turn of", id, error);

@@ -25,7 +25,7 @@ describe("[CLI-21] history", () => {
     expect(all.out.split("\n").filter((line) => line.startsWith("> ")).length).toBe(400);
     const before = asked.length;
     expect((await run(["acp", "history", "ma-1", "-n", "2"])).out).toBe(
-      "> ask 399\n01234\n[end_turn]\n\n> ask 400\n01234\n[end_turn]",
+      "> ask 399\n01234\n[turn finished]\n\n> ask 400\n01234\n[turn finished]",
     );
     expect(asked.length - before).toBe(2);
     const events = JSON.parse((await run(["acp", "history", "ma-1", "-n", "1", "--json"])).out) as { type: string }[];

@@ -1,39 +1,52 @@
 import { mkdirSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { writeDurable } from "../../../base/durable-file.ts";
+import { namedVariables } from "../../../config/pass-env.ts";
 import type { Context } from "../../context.ts";
-import type { CommandEntry } from "../../entry-types.ts";
+import { type CommandEntry, jsonOption } from "../../entry-types.ts";
 import { findDaemon } from "../../find-daemon.ts";
 import type { Input } from "../../input.ts";
 import { choosePassphrase, readStartOptions, startOptions } from "../../launch-plan.ts";
-import { describeService, runAll } from "../../service.ts";
+import { describeService, runAll, sayRan } from "../../service.ts";
 
 export const command: CommandEntry = {
-  options: [...startOptions, { long: "print", description: "only print the file" }],
+  options: [...startOptions, { long: "print", description: "only print the file" }, jsonOption],
   examples: [
     ["start at login, by systemd or launchd", "holdfast service install"],
     ["look at it first", "holdfast service install --print"],
   ],
   notes: "Stopping or restarting the service ends the daemon and nothing else: agents keep running.",
   daemon: "alone",
-  async run(context, input) {
+  async run(shown, input) {
+    const json = input.flag("json");
+    const context: Context = json ? { ...shown, out: () => undefined } : shown;
     const service = describeService(context, startArguments(context, input));
+    const { manager, file, text } = service;
     if (input.flag("print")) {
-      context.out(service.text.trimEnd());
+      if (json) context.json({ manager, file, text });
+      else context.out(text.trimEnd());
       return 0;
     }
     mkdirSync(dirname(service.file), { recursive: true });
     writeDurable(service.file, service.text, 0o644);
     context.out(`Wrote ${service.file}`);
     for (const line of service.advice) context.out(line);
+    const { missingInService } = await import("../../doctor/environment.ts");
+    const named = await namedVariables(context.paths);
+    for (const line of missingInService(context.env, named, service.manager)) context.out(line);
     const found = findDaemon(context.paths);
     if (found.daemon !== "none" && !(found.daemon === "running" && found.file.managedBy === service.manager)) {
       context.out("Holdfast is running already. To hand it over to the service (sessions keep running):");
       context.out("  holdfast stop");
-      for (const line of service.enable) context.out(`  ${line.join(" ")}`);
+      const left = service.enable.map((line) => line.join(" "));
+      for (const line of left) context.out(`  ${line}`);
+      if (json) context.json({ manager, file, ran: [], left: ["holdfast stop", ...left] });
       return 0;
     }
-    return runAll(context, service.enable) ? 0 : 1;
+    const done = runAll(service.enable);
+    if (json) context.json({ manager, file, ran: done.ran, left: done.failed?.left ?? [] });
+    else sayRan(context, done);
+    return done.failed === null ? 0 : 1;
   },
 };
 

@@ -1,25 +1,37 @@
 import { existsSync, rmSync } from "node:fs";
-import type { CommandEntry } from "../../entry-types.ts";
+import type { Context } from "../../context.ts";
+import { type CommandEntry, jsonOption } from "../../entry-types.ts";
 import { describeService, runAll } from "../../service.ts";
 
 export const command: CommandEntry = {
-  options: [{ long: "print", description: "only print what would be done" }],
-  examples: [["do not start at login any more", "holdfast service uninstall"]],
+  options: [{ long: "print", description: "only print what would be done" }, jsonOption],
+  examples: [["no longer start at login", "holdfast service uninstall"]],
   notes: "Ends the daemon if the service runs it; sessions keep running. Nothing else is removed.",
   daemon: "alone",
-  async run(context, input) {
-    const service = describeService(context, []);
-    if (!existsSync(service.file)) {
+  async run(shown, input) {
+    const json = input.flag("json");
+    const context: Context = json ? { ...shown, out: () => undefined } : shown;
+    const { manager, file, disable } = describeService(context, []);
+    if (!existsSync(file)) {
+      if (json) context.json({ manager, file, removed: false, ran: [], note: null });
       context.out("No service is installed.");
       return 0;
     }
     if (input.flag("print")) {
-      context.out([...service.disable.map((line) => line.join(" ")), `rm ${service.file}`].join("\n"));
+      const lines = [...disable.map((line) => line.join(" ")), `rm ${file}`];
+      if (json) context.json({ manager, file, removed: false, ran: [], left: lines, note: null });
+      context.out(lines.join("\n"));
       return 0;
     }
-    const ran = runAll(context, service.disable);
-    rmSync(service.file);
-    context.out(`Removed ${service.file}`);
-    return ran ? 0 : 1;
+    const { ran, failed } = runAll(disable);
+    rmSync(file);
+    for (const line of ran) context.out(`Ran: ${line}`);
+    context.out(`Removed ${file}`);
+    // Without a bus (a container, a bare ssh session) there is no manager that could still run it.
+    const note =
+      failed === null ? null : `${manager} could not be asked to stop it (${failed.why}); the file is removed.`;
+    if (note !== null) context.out(note);
+    if (json) context.json({ manager, file, removed: true, ran, note });
+    return 0;
   },
 };

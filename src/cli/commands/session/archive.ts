@@ -1,15 +1,12 @@
-import { type CommandEntry, jsonOption, noWaitOption, sessionArgument } from "../../entry-types.ts";
-import { runVerb, sayNotes } from "../../verb.ts";
+import { type CommandEntry, jsonOption, noWaitOption } from "../../entry-types.ts";
+import { sessionsArgument, verbOnAll } from "../../several.ts";
 
 export const command: CommandEntry = {
-  arguments: [sessionArgument],
+  arguments: [sessionsArgument],
   options: [noWaitOption, jsonOption],
-  examples: [["put it away", "holdfast session archive ma-12"]],
+  examples: [["archive it", "holdfast session archive ma-12"]],
   notes:
     "Its processes end; worktree and conversation are kept. The next prompt, or holdfast session unarchive, brings it back.",
   daemon: "starts",
-  async run(context, input) {
-    const answer = await runVerb(context, input, "archive", { done: "archived", recorded: "will be archived" });
-    sayNotes(context, input, answer);
-  },
+  run: (context, input) => verbOnAll(context, input, "archive", { done: "archived", recorded: "will be archived" }),
 };

@@ -2,6 +2,7 @@ import { type CommandEntry, jsonOption, projectOption } from "../../entry-types.
 import { requireProject } from "../../projects.ts";
 import { cleanupLines } from "../../render/cleanup.ts";
 import { compareNaturally } from "../../render/text.ts";
+import { leaveDirectory } from "../../verb.ts";
 
 export const command: CommandEntry = {
   options: [
@@ -22,6 +23,7 @@ export const command: CommandEntry = {
     if (project !== undefined) await requireProject(context, project);
     const dryRun = input.flag("dry-run");
     const body = { dryRun, dead: input.flag("dead"), ...(project === undefined ? {} : { project }) };
+    if (!dryRun) leaveDirectory();
     const lines = (await context.call("cleanup", { body })).toSorted((a, b) => compareNaturally(a.session, b.session));
     if (input.flag("json")) context.json(lines);
     else context.out(cleanupLines(lines, dryRun).join("\n"));

@@ -12,11 +12,11 @@ export const command: CommandEntry = {
     jsonOption,
   ],
   examples: [
-    ["go on in the agent's own screen", "holdfast session convert ma-12 --kind terminal"],
-    ["begin anew as a chat", "holdfast session convert ma-12 --kind chat --fresh"],
+    ["continue in the agent's own screen", "holdfast session convert ma-12 --kind terminal"],
+    ["begin a new conversation as a chat", "holdfast session convert ma-12 --kind chat --fresh"],
   ],
   notes:
-    "Ends one side fully, then starts the other in the same worktree and conversation, where the agent can do that\n(claude, codex, opencode). With --fresh the agent is told to delete its conversation: that cannot be undone.",
+    "Ends one side completely, then starts the other in the same worktree and conversation, where the agent supports that\n(claude, codex, opencode). With --fresh the agent is asked to delete its conversation: that cannot be undone.\nIf you stop or kill the session meanwhile, that holds and the conversion is dropped (exit 1).",
   daemon: "starts",
   async run(context, input) {
     const kind = input.text("kind");

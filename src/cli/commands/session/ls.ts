@@ -1,5 +1,6 @@
 import { type CommandEntry, jsonOption, projectOption } from "../../entry-types.ts";
 import { chooseSessions, sessionLines } from "../../render/sessions.ts";
+import { cut } from "../../render/width.ts";
 
 export const command: CommandEntry = {
   options: [
@@ -22,6 +23,10 @@ export const command: CommandEntry = {
     }
     const options = { all: input.flag("all"), includeTerminated: input.flag("include-terminated") };
     if (input.flag("json")) context.json(chooseSessions(sessions, options).shown);
-    else context.out(sessionLines(sessions, options, context.paint, context.now()).join("\n"));
+    else {
+      const columns = context.terminalSize()?.columns ?? Infinity;
+      const lines = sessionLines(sessions, options, context.paint, context.now());
+      context.out(lines.map((line) => cut(line, columns)).join("\n"));
+    }
   },
 };

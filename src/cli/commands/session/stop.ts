@@ -1,14 +1,14 @@
-import { type CommandEntry, jsonOption, noWaitOption, sessionArgument } from "../../entry-types.ts";
-import { runVerb, sayNotes } from "../../verb.ts";
+import { type CommandEntry, jsonOption, noWaitOption } from "../../entry-types.ts";
+import { sessionsArgument, verbOnAll } from "../../several.ts";
 
 export const command: CommandEntry = {
-  arguments: [sessionArgument],
+  arguments: [sessionsArgument],
   options: [noWaitOption, jsonOption],
-  examples: [["end it politely for now", "holdfast session stop ma-12"]],
+  examples: [
+    ["stop it gracefully for now", "holdfast session stop ma-12"],
+    ["several at once", "holdfast session stop ma-12 ma-13"],
+  ],
   notes: "Worktree and conversation are kept. The next prompt, or holdfast session restore, brings it back.",
   daemon: "starts",
-  async run(context, input) {
-    const answer = await runVerb(context, input, "stop", { done: "stopped", recorded: "will be stopped" });
-    sayNotes(context, input, answer);
-  },
+  run: (context, input) => verbOnAll(context, input, "stop", { done: "stopped", recorded: "will be stopped" }),
 };

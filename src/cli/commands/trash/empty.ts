@@ -1,14 +1,13 @@
 import { HoldfastError } from "../../../protocol/error.ts";
+import { isOlder } from "../../../protocol/trash-age.ts";
 import { type CommandEntry, jsonOption, yesOption } from "../../entry-types.ts";
 import { trashLines } from "../../render/trash.ts";
 import { count } from "../../render/text.ts";
 
-const dayMs = 24 * 3_600_000;
-
 export const command: CommandEntry = {
   arguments: [{ name: "id", description: "only this one", optional: true, completes: "trash" }],
   options: [
-    { long: "older-than", value: "days", description: "only what has been there for longer" },
+    { long: "older-than", value: "days", description: "only what has been there for more counted days" },
     yesOption,
     jsonOption,
   ],
@@ -16,7 +15,9 @@ export const command: CommandEntry = {
     ["remove what is older than a week", "holdfast trash empty --older-than 7"],
     ["remove one", "holdfast trash empty ma-12"],
   ],
-  notes: "This is the one command that removes work for good. It asks first.",
+  notes:
+    "This is the one command that deletes work. It asks first. --older-than counts the days on which a daemon ran, as the " +
+    "automatic removal does: a wrong clock removes nothing.",
   daemon: "starts",
   async run(context, input) {
     const [id] = input.args;
@@ -24,11 +25,10 @@ export const command: CommandEntry = {
     if (days !== undefined && !/^\d{1,4}$/.test(days)) {
       throw new HoldfastError("usage", `--older-than must be a number of days, not ${days}.`);
     }
-    const before = context.now() - Number(days ?? 0) * dayMs;
     const entries = (await context.call("trash")).filter(
       (entry) =>
         (id === undefined || entry.id === id || entry.session === id) &&
-        (days === undefined || Date.parse(entry.trashedAt ?? "") < before),
+        (days === undefined || isOlder(entry.days ?? 0, Number(days))),
     );
     if (id !== undefined && entries.length === 0) {
       throw new HoldfastError("not-found", `Nothing in the trash is called ${id}.`, { hint: "See holdfast trash ls." });

@@ -1,0 +1,104 @@
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { HoldfastError } from "../../protocol/error.ts";
+import { withOwnPath } from "../call-spawn.ts";
+import { checkScreens } from "./machine.ts";
+import { droppedVariables, judgeDropped, judgeVariables, missingInService } from "./environment.ts";
+import { checkAgents, judgeConfigured } from "./tools.ts";
+
+const restart = "run `holdfast restart` in a shell that has it";
+
+test("[ENV-202] what the configuration names and the daemon lacks is reported, with the way to change that", () => {
+  const named = [
+    { name: "MY_TOKEN", file: "/r/holdfast.yaml" },
+    { name: "OTHER", file: "/c.yaml" },
+    { name: "ACME_*", file: "/c.yaml" },
+    { name: "HAS", file: "/c.yaml" },
+  ];
+  const found = judgeVariables({ MY_TOKEN: "secret" }, { variables: ["HAS", "PATH"] }, named, restart);
+  expect(found.map(({ level, message, fix }) => [level, message, fix])).toEqual([
+    [
+      "warn",
+      "The running daemon does not have MY_TOKEN, which /r/holdfast.yaml names.",
+      "Run `holdfast restart` in a shell that has it",
+    ],
+    [
+      "warn",
+      "The running daemon does not have OTHER, which /c.yaml names.",
+      "Set OTHER, then run `holdfast restart` in a shell that has it",
+    ],
+  ]);
+  expect(JSON.stringify(found)).not.toContain("secret");
+});
+
+test("[ENV-202] what was exported for agents after the daemon started is reported", () => {
+  const env = { ANTHROPIC_API_KEY: "x", ACME_TOKEN: "x", PATH: "/bin", LANG: "C", MY_TOKEN: "x" };
+  const [found, ...more] = judgeVariables(env, { variables: [] }, [{ name: "ACME_*", file: "f" }], restart);
+  expect(found?.message).toBe("Set in this shell, but not when the daemon started: ACME_TOKEN, ANTHROPIC_API_KEY");
+  expect(more).toEqual([]);
+  // A daemon of an earlier build does not report what it has.
+  expect(judgeVariables(env, {}, [{ name: "MY_TOKEN", file: "f" }], restart)).toEqual([]);
+});
+
+test("[ENV-202] what no agent gets is named, without marks of other programs and without values", () => {
+  const env = {
+    MY_REGISTRY_TOKEN: "secret",
+    CLAUDE_CODE_ENABLE_TELEMETRY: "1",
+    CLAUDE_CODE_ENTRYPOINT: "cli",
+    npm_config_token: "x",
+    ANTHROPIC_API_KEY: "x",
+    HOLDFAST_TRACKER_TOKEN: "x",
+    ACME_TOKEN: "x",
+    EDITOR: "vi",
+  };
+  const named = [{ name: "ACME_*", file: "f" }];
+  expect(droppedVariables(env, named)).toEqual(["CLAUDE_CODE_ENABLE_TELEMETRY", "MY_REGISTRY_TOKEN"]);
+  expect(JSON.stringify(judgeDropped(env, named))).not.toContain("secret");
+  expect(judgeDropped({ EDITOR: "vi" }, [])).toEqual([]);
+});
+
+test("[ENV-202] `service install` names what the service does not get", () => {
+  const env = { ANTHROPIC_API_KEY: "secret", MY_TOKEN: "x", ACME_A: "x", PATH: "/bin", LANG: "C" };
+  const lines = missingInService(env, [{ name: "ACME_*", file: "f" }], "systemd");
+  expect(lines[0]).toBe("The service does not get these variables of your shell: ACME_A, ANTHROPIC_API_KEY");
+  expect(lines.join("\n")).not.toContain("secret");
+  expect(missingInService({ PATH: "/bin" }, [], "launchd")).toEqual([]);
+});
+
+test("[ENV-203] a program that only the shell finds is installed, but not for the daemon", () => {
+  const [claude] = checkAgents({ PATH: "" }, { PATH: "" }).filter(({ check }) => check === "agent claude");
+  expect(claude?.level).toBe("info");
+  // Any program will do that this system has under an agent's name; sh stands for it in the sentence below.
+  const error = new HoldfastError("preflight-failed", "sh was not found on PATH. Install it.\nOnly 3 MB are free.", {
+    hint: "Nothing was created.",
+  });
+  const explained = withOwnPath(error, { PATH: "/bin" }) as HoldfastError;
+  expect([explained.code, explained.message, explained.hint]).toEqual([
+    "preflight-failed",
+    "sh is not on the daemon's PATH. This shell finds it at /bin/sh: the daemon was started with another PATH.\nOnly 3 MB are free.",
+    "Run `holdfast restart` here, then spawn again. Sessions keep running. Nothing was created.",
+  ]);
+  expect(withOwnPath(error, { PATH: "/nonexistent" })).toBe(error);
+  expect(withOwnPath(new Error("x"), { PATH: "/bin" })).toBeInstanceOf(Error);
+});
+
+test("[ENV-203] agents of configuration files are reported as the daemon finds them", () => {
+  const agent = { name: "x", kinds: [], installed: true, command: "mine" };
+  const found = judgeConfigured([
+    { ...agent, id: "claude", reason: "claude was not found on PATH." },
+    { ...agent, id: "mine", reason: null },
+    { ...agent, id: "claude", reason: "x was not found on PATH.", project: "app" },
+  ]);
+  expect(found.map(({ check, level, message }) => [check, level, message])).toEqual([
+    ["agent mine", "ok", "mine"],
+    ["agent claude of app", "warn", "x was not found on PATH."],
+  ]);
+});
+
+test("[DOC-200] the package that terminals are shown through is looked for beside the program", () => {
+  expect(checkScreens({ dist: join(import.meta.dirname, "../../../dist") }).level).toBe("ok");
+  expect(checkScreens({ dist: "/nonexistent/dist" })).toMatchObject({
+    level: "warn",
+    message: "The package @lydell/node-pty is missing: the dashboard cannot show terminals.",
+  });
+});

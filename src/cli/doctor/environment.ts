@@ -1,0 +1,144 @@
+/** Whether the daemon, and through it agents, have what the user's shell has: PATH, and variables that agents need. */
+import { delimiter } from "node:path";
+import { isNamed, isPassedOn, marksAnother } from "../../base/clean-env.ts";
+import type { DaemonFile } from "../../base/launch-options.ts";
+import { namedVariables, type NamedVariable } from "../../config/pass-env.ts";
+import type { Context } from "../context.ts";
+import { findDaemon } from "../find-daemon.ts";
+import { serviceName } from "../service-unit.ts";
+import { type Finding, finding } from "./finding.ts";
+
+const check = "environment";
+
+/** The environment that programs are looked for in: the running daemon's, else the one that it would be started with. */
+export function searchEnvironment({ env, paths }: Context): NodeJS.ProcessEnv {
+  const found = findDaemon(paths);
+  const path = found.daemon === "running" ? found.file.path : undefined;
+  return path === undefined ? env : { ...env, PATH: path };
+}
+
+export async function checkEnvironment(context: Context): Promise<Finding[]> {
+  const found = findDaemon(context.paths);
+  const daemon = found.daemon === "running" ? found.file : null;
+  const named = await namedVariables(context.paths);
+  return [
+    ...judgePath(context.env, daemon),
+    ...judgeVariables(context.env, daemon, named, restartIn(context, daemon)),
+    ...judgeDropped(context.env, named),
+  ];
+}
+
+function judgePath(env: NodeJS.ProcessEnv, daemon: DaemonFile | null): Finding[] {
+  if (daemon?.path === undefined) return [];
+  const has = new Set(daemon.path.split(delimiter));
+  const missing = [...new Set((env["PATH"] ?? "").split(delimiter))].filter((one) => one !== "" && !has.has(one));
+  if (missing.length === 0) return [];
+  return [
+    finding(check, "info", `The daemon was started with another PATH. It does not have: ${missing.join(", ")}`, {
+      fix: "If agents need programs from there: holdfast restart",
+    }),
+  ];
+}
+
+/** What the configuration names, and what this shell has for agents, but the running daemon has not. */
+export function judgeVariables(
+  env: NodeJS.ProcessEnv,
+  daemon: Pick<DaemonFile, "variables"> | null,
+  named: readonly NamedVariable[],
+  restart: string,
+): Finding[] {
+  const has = daemon?.variables === undefined ? null : new Set(daemon.variables);
+  if (has === null) return [];
+  const lacking = named.filter(({ name }) => !name.endsWith("*") && !has.has(name));
+  const later = Object.keys(env).filter(
+    (name) =>
+      isForAgents(name) &&
+      (isPassedOn(name) ||
+        isNamed(
+          name,
+          named.map((each) => each.name),
+        )) &&
+      !has.has(name) &&
+      !lacking.some((each) => each.name === name),
+  );
+  return [
+    ...lacking.map(({ name, file }) =>
+      finding(check, "warn", `The running daemon does not have ${name}, which ${file} names.`, {
+        fix: env[name] === undefined ? `Set ${name}, then ${restart}` : capitalized(restart),
+      }),
+    ),
+    ...(later.length === 0
+      ? []
+      : [
+          finding(check, "info", `Set in this shell, but not when the daemon started: ${later.toSorted().join(", ")}`, {
+            fix: capitalized(restart),
+          }),
+        ]),
+  ];
+}
+
+/** Names only: their values are secrets. */
+export function judgeDropped(env: NodeJS.ProcessEnv, named: readonly NamedVariable[]): Finding[] {
+  const dropped = droppedVariables(env, named);
+  if (dropped.length === 0) return [];
+  return [
+    finding(check, "info", `Variables of this shell that agents do not get: ${dropped.join(", ")}`, {
+      fix: `To pass one on, name it in config.yaml: defaults: {passEnv: [${dropped[0]}]}, then holdfast restart`,
+    }),
+  ];
+}
+
+export function droppedVariables(env: NodeJS.ProcessEnv, named: readonly NamedVariable[]): string[] {
+  const names = named.map(({ name }) => name);
+  return Object.keys(env)
+    .filter((name) => isForAgents(name) && !isPassedOn(name) && !isNamed(name, names))
+    .toSorted();
+}
+
+/** The service's file holds PATH alone, because others may read it: keys and tokens have to come from its manager. */
+export function missingInService(
+  env: NodeJS.ProcessEnv,
+  named: readonly NamedVariable[],
+  manager: "systemd" | "launchd",
+): string[] {
+  const names = named.map(({ name }) => name);
+  const missing = Object.keys(env).filter((name) => (isForAgents(name) && isPassedOn(name)) || isNamed(name, names));
+  if (missing.length === 0) return [];
+  return [
+    `The service does not get these variables of your shell: ${missing.toSorted().join(", ")}`,
+    manager === "systemd"
+      ? "  For agents that need them: put NAME=value lines into ~/.config/environment.d/holdfast.conf (mode 0600)."
+      : "  For agents that need them: launchctl setenv NAME value",
+  ];
+}
+
+const providers =
+  /^(CLAUDE|ANTHROPIC|OPENAI|CODEX|GEMINI|GOOGLE|OPENCODE|OLLAMA|AWS|AZURE|VERTEX|OPENROUTER|MISTRAL|GROQ|DEEPSEEK|XAI|COHERE|HF|LITELLM)_/;
+const secrets = /(_API_KEY|_TOKEN|_BASE_URL|_ENDPOINT)$/;
+/** Set by an agent or an editor for what it starts. */
+const marks = /^(CLAUDE_CODE_(ENTRYPOINT|SSE_PORT|EXECPATH|SESSION\w*|REMOTE\w*)|HOLDFAST_\w*)$/;
+
+/** Whether a variable looks like one that an agent reads. */
+export function isForAgents(name: string): boolean {
+  if (marks.test(name)) return false;
+  // Claude Code has settings of many names; passEnv can ask for each.
+  if (marksAnother(name) && !name.startsWith("CLAUDE_CODE_")) return false;
+  return providers.test(name) || secrets.test(name);
+}
+
+/** In the middle of a sentence. */
+function restartIn(context: Context, daemon: DaemonFile | null): string {
+  const name = serviceName(context);
+  if (daemon?.managedBy === "systemd") {
+    return `put it into ~/.config/environment.d/holdfast.conf and run: systemctl --user restart ${name}`;
+  }
+  if (daemon?.managedBy === "launchd")
+    return `run launchctl setenv for it, then: launchctl kickstart -k gui/$(id -u)/${name}`;
+  return daemon?.managedBy === "foreground"
+    ? "start the daemon again in a shell that has it"
+    : "run `holdfast restart` in a shell that has it";
+}
+
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,34 @@
+/** Actions of a conversion. The intent that asks for it is on record first, so each of them can be repeated after a crash. */
+import { reach } from "../base/test-points.ts";
+import { conversionEvents, freshReason } from "../core/lifecycle.ts";
+import type { SessionState } from "../protocol/session.ts";
+import { forgetConversation } from "./forget-conversation.ts";
+import type { Parts } from "./parts.ts";
+import { stop } from "./perform-end.ts";
+import type { Outcome } from "./perform.ts";
+import { lastEvent } from "./read-events.ts";
+import { record } from "./record.ts";
+
+/** Whether this is a chat whose conversation you asked to discard: only then may the agent be asked to delete it. */
+export function isDiscarded({ kind, intent }: SessionState): boolean {
+  return kind === "chat" && intent.want === "running" && intent.convert?.fresh === true;
+}
+
+/** Only a living agent can delete its copy. That it did is on record before the kind changes. */
+export async function stopAndDiscard(parts: Parts, session: SessionState): Promise<Outcome> {
+  const asked = await parts.runtimes.chat.deleteConversation(session);
+  await reach("convert.discarded", session.id);
+  const outcome = await stop(parts, session);
+  if (outcome !== "done" || asked !== "deleted") return outcome;
+  return record(parts, session, [{ type: "context.reset", reason: freshReason, previous: session.agentSessionId }]);
+}
+
+/** Nothing of the old kind runs any more. */
+export async function convertKind(parts: Parts, session: SessionState): Promise<"done"> {
+  const { seq } = session.intent;
+  const isReset = lastEvent(parts.store, session.id, { after: seq, types: ["context.reset"] }) !== undefined;
+  if (isDiscarded(session) && !isReset) await forgetConversation(parts, session, "not-running");
+  await reach("convert.stopped", session.id);
+  await parts.store.change(session.id, (state) => conversionEvents(session, state, isReset));
+  return "done";
+}

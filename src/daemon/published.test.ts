@@ -1,0 +1,48 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { keepPublished } from "./published.ts";
+
+let directory = "";
+beforeEach(() => {
+  vi.useFakeTimers();
+  directory = mkdtempSync(join(tmpdir(), "hf-published-"));
+});
+afterEach(() => {
+  vi.useRealTimers();
+  rmSync(directory, { recursive: true });
+});
+
+test("[DAEMON-204] while the disk refuses, tries get rare and one warning is logged; after a success the next failure is logged again", async () => {
+  const warnings: string[] = [];
+  const daemonFile = join(directory, "daemon.json");
+  const socket = join(directory, "s");
+  writeFileSync(daemonFile, "text");
+  let tries = 0;
+  let refuses = true;
+  const close = keepPublished({
+    daemonFile,
+    text: "text",
+    socket,
+    listen: () => {
+      tries += 1;
+      if (refuses) return Promise.reject(new Error("EROFS"));
+      writeFileSync(socket, "");
+      return Promise.resolve();
+    },
+    log: { warn: (message) => void warnings.push(message) },
+  });
+  await vi.advanceTimersByTimeAsync(60 * 60_000);
+  expect(warnings).toHaveLength(1);
+  expect(tries).toBeGreaterThan(30);
+  expect(tries).toBeLessThan(80);
+  refuses = false;
+  await vi.advanceTimersByTimeAsync(2 * 60_000);
+  expect(warnings).toHaveLength(2);
+  refuses = true;
+  rmSync(socket);
+  await vi.advanceTimersByTimeAsync(2 * 60_000);
+  expect(warnings).toHaveLength(3);
+  close();
+});

@@ -1,0 +1,26 @@
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { canFail, runOnFailingDisk } from "../harness/small-disk.ts";
+
+const fixture = fileURLToPath(new URL("daemon-disk-fails.fixture.ts", import.meta.url));
+
+test.runIf(canFail())(
+  "[DB-200, BAD-3] a disk that fails under a running daemon ends nothing: callers get the reason, doctor reports it, and it is not called full",
+  async () => {
+    const readOnly = "The database HOME/holdfast.db cannot be written: it, or its disk, is read-only.";
+    expect(await runOnFailingDisk(fixture)).toEqual({
+      kill: expect.arrayContaining(["1", expect.stringContaining(readOnly)]),
+      send: expect.arrayContaining(["1", expect.stringContaining(readOnly)]),
+      list: 0,
+      health: 500,
+      doctor: ["FAIL  home            HOME cannot be written: its disk is read-only."],
+      lives: true,
+      start: [
+        "1",
+        "HOME cannot be written: its disk is read-only. Nothing was started.",
+        "Make it writable, or set HOLDFAST_HOME to another directory.",
+      ],
+    });
+  },
+  120_000,
+);

@@ -1,0 +1,36 @@
+/** A daemon that has no descriptor left: it stays, callers get a sentence, and what it was asked for is done later. */
+import { execFileSync, spawnSync } from "node:child_process";
+import { readdirSync } from "node:fs";
+import { expect, test } from "vitest";
+import { ProjectHome } from "../harness/project.ts";
+import { until } from "../harness/until.ts";
+
+const hasPrlimit = spawnSync("prlimit", ["--version"]).status === 0;
+
+/** Lets a process open so many descriptors more. */
+function leave(pid: number, free: number): void {
+  const open = new Set(readdirSync(`/proc/${pid}/fd`).map(Number));
+  let limit = 0;
+  for (let left = free; left > 0; limit++) if (!open.has(limit)) left--;
+  execFileSync("prlimit", ["--pid", String(pid), `--nofile=${limit}:`]);
+}
+
+test.runIf(hasPrlimit)(
+  "[PROC-200] a daemon without a free descriptor answers with a sentence and lives; what is wanted happens once there is one",
+  async () => {
+    await using home = await ProjectHome.make();
+    const { id } = await home.spawn();
+    const { pid } = home.daemon();
+    leave(pid, 2);
+    const refused = await home.cli(["spawn", "my-app", "--agent", "demo", "--kind", "terminal"]);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain("too many files open");
+    const killing = await home.cli(["session", "kill", id, "--no-wait"]);
+    expect(killing.code).toBe(0);
+    expect(home.daemon().pid).toBe(pid);
+    execFileSync("prlimit", ["--pid", String(pid), "--nofile=4096:"]);
+    await until("the session to end", async () => (await home.show(id)).status === "killed", 60_000);
+    expect((await home.json<{ pid: number }>(["info"])).pid).toBe(pid);
+  },
+  120_000,
+);

@@ -1,0 +1,174 @@
+/** The receipt of a prompt is what became of it, for an agent that starts slowly, asks first or dies. */
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { SessionJson } from "../../src/protocol/wire.ts";
+import { ProjectHome } from "../harness/project.ts";
+import { until } from "../harness/until.ts";
+
+interface Receipt {
+  disposition: string;
+  reason: string | null;
+}
+
+/** A home whose `claude` is the fake of test/agents/like-claude.ts, with its faults set for every session. */
+class ClaudeHome extends ProjectHome {
+  readonly gate = join(this.directory, "gate");
+  readonly dialog = join(this.directory, "dialog");
+  readonly #log = join(this.directory, "taken");
+
+  static async open(more: Record<string, string> = {}): Promise<ClaudeHome> {
+    const home = new ClaudeHome();
+    try {
+      await home.#prepare(more);
+      return home;
+    } catch (error) {
+      await home[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  async #prepare(more: Record<string, string>): Promise<void> {
+    const bin = join(this.directory, "bin");
+    mkdirSync(bin);
+    const fake = join(import.meta.dirname, "../agents/like-claude.ts");
+    writeFileSync(join(bin, "claude"), `#!/bin/sh\nexec ${process.execPath} ${fake} "$@"\n`);
+    chmodSync(join(bin, "claude"), 0o755);
+    this.env["PATH"] = `${bin}:${this.env["PATH"]}`;
+    await this.ok(["start", "--port", "0"]);
+    this.repo = await this.repository("my-app");
+    const env = { FAKE_GATE: this.gate, FAKE_DIALOG: this.dialog, FAKE_LOG: this.#log, ...more };
+    const lines = Object.entries(env).map(([name, value]) => `      ${name}: ${JSON.stringify(value)}`);
+    const head = ["projects:", "  my-app:", "    path: .", "    prefix: ma", "    agent: claude", "    kind: terminal"];
+    writeFileSync(join(this.repo, "holdfast.yaml"), [...head, "    env:", ...lines, ""].join("\n"));
+    await this.ok(["project", "add", this.repo]);
+  }
+
+  started(...args: string[]): Promise<SessionJson> {
+    return this.json(["spawn", "my-app", ...args]);
+  }
+
+  /** Exit code and receipt. */
+  async give(id: string, text: string, ...args: string[]): Promise<Receipt & { code: number | null }> {
+    const ran = await this.cli(["send", id, text, "--json", ...args]);
+    return { code: ran.code, ...(JSON.parse(ran.stdout) as Receipt) };
+  }
+
+  taken(): string[] {
+    if (!existsSync(this.#log)) return [];
+    const lines = readFileSync(this.#log, "utf8").split("\n");
+    return lines.filter((line) => line !== "").map((line) => JSON.parse(line) as string);
+  }
+
+  async fates(id: string): Promise<string[]> {
+    const fates = ["prompt.sent", "prompt.doubtful", "prompt.requeued"];
+    return (await this.events(id)).map(({ type }) => type).filter((type) => fates.includes(type));
+  }
+}
+
+const starting = { code: 0, disposition: "queued", reason: "agent is starting" };
+
+test("[SEND-201] a prompt waits for an agent that starts slowly, also over a restart of the daemon, and is confirmed by it", async () => {
+  await using home = await ClaudeHome.open();
+  const { id } = await home.started();
+  expect(await home.give(id, "one", "--timeout", "1s")).toMatchObject(starting);
+  expect((await home.show(id)).status).toBe("starting");
+  expect(await home.give(id, "two", "--timeout", "1s")).toMatchObject(starting);
+  await home.ok(["restart"]);
+  expect(await home.show(id)).toMatchObject({ status: "starting", queued: 2 });
+  expect(home.taken()).toEqual([]);
+  writeFileSync(home.gate, "");
+  expect(await home.give(id, "three")).toMatchObject({ code: 0, disposition: "delivered", reason: null });
+  expect(home.taken()).toEqual(["one", "two", "three"]);
+  expect(await home.fates(id)).toEqual(["prompt.sent", "prompt.sent", "prompt.sent"]);
+  await home.status(id, "idle");
+});
+
+test("[SEND-202] a first prompt is delivered when the agent confirms it; a dialog before it is a question with its words", async () => {
+  await using home = await ClaudeHome.open();
+  writeFileSync(home.gate, "");
+  writeFileSync(home.dialog, "");
+  const { id } = await home.started("--prompt", "first");
+  const asks = "Claude Code asks whether to resume the conversation in full or from a summary";
+  expect(await home.status(id, "needs_input")).toMatchObject({ reason: asks, queued: 1 });
+  expect(await home.ok(["status"])).toContain(asks);
+  expect(await home.ok(["session", "show", id])).toContain(asks);
+  const notice = await until("the notification", async () =>
+    (await home.events(id)).find(({ type }) => type === "notification"),
+  );
+  expect(notice["text"]).toContain(asks);
+  expect(await home.give(id, "second")).toMatchObject({
+    code: 0,
+    disposition: "queued",
+    reason: `${asks} (answer it first)`,
+  });
+  expect(await home.fates(id)).toEqual([]);
+  rmSync(home.dialog);
+  await until("both", () => home.taken().length === 2);
+  expect(home.taken()).toEqual(["first", "second"]);
+  await until("their receipts", async () => (await home.fates(id)).length === 2);
+  expect(await home.fates(id)).toEqual(["prompt.sent", "prompt.sent"]);
+});
+
+test("[SEND-202] a first prompt of an agent that dies before it could read it waits for the next start", async () => {
+  await using home = await ClaudeHome.open();
+  const { id } = await home.started("--prompt", "first");
+  const { pid } = await home.agent(id);
+  process.kill(pid, "SIGKILL");
+  await until("the next start", async () => (await home.agent(id)).pid !== pid);
+  writeFileSync(home.gate, "");
+  await until("the prompt", () => home.taken().length > 0);
+  await home.status(id, "idle");
+  expect(home.taken()).toEqual(["first"]);
+  expect(await home.fates(id)).toEqual(["prompt.requeued", "prompt.sent"]);
+});
+
+test("[SEND-202] a first prompt that the agent dropped is unconfirmed in the end, and the next one is delivered", async () => {
+  await using home = await ClaudeHome.open({ FAKE_DROPS: "1" });
+  writeFileSync(home.gate, "");
+  const { id } = await home.started("--prompt", "first", "--json");
+  const next = home.give(id, "second", "--timeout", "2m");
+  expect(await next).toMatchObject({ code: 0, disposition: "delivered" });
+  expect(await home.fates(id)).toEqual(["prompt.doubtful", "prompt.sent"]);
+  expect(home.taken()).toEqual(["second"]);
+});
+
+test("[SEND-203] a prompt for a session whose worktree is missing waits, and its receipt names that at once", async () => {
+  await using home = await ClaudeHome.open();
+  writeFileSync(home.gate, "");
+  const { id, workspacePath } = await home.started("--prompt", "first");
+  await home.status(id, "idle");
+  await home.ok(["session", "stop", id]);
+  renameSync(workspacePath, `${workspacePath}-away`);
+  expect(await home.give(id, "second")).toMatchObject({
+    code: 0,
+    disposition: "queued",
+    reason: `Workspace missing: ${workspacePath}`,
+  });
+  renameSync(`${workspacePath}-away`, workspacePath);
+  await until("it to be delivered", () => home.taken().includes("second"));
+});
+
+test("[SEND-1] what an agent only shows is typed, and doubt is unconfirmed with exit 1", async () => {
+  await using home = await ClaudeHome.open();
+  const config = join(home.home, "config.yaml");
+  writeFileSync(config, `agents:\n  plain:\n    terminal:\n      command: [cat]\n`);
+  const { id } = await home.started("--agent", "plain");
+  expect(await home.give(id, "hello")).toMatchObject({ code: 0, disposition: "typed", reason: null });
+  const deaf = await home.started("--agent", "plain");
+  // Its terminal no longer shows what is typed.
+  await home
+    .run("tmux", [
+      "-L",
+      home.paths.tmuxSocket,
+      "display-message",
+      "-p",
+      "-t",
+      `=worker-my-app-${deaf.id}:`,
+      "#{pane_tty}",
+    ])
+    .then(({ stdout }) => home.run("stty", ["-F", stdout.trim(), "-echo"]));
+  const receipt = await home.give(deaf.id, "hello");
+  expect(receipt).toMatchObject({ code: 1, disposition: "unconfirmed" });
+  expect(receipt.reason).toContain(`holdfast session screen ${deaf.id}`);
+});

@@ -1,0 +1,258 @@
+/** The invariants that must hold once a daemon runs undisturbed again, checked against the ledgers outside of the product. */
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import type { EventJson, SessionJson } from "../../src/protocol/wire.ts";
+import { isRunning } from "../harness/marked.ts";
+import { until } from "../harness/until.ts";
+import { workFiles } from "./agents/work.ts";
+import { allowedFinals, covered } from "./model.ts";
+import type { Run } from "./report.ts";
+import type { World } from "./world.ts";
+
+/** A busy machine needs this long for fifty sessions at most. */
+const settleMs = 90_000;
+/** Events carry the daemon's clock, requests the driver's; both are this machine's. */
+const slackMs = 50;
+
+export interface AuditOptions {
+  /** Agents may be ended by the faults of this scenario. */
+  agentsMayDie?: boolean;
+  /** git is killed as well: its lock files, and registrations that it was removing, are left to git's own clean-up. */
+  gitMayDie?: boolean;
+  /** Sessions whose requests are not in the ledger. */
+  onlyKnown?: boolean;
+  /** How long to wait for the sessions to settle. */
+  settleMs?: number;
+}
+
+export async function audit(run: Run, world: World, options: AuditOptions = {}): Promise<void> {
+  const sessions = await settled(run, world, options.settleMs ?? settleMs);
+  const listed = new Map(sessions.map((session) => [session.id, session]));
+  checkIntents(run, world, listed);
+  for (const session of sessions) checkHistory(run, world, session.id, await world.events(session.id), options);
+  checkProcesses(run, world, listed);
+  checkWork(run, world);
+  await checkTrash(run, world, sessions);
+  await checkLeftovers(run, world, options);
+}
+
+/** What the trash keeps is pinned by a ref, its session knows of it, and no kill took a branch away. */
+export async function checkTrash(run: Run, world: World, sessions: SessionJson[]): Promise<void> {
+  let problems: { loss: "lost" | "untrue"; text: string }[] = [];
+  // A session that is being deleted is in no list while its worktree still moves.
+  const look = async (): Promise<boolean> => {
+    problems = await trashProblems(world, sessions);
+    return problems.length === 0;
+  };
+  await until("the trash to settle", look, 45_000).catch(() => undefined);
+  run.count("checks");
+  for (const { loss, text } of problems) run.bad(loss, text);
+}
+
+async function trashProblems(
+  world: World,
+  sessions: SessionJson[],
+): Promise<{ loss: "lost" | "untrue"; text: string }[]> {
+  const refs = new Set((await world.git(world.repo, ["for-each-ref", "--format=%(refname)"])).split("\n"));
+  const lost = (await world.call("trash")).flatMap(({ id }) => {
+    const record = readRecord(world, id);
+    if (record === null) return [`trash entry ${id} has no record`];
+    const { ref, branch } = record;
+    return [
+      ...(ref === null || refs.has(ref) ? [] : [`trash entry ${id} is not pinned by ${ref}`]),
+      ...(branch === null || refs.has(`refs/heads/${branch}`)
+        ? []
+        : [`the branch ${branch} of trash entry ${id} is gone`]),
+    ];
+  });
+  const untrue = sessions.flatMap(({ id, workspace }) => {
+    if (workspace !== "gone" || world.ledger.of(id, "work").length === 0) return [];
+    const kept = trashTrees(world, id).some((tree) => existsSync(tree));
+    return kept ? [`the worktree of ${id} is in the trash, but its record has it as gone`] : [];
+  });
+  return [
+    ...lost.map((text) => ({ loss: "lost" as const, text })),
+    ...untrue.map((text) => ({ loss: "untrue" as const, text })),
+  ];
+}
+
+interface TrashRecord {
+  session: string;
+  ref: string | null;
+  branch: string | null;
+}
+
+function readRecord(world: World, id: string): TrashRecord | null {
+  try {
+    return JSON.parse(readFileSync(join(world.paths.trash, id, "entry.json"), "utf8")) as TrashRecord;
+  } catch {
+    return null;
+  }
+}
+
+/** All sessions, once what runs is what the intents ask for. */
+async function settled(run: Run, world: World, deadlineMs: number): Promise<SessionJson[]> {
+  let sessions: SessionJson[] = [];
+  let why = "";
+  const look = async (): Promise<boolean> => {
+    sessions = await world.call("sessions");
+    const census = world.census();
+    why = sessions.map((session) => unsettled(session, census.get(session.id)?.length ?? 0)).find(isText) ?? "";
+    return why === "";
+  };
+  await until("sessions to settle", look, deadlineMs).catch(() => undefined);
+  run.check(why === "", "untrue", `not settled after ${deadlineMs / 1000} s: ${why}`);
+  for (const { id, status, reason } of sessions)
+    run.check(status !== "failed", "untrue", `${id} failed: ${reason ?? ""}`);
+  return sessions;
+}
+
+const isText = (value: string | null): value is string => value !== null;
+
+function unsettled(session: SessionJson, alive: number): string | null {
+  const { id, intent, status, reason, processes, workspace } = session;
+  if (status === "failed") return null;
+  const what = `${id} (${intent.want}, ${status}${reason === null ? "" : `: ${reason}`})`;
+  if (intent.want === "running") {
+    const agent = processes.find((process) => process.what === "agent");
+    return agent !== undefined && isRunning(agent.pid) ? null : `${what} has no living agent`;
+  }
+  if (processes.length > 0 || alive > 0) return `${what} still has ${Math.max(alive, processes.length)} processes`;
+  return intent.want === "killed" && workspace === "ready" ? `${what} still has its worktree` : null;
+}
+
+function checkIntents(run: Run, world: World, listed: Map<string, SessionJson>): void {
+  const named = new Set(world.requests.requests.flatMap(({ session }) => session ?? []));
+  for (const id of named) {
+    const allowed = allowedFinals(world.requests.of(id));
+    if (allowed.size === 0) continue;
+    const final = listed.get(id)?.intent.want ?? "deleted";
+    const fits = allowed.has(final) || (final === "deleted" && allowed.has("absent"));
+    const requests = world.requests.of(id).map(({ verb, fate }) => `${verb}:${fate}`);
+    run.check(fits, "untrue", `${id} is ${final}, not ${[...allowed].join(" or ")}; ${requests.slice(-8).join(" ")}`);
+  }
+}
+
+/** The recorded history: no resurrection, no launch against the intent, no agent lost. */
+function checkHistory(run: Run, world: World, id: string, events: EventJson[], options: AuditOptions): void {
+  const requests = world.requests.of(id);
+  let want = "running";
+  const up = new Set<string>();
+  /** Whether a verb asked for the end of what runs now. */
+  let asked = false;
+  let last = 0;
+  for (const event of events) {
+    if (event.seq !== last + 1) run.bad("lost", `${id}: event ${last + 1} is missing before ${event.seq}`);
+    last = event.seq;
+    const at = Date.parse(event.at);
+    if (event.type === "session.intent") {
+      const next = (event["want"] as { want: string }).want;
+      if (want === "killed" && next !== "killed" && next !== "deleted" && requests.length > 0) {
+        run.check(
+          covered(requests, "restore", at, slackMs),
+          "untrue",
+          `${id} left killed for ${next} without a restore`,
+        );
+      }
+      want = next;
+      asked ||= next !== "running";
+    } else if (event.type === "launch.started") {
+      run.check(want === "running", "untrue", `${id} was launched while its intent was ${want}`);
+      asked = false;
+    } else if (event.type === "launch.up" || event.type === "launch.adopted") up.add(event["launch"] as string);
+    else if (event.type === "run.ended" && options.agentsMayDie !== true) {
+      const how = event["how"] as string;
+      const lived = up.has(event["launch"] as string);
+      run.check(
+        !lived || asked || how === "stopped",
+        "ended",
+        `${id}: its agent ended (${how}) although no request asked for it`,
+      );
+    }
+  }
+}
+
+function checkProcesses(run: Run, world: World, listed: Map<string, SessionJson>): void {
+  for (const [id, processes] of world.census()) {
+    const want = listed.get(id)?.intent.want ?? "deleted";
+    const what = processes.map((one) => `${one.pid} ${one.what}`).join("; ");
+    run.check(want === "running", "left", `${id} (${want}) still has processes: ${what}`);
+    const launches = new Set(processes.map(({ launch }) => launch).filter((launch) => launch !== ""));
+    run.check(launches.size <= 1, "doubled", `${id} runs ${launches.size} launches: ${what}`);
+  }
+}
+
+/** Each worktree whose agent noted a checksum still has those bytes, in its place or in the trash. */
+export function checkWork(run: Run, world: World): void {
+  for (const { session, value } of world.ledger.lines().filter(({ event }) => event === "work")) {
+    const places = [join(world.paths.worktrees, "my-app", session), ...trashTrees(world, session)];
+    const kept = places.filter((place) => workFiles.every((name) => checksum(join(place, name)) === value));
+    run.check(kept.length > 0, "lost", `the work of ${session} is in none of ${places.join(", ")}`);
+    run.check(kept.length <= 1, "doubled", `the work of ${session} exists ${kept.length} times: ${kept.join(", ")}`);
+  }
+}
+
+function trashTrees(world: World, session: string): string[] {
+  return world.names(world.paths.trash).flatMap((name) => {
+    return readRecord(world, name)?.session === session ? [join(world.paths.trash, name, "tree")] : [];
+  });
+}
+
+function checksum(path: string): string | null {
+  try {
+    return createHash("sha256").update(readFileSync(path)).digest("hex");
+  } catch {
+    return null;
+  }
+}
+
+/** Files and registrations of sessions that no longer need them. */
+export async function checkLeftovers(run: Run, world: World, options: AuditOptions = {}): Promise<void> {
+  let left: string[] = [];
+  const look = async (): Promise<boolean> => {
+    left = [...(await leftovers(world)), ...(await registrations(world, options.gitMayDie ?? false))];
+    return left.length === 0;
+  };
+  await until("leftovers to be cleared", look, 60_000).catch(() => undefined);
+  run.count("checks");
+  for (const one of left) run.bad("left", one);
+}
+
+async function leftovers(world: World): Promise<string[]> {
+  const { paths } = world;
+  const sessions = new Map((await world.call("sessions")).map((session) => [session.id, session]));
+  const kept = new Set((await world.call("trash")).map(({ id }) => id));
+  const visible = (directory: string): string[] => world.names(directory).filter((name) => !name.startsWith("."));
+  const runs = (id: string): boolean => sessions.get(id)?.intent.want === "running";
+  return [
+    ...visible(paths.launches)
+      .filter((id) => !runs(id))
+      .map((id) => `launches/${id} of a session that does not run`),
+    ...visible(paths.workers)
+      .filter((id) => !sessions.has(id))
+      .map((id) => `acp-workers/${id} of no session`),
+    ...visible(join(paths.worktrees, "my-app"))
+      .filter((id) => sessions.get(id)?.workspace !== "ready")
+      .map((id) => `worktrees/my-app/${id} of no session that has a worktree`),
+    ...visible(paths.trash)
+      .filter((id) => !kept.has(id))
+      .map((id) => `trash/${id}, which no list shows`),
+  ];
+}
+
+async function registrations(world: World, gitMayDie: boolean): Promise<string[]> {
+  if (gitMayDie) return [];
+  const list = (await world.git(world.repo, ["worktree", "list", "--porcelain"])).split("\n\n");
+  const broken = list.filter((entry) => /^(prunable|locked initializing)/m.test(entry));
+  const admin = join(world.repo, ".git");
+  const locks = readdirSync(admin).filter((name) => name.endsWith(".lock"));
+  const empty = world
+    .names(join(admin, "worktrees"))
+    .filter((name) => !existsSync(join(admin, "worktrees", name, "gitdir")));
+  return [
+    ...broken.map((entry) => `git registration: ${entry.replaceAll("\n", ", ")}`),
+    ...locks.map((name) => `.git/${name}`),
+    ...empty.map((name) => `.git/worktrees/${name} without gitdir`),
+  ];
+}

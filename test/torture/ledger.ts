@@ -1,0 +1,79 @@
+/**
+ * Ledgers outside of the product. Agents append one line per thing they did or received (one small write each, so lines of
+ * several agents never mix); clients record each request with its answer here as well.
+ */
+import { closeSync, existsSync, openSync, readFileSync, readSync } from "node:fs";
+
+export interface AgentLine {
+  at: number;
+  session: string;
+  launch: string;
+  pid: number;
+  event: "started" | "work" | "prompt" | "chunk" | "turn" | "asked" | "answer" | "signal";
+  /** Text of a prompt or chunk, stop reason, option, checksum. */
+  value?: string;
+}
+
+export class AgentLedger {
+  readonly path: string;
+  #read = 0;
+  #held = "";
+  readonly #lines: AgentLine[] = [];
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  /** Everything so far; reads only what was added. */
+  lines(): readonly AgentLine[] {
+    if (!existsSync(this.path)) return this.#lines;
+    const file = openSync(this.path, "r");
+    try {
+      const buffer = Buffer.alloc(1 << 16);
+      for (;;) {
+        const count = readSync(file, buffer, 0, buffer.length, this.#read);
+        if (count === 0) break;
+        this.#read += count;
+        const parts = (this.#held + buffer.toString("latin1", 0, count)).split("\n");
+        this.#held = parts.pop() ?? "";
+        for (const part of parts) if (part !== "") this.#lines.push(JSON.parse(part) as AgentLine);
+      }
+    } finally {
+      closeSync(file);
+    }
+    return this.#lines;
+  }
+
+  of(session: string, event: AgentLine["event"]): AgentLine[] {
+    return this.lines().filter((line) => line.session === session && line.event === event);
+  }
+
+  sessions(): string[] {
+    return [...new Set(this.lines().map(({ session }) => session))];
+  }
+
+  text(): string {
+    return existsSync(this.path) ? readFileSync(this.path, "utf8") : "";
+  }
+}
+
+/** `ok`: answered. `refused`: answered with an error; it changed nothing. `cut`: no answer; it may have taken effect. */
+export type Fate = "ok" | "refused" | "cut";
+
+export interface Request {
+  client: number;
+  verb: string;
+  session: string | null;
+  from: number;
+  to: number;
+  fate: Fate;
+  error: string | null;
+}
+
+export class RequestLedger {
+  readonly requests: Request[] = [];
+
+  of(session: string): Request[] {
+    return this.requests.filter((one) => one.session === session);
+  }
+}

@@ -1,0 +1,179 @@
+/**
+ * A home, a repository and agents with ledgers, for one scenario. The daemon is started directly from the home's copy of
+ * the build, so that it can be killed inside its start; clients reach it over its socket or through the built CLI.
+ */
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createClient, type CallOptions, type CallableRoute } from "../../src/client/client.ts";
+import { SocketTransport } from "../../src/cli/socket-transport.ts";
+import type { Answers } from "../../src/protocol/answers.ts";
+import { isLastPage } from "../../src/protocol/event-page.ts";
+import type { EventJson, SessionJson } from "../../src/protocol/wire.ts";
+import { isRunning, markedProcesses, type Marked } from "../harness/marked.ts";
+import { ProjectHome } from "../harness/project.ts";
+import { until } from "../harness/until.ts";
+import { AgentLedger, RequestLedger } from "./ledger.ts";
+
+const here = import.meta.dirname;
+const callMs = 60_000;
+const page = 1_000;
+
+export interface AgentConfig {
+  terminal?: { command: string[]; resume?: string[] };
+  chat?: { command: string[] };
+  env?: Record<string, string>;
+}
+
+export interface Daemon {
+  child: ChildProcess;
+  /** It answers, or it has exited. */
+  ready: Promise<unknown>;
+  exited: Promise<unknown>;
+}
+
+export class World extends ProjectHome {
+  readonly ledger = new AgentLedger(join(this.directory, "ledger.jsonl"));
+  readonly requests = new RequestLedger();
+  readonly #client = createClient({
+    transport: { request: (request) => new SocketTransport(this.paths.socket).request(request) },
+  });
+
+  /** A running daemon with a project whose agent `worker` has both kinds and a ledger. */
+  static async open(env: Record<string, string> = {}, agents: Record<string, AgentConfig> = {}): Promise<World> {
+    const world = new World(env);
+    try {
+      await world.begin(agents);
+    } catch (error) {
+      await world[Symbol.asyncDispose]().catch(() => undefined);
+      throw error;
+    }
+    return world;
+  }
+
+  /** Separate from `open` for a home that must be prepared first. */
+  async begin(agents: Record<string, AgentConfig> = {}): Promise<void> {
+    await this.ok(["start", "--port", "0"]);
+    this.repo = await this.repository("my-app");
+    this.configure(agents);
+    await this.ok(["project", "add", this.repo]);
+  }
+
+  configure(agents: Record<string, AgentConfig> = {}): void {
+    const worker: AgentConfig = {
+      terminal: { command: ["sh", join(here, "agents/terminal.sh")] },
+      chat: { command: [process.execPath, join(here, "agents/ledger-agent.ts")] },
+    };
+    const all = Object.entries({ worker, ...agents }).map(([id, agent]) => [
+      id,
+      { ...agent, env: { TORTURE_LEDGER: this.ledger.path, ...agent.env } },
+    ]);
+    const config = {
+      projects: { "my-app": { path: ".", prefix: "ma", agent: "worker" } },
+      agents: Object.fromEntries(all) as object,
+    };
+    // JSON is YAML.
+    writeFileSync(join(this.repo, "holdfast.yaml"), JSON.stringify(config));
+  }
+
+  call<R extends CallableRoute>(route: R, id = "", options: CallOptions<R> = {}): Promise<Answers[R]> {
+    const signal = AbortSignal.timeout(callMs);
+    return this.#client.call(route, { signal, ...options, params: { id, ...options.params } });
+  }
+
+  async start(kind: "terminal" | "chat", agent = "worker", prompt?: string): Promise<string> {
+    const body = { project: "my-app", kind, agent, ...(prompt === undefined ? {} : { prompt }) };
+    return (await this.call("spawn", "", { body })).id;
+  }
+
+  override show(id: string): Promise<SessionJson> {
+    return this.call("session", id);
+  }
+
+  override async events(id: string): Promise<EventJson[]> {
+    const all: EventJson[] = [];
+    for (;;) {
+      const more = await this.call("events", id, { query: { since: all.at(-1)?.seq ?? 0, limit: page } });
+      all.push(...more);
+      if (isLastPage(more, page)) return all;
+    }
+  }
+
+  /** As the CLI starts one, but killable from its first instruction on. */
+  startDaemon(more: Record<string, string> = {}): Daemon {
+    const child = spawn(process.execPath, [this.bundle()], {
+      cwd: this.home,
+      env: { ...this.env, ...more },
+      stdio: ["ignore", "ignore", "ignore", "pipe"],
+    });
+    const exited = once(child, "exit");
+    return { child, exited, ready: Promise.race([exited, once(child.stdio[3]!, "data")]) };
+  }
+
+  bundle(): string {
+    const builds = readdirSync(this.paths.builds).filter((name) => !name.startsWith("."));
+    const [build] = builds.filter((name) => existsSync(join(this.paths.builds, name, "daemon.cjs")));
+    if (build === undefined) throw new Error(`no daemon in ${this.paths.builds}`);
+    return join(this.paths.builds, build, "daemon.cjs");
+  }
+
+  /** SIGKILL for every daemon of this home, also one that a client's CLI started; returns how many there were. */
+  async killDaemons(): Promise<number> {
+    const daemons = this.daemons();
+    for (const { pid } of daemons) {
+      try {
+        process.kill(pid, "SIGKILL");
+      } catch {
+        // It exited in the meantime.
+      }
+    }
+    await until("killed daemons to exit", () => !daemons.some(({ pid }) => isRunning(pid)));
+    return daemons.length;
+  }
+
+  daemons(): Marked[] {
+    return markedProcesses(`HOLDFAST_HOME=${this.home}`).filter(({ what }) => /\bdaemon\.cjs/.test(what));
+  }
+
+  /** A daemon that stays, with an answer for every session. */
+  async calm(): Promise<void> {
+    await this.ok(["start"], { timeoutMs: 150_000 });
+  }
+
+  /** Living processes by session, agents and what they started; only this home's. */
+  census(): Map<string, { pid: number; launch: string; what: string }[]> {
+    const found = new Map<string, { pid: number; launch: string; what: string }[]>();
+    for (const { pid, what } of markedProcesses(`HOLDFAST_HOME=${this.home}`)) {
+      const variables = environmentOf(pid);
+      const session = variables.get("HOLDFAST_SESSION");
+      if (session === undefined) continue;
+      const launch = variables.get("HOLDFAST_LAUNCH") ?? "";
+      found.set(session, [...(found.get(session) ?? []), { pid, launch, what }]);
+    }
+    return found;
+  }
+
+  /** Names in a directory of the home; none where it does not exist. */
+  names(directory: string): string[] {
+    return existsSync(directory) ? readdirSync(directory) : [];
+  }
+
+  get tmuxSocketPath(): string {
+    return `/tmp/tmux-${process.getuid?.() ?? 0}/${this.paths.tmuxSocket}`;
+  }
+}
+
+function environmentOf(pid: number): Map<string, string> {
+  try {
+    const text = readFileSync(`/proc/${pid}/environ`, "latin1");
+    return new Map(
+      text.split("\0").map((line) => {
+        const at = line.indexOf("=");
+        return [line.slice(0, Math.max(at, 0)), line.slice(at + 1)];
+      }),
+    );
+  } catch {
+    return new Map();
+  }
+}

@@ -1,14 +1,10 @@
 /** `npm run test:agents`: installs the real agents, drives them against the scripted model, and ends with one line of counts. */
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { installAgents } from "./install-agents.ts";
-
-interface Report {
-  numPassedTests: number;
-  numFailedTests: number;
-}
+import { printFailure, printFailures, readReport } from "./report.ts";
 
 const { passed, failed } = run();
 console.log(`${passed} passed, ${failed} failed`);
@@ -18,7 +14,7 @@ function run(): { passed: number; failed: number } {
   try {
     installAgents();
   } catch (error) {
-    console.error(error instanceof Error ? error.message : String(error));
+    printFailure("installing the agents", error instanceof Error ? error.message : String(error));
     return { passed: 0, failed: 1 };
   }
   const directory = mkdtempSync(join(tmpdir(), "holdfast-agents-"));
@@ -30,14 +26,7 @@ function run(): { passed: number; failed: number } {
   rmSync(directory, { recursive: true });
   // A run that broke before or after its tests has no failed test to show for it.
   const broken = status !== 0 && report.numFailedTests === 0;
-  if (broken) console.log("the test run itself failed (see above)");
+  printFailures(report);
+  if (broken) printFailure("vitest", "the test run itself failed");
   return { passed: report.numPassedTests, failed: report.numFailedTests + (broken ? 1 : 0) };
-}
-
-function readReport(path: string): Report {
-  try {
-    return JSON.parse(readFileSync(path, "utf8")) as Report;
-  } catch {
-    return { numPassedTests: 0, numFailedTests: 0 };
-  }
 }

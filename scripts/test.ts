@@ -3,13 +3,14 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { printFailure, printFailures, readReport } from "./report.ts";
 import { ensureTools } from "./tools.ts";
 
-interface Report {
-  numPassedTests: number;
-  numFailedTests: number;
-  numPendingTests: number;
-  numFailedTestSuites: number;
+interface TortureResult {
+  name: string;
+  outcome: string;
+  note: string | null;
+  findings: { text: string }[];
 }
 
 const tortureMinutes = 4;
@@ -32,12 +33,13 @@ const status = spawnSync(
     stdio: "inherit",
   },
 ).status;
-const report = readReport();
+const report = readReport(output);
 // Asked for by name, tests run alone.
 const torture = process.argv.length > 2 ? { passed: 0, failed: 0, skipped: 0 } : runTorture();
 rmSync(directory, { recursive: true });
-for (const name of failedChecks) console.log(`check failed: ${name}`);
-if (status !== 0 && report.numFailedTests === 0) console.log("the test run itself failed (see above)");
+for (const name of failedChecks) printFailure(name, "the check failed");
+printFailures(report);
+if (status !== 0 && report.numFailedTests === 0) printFailure("vitest", "the test run itself failed");
 const failed =
   report.numFailedTests + failedChecks.length + torture.failed + (status !== 0 && report.numFailedTests === 0 ? 1 : 0);
 const passed = report.numPassedTests + checks.length - failedChecks.length + torture.passed;
@@ -51,19 +53,14 @@ function runTorture(): { passed: number; failed: number; skipped: number } {
   const args = ["test/torture/run.ts", "--minutes", String(tortureMinutes), "--json", file, "--quiet"];
   spawnSync(process.execPath, args, { stdio: "inherit" });
   try {
-    const { results } = JSON.parse(readFileSync(file, "utf8")) as { results: { outcome: string }[] };
+    const { results } = JSON.parse(readFileSync(file, "utf8")) as { results: TortureResult[] };
+    for (const { name, outcome, note, findings } of results)
+      if (outcome === "failed" || outcome === "broken")
+        printFailure(`torture ${name}`, findings[0]?.text ?? note ?? outcome);
     const count = (...outcomes: string[]): number => results.filter(({ outcome }) => outcomes.includes(outcome)).length;
     return { passed: count("passed"), failed: count("failed", "broken"), skipped: count("skipped") };
   } catch {
-    console.log("the torture run itself failed (see above)");
+    printFailure("torture", "the run itself failed");
     return { passed: 0, failed: 1, skipped: 0 };
-  }
-}
-
-function readReport(): Report {
-  try {
-    return JSON.parse(readFileSync(output, "utf8")) as Report;
-  } catch {
-    return { numPassedTests: 0, numFailedTests: 0, numPendingTests: 0, numFailedTestSuites: 1 };
   }
 }

@@ -32,6 +32,22 @@ function words({ agent, way, round, receipt, arrived, seconds }: Line): string {
   return `${agent} ${way} ${round}: ${receipt}${arrived ? "" : ", NOT ARRIVED"} (${seconds.toFixed(1)} s)`;
 }
 
+/** One line for each agent and way: how many of the prompts arrived, what their receipts were, and the slowest. */
+function matrix(ledger: readonly Line[]): string {
+  const cells = Map.groupBy(ledger, ({ agent, way }) => `${agent.padEnd(9)}${way}`);
+  const rows = [...cells].toSorted(([a], [b]) => a.localeCompare(b));
+  return rows
+    .map(([cell, lines]) => {
+      const arrived = lines.filter((line) => line.arrived).length;
+      const receipts = [...Map.groupBy(lines, ({ receipt }) => receipt)].map(
+        ([word, { length }]) => `${length} ${word}`,
+      );
+      const slowest = Math.max(...lines.map(({ seconds }) => seconds)).toFixed(1);
+      return `${cell.padEnd(20)} arrived ${arrived}/${lines.length}  ${receipts.join(", ")}  slowest ${slowest} s`;
+    })
+    .join("\n");
+}
+
 /** What a prompt may look like around its step. Prompts behind `asked` stand below words of a question. */
 const shapes: Record<string, (step: string) => string> = {
   paragraphs: (step) => `Hi,\n\n${step}\n\nThanks`,
@@ -106,11 +122,10 @@ test(`[SEND-200] ${agents.join(", ")}: ${rounds} rounds of spawn, stop, SIGKILL 
     const turns = await until(`the model to be sent ${text}`, () => requests(text)[0], patienceMs).catch(() => null);
     const line = { agent, way, round, receipt, arrived: turns !== null, seconds: (Date.now() - from) / 1000 };
     ledger.push(line);
-    console.log(words(line));
     if (turns === null) {
       const screen = await home.cli(["session", "screen", id]);
       const events = await home.cli(["events", id]);
-      console.log(`${text}: ${receipt}\n${screen.stdout}\n${events.stdout}`);
+      console.log(`${words(line)}\n${screen.stdout}\n${events.stdout}`);
       return [];
     }
     await until(`${id} to be idle`, async () => (await home.show(id)).status === "idle", patienceMs);
@@ -155,6 +170,7 @@ test(`[SEND-200] ${agents.join(", ")}: ${rounds} rounds of spawn, stop, SIGKILL 
     );
   } finally {
     await model.close();
+    console.log(matrix(ledger));
   }
   const all = new Set([...texts.values()].flat());
   const turns = new Set(model.log.flatMap((entry) => (entry.auxiliary === true ? [] : (entry.turns ?? []))));

@@ -1,0 +1,40 @@
+/** Reads the JSON report of a vitest run, and names its failed tests where they are read: at the end of the output. */
+import { readFileSync } from "node:fs";
+import { relative } from "node:path";
+
+interface Report {
+  numPassedTests: number;
+  numFailedTests: number;
+  numPendingTests: number;
+  testResults: {
+    name: string;
+    message: string;
+    assertionResults: { status: string; fullName: string; failureMessages: string[] }[];
+  }[];
+}
+
+const empty: Report = { numPassedTests: 0, numFailedTests: 0, numPendingTests: 0, testResults: [] };
+
+/** A run that broke before it could report counts no test; its exit status tells. */
+export function readReport(path: string): Report {
+  try {
+    return JSON.parse(readFileSync(path, "utf8")) as Report;
+  } catch {
+    return empty;
+  }
+}
+
+/** One line for each failed test or file; `.ci/run` repeats the lines that begin with this word. */
+export function printFailures({ testResults }: Report): void {
+  for (const { name, message, assertionResults } of testResults) {
+    const failed = assertionResults.filter(({ status }) => status === "failed");
+    const file = relative(process.cwd(), name);
+    if (failed.length === 0 && message !== "") printFailure(file, message);
+    for (const { fullName, failureMessages } of failed) printFailure(`${file} > ${fullName}`, failureMessages[0] ?? "");
+  }
+}
+
+export function printFailure(name: string, message: string): void {
+  const [first = ""] = message.trim().split("\n");
+  console.log(`FAILED: ${name}: ${first.slice(0, 300)}`);
+}

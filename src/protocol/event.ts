@@ -34,7 +34,10 @@ export interface SessionCreated {
   by: Actor;
 }
 
-declare const judged: unique symbol;
+/** Private, so that a copy of an intent with another want is none. */
+declare class Judgement {
+  private readonly judged: true;
+}
 
 /** What the log holds of a verb. */
 export interface IntentBody {
@@ -47,7 +50,7 @@ export interface IntentBody {
  * An intent that may be written. Only `core/lifecycle.ts` makes one, because there is one guard for what you end stays
  * ended, and it is there. The mark exists for the compiler alone: nothing of it is stored.
  */
-export type IntentEvent = IntentBody & { readonly [judged]: true };
+export type IntentEvent = IntentBody & Judgement;
 
 /** What a verb writes, and the sequence of the state it was judged against: the store refuses it over any other. */
 export interface Judged {

@@ -22,7 +22,7 @@ describe("[CORE-210] a launch whose program is missing waits, with a growing del
 });
 
 describe("[CORE-210] a launch that could not start its program is made again, and sooner when asked for", () => {
-  const at = (event: SessionEvent, time: number) => Object.assign({ at: time }, event);
+  const at = (event: SessionEvent, time: number) => ({ ...event, at: time });
   const wait = (ms: number) => ({ do: "wait", until: now + ms, why: "no such binary" }) as const;
   check([
     ["just failed", [...talked, ended("stopped"), started, at(retried, now)], {}, [wait(1_000)]],

@@ -230,7 +230,7 @@ test("[REACT-8] a merge is tried within its budget, not in one breath, and then 
     const of = facts(fold(events), "mergeable", { heardAt: at });
     done.push(plan(of, settings, at));
     const before = events.length;
-    events = after(events, of, settings, at).map((event, index) => (index < before ? event : Object.assign({}, event, { at })));
+    events = after(events, of, settings, at).map((event, index) => (index < before ? event : { ...event, at }));
   }
   expect(done).toEqual([
     ["merge approved-and-green 1"],

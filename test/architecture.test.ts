@@ -123,7 +123,7 @@ test("[ARCH-2] every rule that a test quotes is in the spec, and every rule of t
 });
 
 test("[VERB-202] one file makes intents; everywhere else they come from a verb", () => {
-  const makes = /type:\s*"session\.intent"\s*[,}]|\bas (?:unknown as )?IntentEvent\b/;
+  const makes = /type:\s*"session\.intent"(?:\s*as const)?\s*[,}]|\bas (?:IntentEvent|SessionEvent|FactEvent|Judged)\b/;
   const makers = sources().filter((file) => makes.test(readFileSync(join(source, file), "utf8")));
   expect(makers).toEqual(["core/lifecycle.ts"]);
 });

@@ -25,6 +25,8 @@ test("[VERB-202] an intent cannot be forged, and the store takes none as a fact"
   const create: Parameters<Store["create"]> = [created, [forged]];
   // @ts-expect-error -- an intent is no fact by itself
   const fact: FactEvent = answer.events[0]!;
+  // @ts-expect-error -- a copy of a real one with another want is forged too
+  const copy: SessionEvent[] = answer.events.map((one) => ({ ...one, want: { want: "running" } }));
   const judge: Parameters<Store["applyVerb"]>[1] = () => answer;
-  expect([intent, event, change, again, step, create, fact, judge]).toHaveLength(8);
+  expect([intent, event, change, again, step, create, fact, copy, judge]).toHaveLength(9);
 });

@@ -106,6 +106,23 @@ test("[HOME-204] a home whose database is older than its id keeps the id that it
   expect(await settle(at("h"))).toMatchObject({ id });
 });
 
+test("[HOME-200] a copy without its database is asked about too: its files name the original's agents", async () => {
+  const { at, settle } = world();
+  const { id } = await settle(at("h"));
+  copyHome(at("h"), at("h2"));
+  mkdirSync(at("h2/trash"));
+  for (const name of ["holdfast.db", "holdfast.db-wal", "holdfast.db-shm"]) rmSync(at("h2", name), { force: true });
+  await expect(settle(at("h2"))).rejects.toMatchObject({ message: expect.stringContaining(at("h")) as string });
+  expect((await settle(at("h2"), "copied")).id).not.toBe(id);
+  expect(pathsOf(at("h2")).tmuxSocket).not.toBe(pathsOf(at("h")).tmuxSocket);
+  expect(existsSync(at("h2/trash"))).toBe(false);
+  // One that moved is the same home, in its new place too.
+  renameSync(at("h"), at("h3"));
+  await settle(at("h3"), "moved");
+  for (const name of ["holdfast.db", "holdfast.db-wal", "holdfast.db-shm"]) rmSync(at("h3", name), { force: true });
+  expect(await settle(at("h3"))).toMatchObject({ id });
+});
+
 test("[HOME-200] a copy made by a build that kept no id is known by where its worktrees are", async () => {
   const { at, settle } = world();
   await addSession(at("h"));

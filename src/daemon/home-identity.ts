@@ -50,9 +50,9 @@ export async function settleHome(
   { answer, log }: { answer: HomeAnswer; log: Logger },
 ): Promise<SettledHome> {
   const here = { path: realpathSync(paths.home), worktrees: realOf(paths.worktrees) };
-  const kept = readIdentity(store) ?? inferred(store, paths);
+  const kept = readIdentity(store) ?? inferred(store, paths) ?? marked(paths, here);
   if (kept === null || kept.path === here.path) {
-    const id = keepMark(paths, kept?.id);
+    const id = keepMark(paths, here.path, kept?.id);
     if (kept === null || kept.id !== id || kept.worktrees !== here.worktrees) await keep(store, { id, ...here });
     return { id, notes: [] };
   }
@@ -70,7 +70,7 @@ export async function settleHome(
  */
 async function moved(store: Store, paths: Paths, kept: Identity, here: Omit<Identity, "id">): Promise<SettledHome> {
   const notes = linkOldPath(kept.path, here.path);
-  const id = keepMark(paths, kept.id, kept.path);
+  const id = keepMark(paths, here.path, kept.id, kept.path);
   await keep(store, { id, ...here });
   return { id, notes };
 }
@@ -126,7 +126,7 @@ async function copied(store: Store, paths: Paths, kept: Identity, here: Omit<Ide
     });
   }
   rmSync(paths.tmuxSocketName, { force: true });
-  keepMark(paths, id);
+  keepMark(paths, here.path, id);
   await keep(store, { id, ...here });
   const notes = [
     `This home is now independent of ${kept.path}. Its existing sessions stay with the original; here they are listed as killed.`,
@@ -180,22 +180,41 @@ function keep(store: Store, identity: Identity): Promise<void> {
   return store.putSetting(homeIdentitySetting, JSON.stringify(identity));
 }
 
+/** A database that was removed or lost: the mark still names the directory, and agents that another home may supervise. */
+function marked(paths: Paths, here: Omit<Identity, "id">): Identity | null {
+  const mark = readMark(paths);
+  if (mark?.path === undefined) return null;
+  // Apart from the home the worktrees may be shared: then a copy is refused.
+  const apart = paths.worktrees !== join(paths.home, "worktrees");
+  return { id: mark.id, path: mark.path, worktrees: apart ? here.worktrees : join(mark.path, "worktrees") };
+}
+
 /**
- * The name of the tmux server and the id that its sessions carry, in a file: two spellings of one home, a home that moved
- * and one whose database was replaced by an older one find their agents again.
+ * The name of the tmux server, the id that its sessions carry and the directory, in a file: two spellings of one home, a
+ * home that moved and one whose database was replaced by an older one find their agents again.
  */
-function keepMark(paths: Paths, id = "", home = paths.home): string {
+function keepMark(paths: Paths, path: string, id = "", home = paths.home): string {
   const known = readMark(paths);
-  if (known !== null) return known;
-  const mark = id === "" ? crypto().randomUUID() : id;
+  if (known?.path === path) return known.id;
+  const socket = known?.socket ?? socketNameFor(home);
+  const mark = known?.id ?? (id === "" ? crypto().randomUUID() : id);
   makePrivateDirectory(dirname(paths.tmuxSocketName));
-  writeAtomically(paths.tmuxSocketName, `${socketNameFor(home)}\n${mark}\n`);
+  writeAtomically(paths.tmuxSocketName, `${socket}\n${mark}\n${path}\n`);
   return mark;
 }
 
-function readMark({ tmuxSocketName }: Paths): string | null {
+interface Mark {
+  socket: string;
+  id: string;
+  path?: string;
+}
+
+function readMark({ tmuxSocketName }: Paths): Mark | null {
   if (!existsSync(tmuxSocketName)) return null;
-  return /^holdfast-[0-9a-f]+\n(\S+)\n$/.exec(readFileSync(tmuxSocketName, "utf8"))?.[1] ?? null;
+  const found = /^(holdfast-[0-9a-f]+)\n(\S+)\n(?:([^]+)\n)?$/.exec(readFileSync(tmuxSocketName, "utf8"));
+  if (found === null) return null;
+  const [, socket = "", id = "", path] = found;
+  return { socket, id, ...(path === undefined ? {} : { path }) };
 }
 
 /** The path without links; what is not there yet is taken as it is written. */

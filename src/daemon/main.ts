@@ -332,17 +332,19 @@ function rememberFiles(paths: Paths, store: Pick<Store, "projects">): void {
 }
 
 function commandOfWorkers(agents: ProjectAgents, programs: Programs): (session: SessionState) => WorkerCommand {
-  const known = new Map<string, { path: string; at: number }>();
+  const known = new Map<string, { path: string; files: readonly string[]; at: number }>();
   return (session) => {
     const argv = agents.of(session)?.chat?.command ?? [];
     const key = JSON.stringify([session.project, session.agent, argv]);
     const before = known.get(key);
     // Asked for every chat session on every look.
-    if (before !== undefined && performance.now() - before.at < rememberPathMs) return { argv, path: before.path };
-    const program = programs.of({ ...session, kind: "chat" });
+    if (before !== undefined && performance.now() - before.at < rememberPathMs) return { argv, ...before };
+    const chat = { ...session, kind: "chat" as const };
+    const program = programs.of(chat);
     const path = program?.is === "found" ? program.path : (process.env["PATH"] ?? "");
-    known.set(key, { path, at: performance.now() });
-    return { argv, path };
+    const now = { path, files: programs.files(chat), at: performance.now() };
+    known.set(key, now);
+    return { argv, ...now };
   };
 }
 

@@ -14,8 +14,15 @@ export function isDiscarded({ kind, intent }: SessionState): boolean {
   return kind === "chat" && intent.want === "running" && intent.convert?.fresh === true;
 }
 
+/** Asked again right before: what you took back meanwhile discards nothing. */
+function isStillDiscarded({ store }: Parts, { id, intent }: SessionState): boolean {
+  const now = store.session(id);
+  return now !== null && now.intent.seq === intent.seq && isDiscarded(now);
+}
+
 /** Only a living agent can delete its copy. That it did is on record before the kind changes. */
 export async function stopAndDiscard(parts: Parts, session: SessionState): Promise<Outcome> {
+  if (!isStillDiscarded(parts, session)) return stop(parts, session);
   const asked = await parts.runtimes.chat.deleteConversation(session);
   await reach("convert.discarded", session.id);
   const outcome = await stop(parts, session);
@@ -27,7 +34,7 @@ export async function stopAndDiscard(parts: Parts, session: SessionState): Promi
 export async function convertKind(parts: Parts, session: SessionState): Promise<"done"> {
   const { seq } = session.intent;
   const isReset = lastEvent(parts.store, session.id, { after: seq, types: ["context.reset"] }) !== undefined;
-  if (isDiscarded(session) && !isReset) await forgetConversation(parts, session, "not-running");
+  if (isStillDiscarded(parts, session) && !isReset) await forgetConversation(parts, session, "not-running");
   await reach("convert.stopped", session.id);
   await parts.store.change(session.id, (state) => conversionEvents(session, state, isReset));
   return "done";

@@ -1,6 +1,7 @@
 /** Where the program of a session's agent is: on the PATH that the agent gets, or where it was at its last good launch. */
-import { delimiter } from "node:path";
-import { findLaunchable } from "../base/find-program.ts";
+import { statSync } from "node:fs";
+import { delimiter, dirname, isAbsolute } from "node:path";
+import { findLaunchable, findProgram } from "../base/find-program.ts";
 import type { AgentDefinition, Agents } from "../ports/agents.ts";
 import type { ProjectSettings } from "../ports/projects.ts";
 import type { Store } from "../ports/store.ts";
@@ -25,11 +26,15 @@ export interface Programs {
   of(session: Session): Program | null;
   /** After a launch that worked. */
   remember(session: Session): Promise<void>;
+  /** Words behind the first one that were files at the last good launch. */
+  files(session: Session): readonly string[];
 }
 
 interface Remembered {
   command: string;
   directories: string[];
+  /** Earlier builds left it out. */
+  files?: string[];
 }
 
 export function openPrograms(parts: {
@@ -39,25 +44,32 @@ export function openPrograms(parts: {
 }): Programs {
   const { agents, settings, store } = parts;
   const key = ({ project, agent, kind }: Session): string => `program.${project}.${agent}.${kind}`;
-  const recall = (session: Session, command: string): string[] => {
+  const recall = (session: Session, command: string): Remembered => {
     const text = store.getSetting(key(session));
     const kept = text === null ? null : (JSON.parse(text) as Remembered);
-    return kept?.command === command ? kept.directories : [];
+    return kept?.command === command ? kept : { command, directories: [] };
   };
-  const wordsOf = (session: Session): { command: string; path: string } | null => {
+  const wordsOf = (session: Session): { command: string; more: string[]; path: string } | null => {
     const definition = agents.of(session);
-    const command = definition === null ? null : commandOf(definition, session.kind);
-    if (definition === null || command === null) return null;
-    return { command, path: pathFor(definition, settings.last(session.project)?.env ?? {}) };
+    const [command, ...more] = definition === null ? [] : argvOf(definition, session.kind);
+    if (definition === null || command === undefined) return null;
+    return { command, more, path: pathFor(definition, settings.last(session.project)?.env ?? {}) };
   };
   return {
     of(session) {
       const words = wordsOf(session);
       if (words === null) return null;
-      const { command, path } = words;
+      const { command, more, path } = words;
+      const { directories, files = [] } = recall(session, command);
+      const script = more.find((word, at) => files.includes(word) && isScript(more, at) && !isFile(word));
+      if (script !== undefined) return { is: "missing", why: `${script} does not exist` };
+      const wider = [path, ...directories].join(delimiter);
       const found = findLaunchable(command, path);
-      if (found.is === "found") return { is: "found", path, remembered: null };
-      const wider = [path, ...recall(session, command)].join(delimiter);
+      if (found.is === "found") {
+        const wrapped = more.find((word) => files.includes(word) && isElsewhere(word, path));
+        const place = wrapped === undefined ? null : findProgram(wrapped, wider);
+        return { is: "found", path: place === null ? path : wider, remembered: place };
+      }
       const again = findLaunchable(command, wider);
       return again.is === "found"
         ? { is: "found", path: wider, remembered: again.path }
@@ -66,15 +78,45 @@ export function openPrograms(parts: {
     async remember(session) {
       const words = wordsOf(session);
       const found = words === null ? null : findLaunchable(words.command, words.path);
-      if (found?.is !== "found") return;
-      const text = JSON.stringify({ command: words!.command, directories: found.directories } satisfies Remembered);
+      if (words === null || found?.is !== "found") return;
+      const { command, more, path } = words;
+      const places = more.map((word) => (isAbsolute(word) ? null : findProgram(word, path)));
+      const files = more.filter((word, at) => places[at] !== null || (isAbsolute(word) && isFile(word)));
+      const folders = places.flatMap((place) => (place === null ? [] : dirname(place)));
+      const directories = [...new Set([...found.directories, ...folders])];
+      const text = JSON.stringify({ command, directories, files } satisfies Remembered);
       if (store.getSetting(key(session)) !== text) await store.putSetting(key(session), text);
+    },
+    files(session) {
+      const words = wordsOf(session);
+      return words === null ? [] : (recall(session, words.command).files ?? []);
     },
   };
 }
 
+/** An absolute word that is not the value of an option: a log file that is gone must not keep an agent down. */
+function isScript(words: readonly string[], at: number): boolean {
+  return isAbsolute(words[at]!) && words[at - 1]?.startsWith("-") !== true;
+}
+
+function isElsewhere(word: string, path: string): boolean {
+  return !isAbsolute(word) && findProgram(word, path) === null;
+}
+
+function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
 export function commandOf(definition: AgentDefinition, kind: Kind): string | null {
-  return (kind === "terminal" ? definition.terminal?.start[0] : definition.chat?.command[0]) ?? null;
+  return argvOf(definition, kind)[0] ?? null;
+}
+
+function argvOf({ terminal, chat }: AgentDefinition, kind: Kind): readonly string[] {
+  return (kind === "terminal" ? terminal?.start : chat?.command) ?? [];
 }
 
 /** The PATH that the agent gets, which is also where its program is looked for. */

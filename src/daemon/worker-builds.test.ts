@@ -55,6 +55,16 @@ test("[UPD-200] a program that is missing is not another build, however long", (
   expect(staleAfter(builds, agent, recorded, settledBuildMs + 2_000)).toBe(true);
 });
 
+test("[UPD-202] a script that is missing when the next daemon starts is not another build", () => {
+  const script = program("agent.cjs", "one");
+  const agent = command("sh", script);
+  const recorded = open().of(agent);
+  rmSync(script);
+  expect(staleAfter(open(), { ...agent, files: [script] }, recorded, 60_000)).toBe(false);
+  program("agent.cjs", "two");
+  expect(staleAfter(open(), { ...agent, files: [script] }, recorded, settledBuildMs + 2_000)).toBe(true);
+});
+
 test("[UPD-200] a new program counts once it has been the same for some seconds", () => {
   const agent = command("agent");
   program("agent", "#!/bin/sh\n");

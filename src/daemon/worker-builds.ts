@@ -21,6 +21,8 @@ export interface WorkerCommand {
   argv: readonly string[];
   /** The PATH that it is launched with. */
   path: string;
+  /** Words that were files at its last good launch, maybe under an earlier daemon. */
+  files?: readonly string[];
 }
 
 export interface WorkerBuilds {
@@ -46,6 +48,7 @@ export function workerBuilds(keeper: string, now: () => number = () => performan
     const at = now();
     const settled = before !== undefined && before.build !== null && at - before.since >= 2 * settledBuildMs;
     if (before !== undefined && at - before.at < (settled ? rememberMs : rememberChangingMs)) return before;
+    for (const word of command.files ?? []) files.add(word);
     const parts = command.argv.map((word, index) => identityOf(word, index, command.path, files));
     const text = `${basename(command.argv.at(-1) ?? "")} ${digestOf([keeper, ...parts.map((part, index) => part ?? command.argv[index]!)].join("\n"))}`;
     // Without a command nothing would be launched.

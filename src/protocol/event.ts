@@ -47,7 +47,10 @@ export interface IntentBody {
  * An intent that may be written. Only `core/lifecycle.ts` makes one, because there is one guard for what you end stays
  * ended, and it is there. The mark exists for the compiler alone: nothing of it is stored.
  */
-export type IntentEvent = IntentBody & { readonly [judged]: true };
+export type IntentEvent = JudgedIntent<Want>;
+
+/** One type per want, and the mark names it too: a copy of an intent with another want is none. */
+type JudgedIntent<W extends Want> = W extends Want ? IntentBody & { want: W; readonly [judged]: W["want"] } : never;
 
 /** What a verb writes, and the sequence of the state it was judged against: the store refuses it over any other. */
 export interface Judged {

@@ -155,6 +155,42 @@ test("[LIVE-200] a daemon restarted from a shell without the program keeps its a
   expect(refused.stderr).toContain("mine-acp was not found on PATH.");
 });
 
+test("[UPD-202] a wrapped program and an interpreter's script that are missing when a daemon starts end no agent and are waited for", async () => {
+  const made = await programs();
+  await using home = made.home;
+  const script = join(home.directory, "agent.cjs");
+  writeFileSync(script, `require(${JSON.stringify(join(import.meta.dirname, "../../dist/demo-acp.cjs"))});\n`);
+  const file = join(home.repo, "holdfast.yaml");
+  const config = JSON.parse(readFileSync(file, "utf8")) as { agents: Record<string, unknown> };
+  Object.assign(config.agents, {
+    wrapped: { chat: { command: ["env", "X=1", "mine-acp"] } },
+    script: { chat: { command: [process.execPath, script] } },
+  });
+  writeFileSync(file, JSON.stringify(config));
+  const [wrapped, scripted] = [await home.chat("say: hello", "wrapped"), await home.chat("say: hello", "script")];
+  for (const id of [wrapped, scripted]) await home.ended(id);
+  const witness = await home.chat(undefined, "witness");
+  const before = [await home.agent(wrapped), await home.agent(scripted)];
+  const program = join(made.bin, "mine-acp");
+  for (const one of [program, script]) renameSync(one, `${one}.away`);
+  await home.ok(["restart"], { env: { PATH: "/usr/local/bin:/usr/bin:/bin" } });
+  await othersReplaced(home, witness, join(made.bin, "witness-acp"));
+  expect([await home.agent(wrapped), await home.agent(scripted)]).toEqual(before);
+  renameSync(`${program}.away`, program);
+  for (const { pid } of before) process.kill(pid, "SIGKILL");
+  await until("the reason", async () => (await home.show(scripted)).reason?.includes("does not exist") === true);
+  expect(await home.show(scripted)).toMatchObject({
+    status: "starting",
+    reason: `${script} does not exist; retrying`,
+  });
+  renameSync(`${script}.away`, script);
+  for (const id of [wrapped, scripted]) {
+    expect((await home.turn(id, "history?")).text).toContain("turns=1 ");
+    expect((await home.ofType(id, "run.ended")).map(({ how }) => how)).toEqual(["crash"]);
+    expect(await home.ofType(id, "launch.failed")).toEqual([]);
+  }
+});
+
 test("[AGENT-200] two projects with one agent's name run their own commands, twelve at once, and are left alone", async () => {
   const made = await programs();
   await using home = made.home;

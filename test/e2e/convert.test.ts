@@ -62,6 +62,22 @@ test("[CONVERT-1] [CONVERT-4] the intent is on record before anything is stopped
   await home.status(id, "idle");
 });
 
+test("[CONVERT-5] a conversion with --fresh that is taken back before anything was discarded discards nothing", async () => {
+  await using home = await ChatHome.open();
+  const id = await home.chat("say: hello");
+  await home.ended(id);
+  const file = conversationFile(home, (await home.show(id)).agentSessionId!);
+  home.arm("perform.stop", "pause");
+  await home.ok(["session", "convert", id, "--kind", "terminal", "--fresh", "--no-wait"]);
+  await home.reached("perform.stop");
+  await home.ok(["session", "kill", id, "--no-wait"]);
+  home.disarm("perform.stop");
+  await until(`${id} to be cleared away`, async () => (await home.show(id)).workspace === "trashed");
+  expect(existsSync(file)).toBe(true);
+  await home.ok(["session", "restore", id]);
+  expect((await home.turn(id, "history?")).text).toContain("turns=1 ");
+});
+
 test("[CONVERT-3] a daemon killed at any step of a conversion finishes it after the next start", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("say: hello");

@@ -17,14 +17,24 @@ type Want = "killed" | "deleted" | "stopped" | "archived" | "snoozed" | "running
 /** The steps at which the first verb is held; a restore is of a killed session, all others of a running one. */
 const steps: Record<Verb, string[]> = {
   kill: ["perform.stop", "stop.ended", "perform.remove-workspace", "workspace.trashed"],
-  delete: ["perform.stop", "perform.remove-workspace"],
+  delete: ["perform.stop", "stop.ended", "perform.remove-workspace", "workspace.trashed"],
   stop: ["perform.stop", "stop.ended"],
-  archive: ["perform.stop"],
-  snooze: ["stop.ended"],
+  archive: ["perform.stop", "stop.ended"],
+  snooze: ["perform.stop", "stop.ended"],
   restore: ["perform.restore-workspace", "perform.launch", "launch.recorded", "launch.made"],
-  convert: ["perform.stop", "stop.ended", "perform.convert", "convert.stopped", "perform.launch", "launch.made"],
-  send: ["perform.deliver", "prompt.typed"],
+  convert: [
+    "perform.stop",
+    "stop.ended",
+    "perform.convert",
+    "convert.stopped",
+    "perform.launch",
+    "launch.recorded",
+    "launch.made",
+  ],
+  send: ["perform.deliver", "prompt.recorded", "prompt.typed"],
 };
+/** Steps that a chat does not have. */
+const terminalOnly = new Set(["prompt.recorded"]);
 const wantOf: Record<Verb, Want> = {
   kill: "killed",
   delete: "deleted",
@@ -68,9 +78,7 @@ class PairHome extends ChatHome {
     });
   }
 
-  /** Terminals and chats in turns. */
-  async idle(index: number): Promise<SessionJson> {
-    const kind = index % 2 === 0 ? "terminal" : "chat";
+  async idle(kind: "chat" | "terminal"): Promise<SessionJson> {
     const { id } = await this.json(["spawn", "my-app", "--agent", "demo", "--kind", kind]);
     return this.status(id, "idle", "working", "running", "unknown");
   }
@@ -125,6 +133,11 @@ function faultOfLog(events: EventJson[]): string | null {
   return null;
 }
 
+/** Terminals and chats in turns. */
+function kindAt(index: number, point: string): "chat" | "terminal" {
+  return index % 2 === 0 || terminalOnly.has(point) ? "terminal" : "chat";
+}
+
 async function playAt(
   home: PairHome,
   first: Verb,
@@ -133,7 +146,7 @@ async function playAt(
   dies: boolean,
 ): Promise<string[]> {
   const pairs: Pair[] = await Promise.all(
-    seconds.map(async (second, index) => ({ session: await home.idle(index), second })),
+    seconds.map(async (second, index) => ({ session: await home.idle(kindAt(index, point)), second })),
   );
   const ids = pairs.map(({ session }) => session.id);
   if (first === "restore") await Promise.all(ids.map((id) => home.call("kill", id, { body: {} })));
@@ -170,6 +183,41 @@ async function playAt(
   return faults.flat();
 }
 
+/** The first one has looked and is held before its commit, the second one is recorded: the first is judged against that. */
+async function playBefore(home: PairHome, first: Verb, seconds: readonly Verb[]): Promise<string[]> {
+  const point = `verb.${first === "send" ? "prompt" : first}`;
+  const pairs: Pair[] = await Promise.all(
+    seconds.map(async (second, index) => ({ session: await home.idle(kindAt(index, point)), second })),
+  );
+  const ids = pairs.map(({ session }) => session.id);
+  if (first === "restore") await Promise.all(ids.map((id) => home.call("kill", id, { body: {} })));
+  home.arm(point, "pause");
+  for (const id of ids) rmSync(join(home.points, `${point}.${id}.reached`), { force: true });
+  const firsts = ids.map((id) => home.ask(id, first));
+  await Promise.all(ids.map((id) => home.held(point, id)));
+  const taken = await Promise.all(pairs.map(({ session, second }) => home.ask(session.id, second)));
+  home.disarm(point);
+  const faults = await Promise.all(
+    pairs.map(async ({ session, second }, index) => {
+      const name = `${second} before the commit of ${first} (${session.id}, ${session.kind})`;
+      const isTaken = await firsts[index]!;
+      const after = taken[index] === true ? second : null;
+      if (isTaken && after === "delete") return `${name}: it was taken after a delete`;
+      if (isTaken && after === "kill" && !["delete", "restore"].includes(first))
+        return `${name}: it was taken after a kill`;
+      // A stop of what is archived is taken and changes nothing: it is down already.
+      const last = isTaken && !(first === "stop" && after === "archive") ? first : after;
+      if (last === null) return `${name}: both were refused`;
+      const problem = await settled(home, session, wantOf[last]);
+      if (problem !== null) return `${name}: ${problem}`;
+      const log = (await home.find(session.id)) === null ? null : faultOfLog(await home.events(session.id));
+      return log === null ? [] : `${name}: ${log}`;
+    }),
+  );
+  await Promise.all(ids.map((id) => home.call("delete", id, { body: {} }).catch(() => undefined)));
+  return faults.flat();
+}
+
 /** Waits for it to come to rest as it should; gives what was wrong to the end. */
 async function settled(home: PairHome, session: SessionJson, want: Want): Promise<string | null> {
   let last: string | null = "never looked at";
@@ -189,6 +237,19 @@ describe("[VERB-203] [KILL-1] every pair of verbs, the second at each named step
       for (const half of halves) faults.push(...(await playAt(home, first, point, half, false)));
       // With the daemon killed there, one half at each step, in turns: both at each would take too long.
       faults.push(...(await playAt(home, first, point, halves[index % 2]!, true)));
+      expect(faults).toEqual([]);
+    });
+  }
+  for (const first of verbs) {
+    test(`${first} held before its commit`, async () => {
+      await using home = new PairHome();
+      await home.begin();
+      // Two of the same verb would be held together.
+      const seconds = verbs.filter((second) => second !== first);
+      const faults: string[] = [];
+      for (const some of [seconds.slice(0, atOnce), seconds.slice(atOnce)]) {
+        faults.push(...(await playBefore(home, first, some)));
+      }
       expect(faults).toEqual([]);
     });
   }

@@ -88,7 +88,7 @@ test("[SEND-202] a first prompt is delivered when the agent confirms it; a dialo
   await using home = await ClaudeHome.open();
   writeFileSync(home.gate, "");
   writeFileSync(home.dialog, "");
-  const { id } = await home.started("--prompt", "first");
+  const { id } = await home.started("--prompt", "the first");
   const asks = "Claude Code asks whether to resume the conversation in full or from a summary";
   expect(await home.status(id, "needs_input")).toMatchObject({ reason: asks, queued: 1 });
   expect(await home.ok(["status"])).toContain(asks);
@@ -105,28 +105,28 @@ test("[SEND-202] a first prompt is delivered when the agent confirms it; a dialo
   expect(await home.fates(id)).toEqual([]);
   rmSync(home.dialog);
   await until("both", () => home.taken().length === 2);
-  expect(home.taken()).toEqual(["first", "second"]);
+  expect(home.taken()).toEqual(["the first", "second"]);
   await until("their receipts", async () => (await home.fates(id)).length === 2);
   expect(await home.fates(id)).toEqual(["prompt.sent", "prompt.sent"]);
 });
 
 test("[SEND-202] a first prompt of an agent that dies before it could read it waits for the next start", async () => {
   await using home = await ClaudeHome.open();
-  const { id } = await home.started("--prompt", "first");
+  const { id } = await home.started("--prompt", "the first");
   const { pid } = await home.agent(id);
   process.kill(pid, "SIGKILL");
   await until("the next start", async () => (await home.agent(id)).pid !== pid);
   writeFileSync(home.gate, "");
   await until("the prompt", () => home.taken().length > 0);
   await home.status(id, "idle");
-  expect(home.taken()).toEqual(["first"]);
+  expect(home.taken()).toEqual(["the first"]);
   expect(await home.fates(id)).toEqual(["prompt.requeued", "prompt.sent"]);
 });
 
 test("[SEND-202] a first prompt that the agent dropped is unconfirmed in the end, and the next one is delivered", async () => {
   await using home = await ClaudeHome.open({ FAKE_DROPS: "1" });
   writeFileSync(home.gate, "");
-  const { id } = await home.started("--prompt", "first", "--json");
+  const { id } = await home.started("--prompt", "the first", "--json");
   const next = home.give(id, "second", "--timeout", "2m");
   expect(await next).toMatchObject({ code: 0, disposition: "delivered" });
   expect(await home.fates(id)).toEqual(["prompt.doubtful", "prompt.sent"]);
@@ -136,7 +136,7 @@ test("[SEND-202] a first prompt that the agent dropped is unconfirmed in the end
 test("[SEND-203] a prompt for a session whose worktree is missing waits, and its receipt names that at once", async () => {
   await using home = await ClaudeHome.open();
   writeFileSync(home.gate, "");
-  const { id, workspacePath } = await home.started("--prompt", "first");
+  const { id, workspacePath } = await home.started("--prompt", "the first");
   await home.status(id, "idle");
   await home.ok(["session", "stop", id]);
   renameSync(workspacePath, `${workspacePath}-away`);

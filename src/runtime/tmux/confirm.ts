@@ -70,13 +70,19 @@ export class Confirming {
 
   async #byLine(now: Look): Promise<Confirmation> {
     const { watch } = this.#typed;
-    const { text, asArgument } = this.#prompt;
+    const { promptId, text, asArgument } = this.#prompt;
     const pressed = this.#pressed();
     const waited = Date.now() - pressed.at;
     if (this.#isInLine()) {
       if (isCommand(text) && pressed.enters > 0 && waited >= commandMs)
         return this.#takeOut("the agent did not take it");
-      if (waited < enterAgainMs && pressed.enters > 0) return waiting;
+      if (watch.pressed?.promptId !== promptId) {
+        // The agent itself, or the daemon before this one, may be about to send it: an agent that clears its line only
+        // when its conversation is open would take it twice.
+        watch.pressed = { ...pressed, at: Date.now() };
+        return waiting;
+      }
+      if (waited < enterAgainMs) return waiting;
       if (pressed.enters < maxEnters) {
         await this.#typed.press("Enter");
         watch.pressed = { ...pressed, enters: pressed.enters + 1, at: Date.now() };

@@ -320,6 +320,24 @@ test("[TMUX-202] a prompt that a daemon left in the line is sent by the next one
   expect(one.taken()).toEqual(["left over"]);
 });
 
+test.each([
+  ["that the daemon before it may have sent", false],
+  ["that the agent was started with and sends itself", true],
+])("[TMUX-202] a daemon does not press Enter at once on a prompt in the line %s", async (_, asArgument) => {
+  await using world = new TmuxWorld();
+  const opens = join(world.directory, "open");
+  const one = await composer(world, { ...hooked, COMPOSER_OPENS: opens }, known);
+  world.tmux("send-keys", "-t", "=worker-project-t-1:", "-l", "sent once");
+  world.tmux("send-keys", "-t", "=worker-project-t-1:", "Enter");
+  await until("the text", async () => (await one.runtime.capture(one.session, 50)).includes("sent once"));
+  const next = { ...one, runtime: world.open({ sendTimes: patient }) };
+  const what = sent(next, "sent once", { asArgument, sentAt: Date.now() - 3_600_000 });
+  expect(await next.runtime.confirm(next.session, what, { finish: true })).toMatchObject({ is: "waiting" });
+  writeFileSync(opens, "");
+  expect(await settled(next, what)).toEqual({ is: "confirmed", by: "hook" });
+  expect(one.taken()).toEqual(["sent once"]);
+});
+
 test("[TMUX-202] a prompt that is nowhere to be seen is doubtful, and not typed again", async () => {
   await using world = new TmuxWorld();
   const one = await composer(world, hooked, known);

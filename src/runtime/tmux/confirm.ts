@@ -59,7 +59,7 @@ export class Confirming {
     const now = await this.#typed.look();
     watch.hooks.read();
     if (saidByHook(watch, this.#prompt)) return this.#confirmed("hook");
-    if (this.#isInTranscript()) return this.#confirmed("transcript");
+    if (!this.#isInLine() && this.#isInTranscript()) return this.#confirmed("transcript");
     if (now === null) return { is: "gone" };
     if (finish && this.#ranCommand()) return this.#confirmed("screen");
     const question = questionOf(now, this.#isInLine());

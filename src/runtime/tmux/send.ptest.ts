@@ -338,6 +338,18 @@ test.each([
   expect(one.taken()).toEqual(["sent once"]);
 });
 
+test("[TMUX-202] a prompt in the line is not confirmed by the same one before it in the transcript", async () => {
+  await using world = new TmuxWorld();
+  const readPrompts = (): string[] => ["the same"];
+  const one = await composer(world, hooked, { ...known, readPrompts });
+  world.tmux("send-keys", "-t", "=worker-project-t-1:", "-l", "the same");
+  await until("the text", async () => (await one.runtime.capture(one.session, 50)).includes("the same"));
+  const what = sent(one, "the same", { sentAt: Date.now() - 10_000 });
+  expect(await one.runtime.confirm(one.session, what, { finish: false })).toMatchObject({ is: "doubtful" });
+  expect(await settled(one, what)).toEqual({ is: "confirmed", by: "hook" });
+  expect(one.taken()).toEqual(["the same"]);
+});
+
 test("[TMUX-202] a prompt that is nowhere to be seen is doubtful, and not typed again", async () => {
   await using world = new TmuxWorld();
   const one = await composer(world, hooked, known);

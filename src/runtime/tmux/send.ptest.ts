@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { program, TmuxWorld } from "../../../test/agents/tmux-world.ts";
@@ -348,6 +348,38 @@ test("[TMUX-202] a prompt in the line is not confirmed by the same one before it
   expect(await one.runtime.confirm(one.session, what, { finish: false })).toMatchObject({ is: "doubtful" });
   expect(await settled(one, what)).toEqual({ is: "confirmed", by: "hook" });
   expect(one.taken()).toEqual(["the same"]);
+});
+
+test.each([
+  ["the paste", "paste-buffer", false],
+  ["Enter", "send-keys", false],
+  ["the look behind Enter", "list-panes", true],
+])("[TMUX-206] a prompt is settled later where tmux does not answer %s", async (_, call, isBehindEnter) => {
+  await using world = new TmuxWorld();
+  // Carries out the call that the file `lost` names, and says that it failed.
+  const [bin, lost, armed] = ["bin", "lost", "armed"].map((name) => join(world.directory, name));
+  const script = [
+    "#!/bin/sh",
+    `PATH=\${PATH#*:}`,
+    `call=$(cat ${lost} 2>/dev/null || echo none)`,
+    `case "$*" in *"$call"*) rm ${lost}; tmux "$@" >/dev/null 2>&1; echo "lost server" >&2; exit 1 ;; esac`,
+    `case "$*" in *Enter) [ ! -e ${armed} ] || mv ${armed} ${lost} ;; esac`,
+    'exec tmux "$@"',
+  ];
+  mkdirSync(bin!);
+  writeFileSync(join(bin!, "tmux"), `${script.join("\n")}\n`, { mode: 0o755 });
+  // An Enter that becomes a line break: nothing confirms the prompt yet.
+  const one = await composer(world, { ...hooked, ...(isBehindEnter ? { COMPOSER_ENTERS: "1" } : {}) }, known);
+  const env = { ...process.env, PATH: `${bin}:${process.env["PATH"]}` };
+  const runtime = world.open({ sendTimes: patient, env });
+  const begin = (): Promise<boolean> => {
+    writeFileSync(isBehindEnter ? armed! : lost!, call);
+    return Promise.resolve(true);
+  };
+  const result = await runtime.send(one.session, prompt("hello"), { begin, wanted: () => true });
+  expect(result).toMatchObject({ sent: "pending" });
+  expect(await settled({ ...one, runtime }, sent(one, "hello"))).toEqual({ is: "confirmed", by: "hook" });
+  expect(one.taken().map((text) => text.trim())).toEqual(["hello"]);
 });
 
 test("[TMUX-202] a prompt that is nowhere to be seen is doubtful, and not typed again", async () => {

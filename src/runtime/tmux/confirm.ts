@@ -10,6 +10,7 @@ import { holds, isCommand, typeable } from "./input.ts";
 import type { ObserveContext } from "./observe.ts";
 import { normalise } from "./screen.ts";
 import { findTyped, pollMs, questionOf, type Look, type Typed } from "./typed.ts";
+import { showsReady } from "./watch.ts";
 import type { LaunchWatch } from "./watch.ts";
 
 const defaultConfirmMs = 20_000;
@@ -64,13 +65,14 @@ export class Confirming {
     if (finish && this.#ranCommand()) return this.#confirmed("screen");
     const question = questionOf(now, this.#isInLine());
     if (question !== null) return { is: "waiting", why: question };
+    if (this.#prompt.asArgument && showsReady(watch.agent) && !watch.isReady && !this.#isInLine()) return starting;
     if (watch.agent?.input === undefined || !finish) return this.#orDoubt(now);
     return this.#byLine(now);
   }
 
   async #byLine(now: Look): Promise<Confirmation> {
     const { watch } = this.#typed;
-    const { promptId, text, asArgument } = this.#prompt;
+    const { promptId, text } = this.#prompt;
     const pressed = this.#pressed();
     const waited = Date.now() - pressed.at;
     if (this.#isInLine()) {
@@ -92,7 +94,6 @@ export class Confirming {
     }
     if (watch.keepsPrompt()) return { is: "waiting", why: "the agent keeps it until its turn is over" };
     if (isCommand(text) && pressed.enters > 0) return waiting;
-    if (asArgument && !watch.isReady) return { is: "waiting", why: "agent is starting" };
     return this.#orDoubt(now);
   }
 
@@ -161,6 +162,7 @@ export class Confirming {
 }
 
 const waiting: Confirmation = { is: "waiting", why: "the agent has not confirmed it yet" };
+const starting: Confirmation = { is: "waiting", why: "agent is starting" };
 
 function saidByHook(watch: LaunchWatch, { mark, text }: SentPrompt): boolean {
   return watch.hooks.promptsSince(mark).some((prompt) => same(prompt, text));

@@ -382,6 +382,19 @@ test.each([
   expect(one.taken().map((text) => text.trim())).toEqual(["hello"]);
 });
 
+test.each([
+  ["shows its input line", known],
+  ["tells by a hook that it has begun", { hookRules: known.hookRules, confirmMs: 1 }],
+])("[SEND-202] a prompt that an agent was started with waits until it %s, also when it is stopped", async (_, over) => {
+  await using world = new TmuxWorld();
+  const gate = join(world.directory, "gate");
+  const one = await composer(world, { ...hooked, COMPOSER_GATE: gate }, over, patient, anything);
+  const long = sent(one, "hello", { asArgument: true, sentAt: Date.now() - 3_600_000 });
+  const waits = { is: "waiting", why: "agent is starting" };
+  expect(await one.runtime.confirm(one.session, long, { finish: true })).toEqual(waits);
+  expect(await one.runtime.confirm(one.session, long, { finish: false })).toEqual(waits);
+});
+
 test("[TMUX-202] a prompt that is nowhere to be seen is doubtful, and not typed again", async () => {
   await using world = new TmuxWorld();
   const one = await composer(world, hooked, known);

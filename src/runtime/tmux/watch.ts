@@ -177,7 +177,7 @@ export class LaunchWatch {
     return this.#workedAt;
   }
 
-  /** When the input line was first seen. */
+  /** When the input line was first seen, or the first word of an agent whose line is not known. */
   get readySince(): number {
     return this.#inputSince ?? 0;
   }
@@ -204,7 +204,7 @@ export class LaunchWatch {
     if (told?.activity === "working") this.#workedAt = now;
     if (this.hooks.promptMark > 0 || told?.activity === "working") this.#ready = true;
     if (this.agent?.input === undefined) {
-      if (told !== null) this.#ready = true;
+      if (told !== null) [this.#ready, this.#inputSince] = [true, this.#inputSince ?? now];
       return this.#orBegins(told, now);
     }
     const asks = told === null || told.activity === "idle" ? this.#asksOnScreen(pane, told, now) : null;

@@ -24,7 +24,7 @@ export function fill(text: string, values: Placeholders): string {
  */
 export function fitsArgument(prompt: string): boolean {
   return (
-    prompt !== "" && !prompt.startsWith("-") && !isCommand(prompt) && Buffer.byteLength(prompt) <= maxArgumentBytes
+    prompt.trim() !== "" && !prompt.startsWith("-") && !isCommand(prompt) && Buffer.byteLength(prompt) <= maxArgumentBytes
   );
 }
 

@@ -395,6 +395,15 @@ test.each([
   expect(await one.runtime.confirm(one.session, long, { finish: false })).toEqual(waits);
 });
 
+test("[TMUX-207] a prompt of which nothing can be typed is refused, and one of frames and bars is not", async () => {
+  await using world = new TmuxWorld();
+  const { runtime, session, taken } = await composer(world, hooked, known);
+  const refused = { sent: "refused", why: "the prompt is empty" };
+  for (const text of [" \n", "\u0007"]) expect(await runtime.send(session, prompt(text))).toEqual(refused);
+  expect(await runtime.send(session, prompt("|"))).toEqual({ sent: "seen", by: "hook" });
+  expect(taken()).toEqual(["|"]);
+});
+
 test("[TMUX-202] a prompt that is nowhere to be seen is doubtful, and not typed again", async () => {
   await using world = new TmuxWorld();
   const one = await composer(world, hooked, known);

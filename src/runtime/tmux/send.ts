@@ -47,7 +47,7 @@ export async function send(
   typing: Typing = always,
 ): Promise<SendResult> {
   const clean = typeable(prompt.text);
-  if (normalise(clean) === "") return notNow("the prompt is empty");
+  if (clean.trim() === "") return { sent: "refused", why: "the prompt is empty" };
   const typed = await findTyped(context, session);
   if (typeof typed === "string") return notNow(typed);
   const { watch, pane } = typed;

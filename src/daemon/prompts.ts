@@ -76,12 +76,17 @@ export async function admitPrompt(parts: Parts, loop: Loop, ask: Ask): Promise<A
     return { promptId, disposition: "unconfirmed", reason: doubt(session, fate.reason) };
   // On the screen is not in the agent's hands: only its own word, or the line that a chat agent reads, is.
   const isTyped = fate?.type === "prompt.sent" && (fate.seenBy === "screen" || fate.seenBy === "argument");
-  return { promptId, disposition: isTyped ? "typed" : "delivered", reason: null };
+  return isTyped
+    ? { promptId, disposition: "typed", reason: `the agent does not confirm it, check with: ${howToCheck(session)}` }
+    : { promptId, disposition: "delivered", reason: null };
 }
 
-function doubt({ id, kind }: SessionState, why: string): string {
-  const how = kind === "terminal" ? `holdfast session screen ${id}` : `holdfast acp history ${id}`;
-  return `${why}; it is not sent again without you, check with: ${how}`;
+function doubt(session: SessionState, why: string): string {
+  return `${why}; it is not sent again without you, check with: ${howToCheck(session)}`;
+}
+
+function howToCheck({ id, kind }: SessionState): string {
+  return kind === "terminal" ? `holdfast session screen ${id}` : `holdfast acp history ${id}`;
 }
 
 function isMissing(parts: Parts, session: SessionState): boolean {

@@ -154,7 +154,11 @@ test("[SEND-1] what an agent only shows is typed, and doubt is unconfirmed with 
   const config = join(home.home, "config.yaml");
   writeFileSync(config, `agents:\n  plain:\n    terminal:\n      command: [cat]\n`);
   const { id } = await home.started("--agent", "plain");
-  expect(await home.give(id, "hello")).toMatchObject({ code: 0, disposition: "typed", reason: null });
+  expect(await home.give(id, "hello")).toMatchObject({
+    code: 0,
+    disposition: "typed",
+    reason: `the agent does not confirm it, check with: holdfast session screen ${id}`,
+  });
   const deaf = await home.started("--agent", "plain");
   // Its terminal no longer shows what is typed.
   await home

@@ -15,6 +15,7 @@ interface Receipt {
 class ClaudeHome extends ProjectHome {
   readonly gate = join(this.directory, "gate");
   readonly dialog = join(this.directory, "dialog");
+  readonly silent = join(this.directory, "silent");
   readonly #log = join(this.directory, "taken");
 
   static async open(more: Record<string, string> = {}): Promise<ClaudeHome> {
@@ -37,7 +38,7 @@ class ClaudeHome extends ProjectHome {
     this.env["PATH"] = `${bin}:${this.env["PATH"]}`;
     await this.ok(["start", "--port", "0"]);
     this.repo = await this.repository("my-app");
-    const env = { FAKE_GATE: this.gate, FAKE_DIALOG: this.dialog, FAKE_LOG: this.#log, ...more };
+    const env = { FAKE_GATE: this.gate, FAKE_DIALOG: this.dialog, FAKE_SILENT: this.silent, FAKE_LOG: this.#log, ...more };
     const lines = Object.entries(env).map(([name, value]) => `      ${name}: ${JSON.stringify(value)}`);
     const head = ["projects:", "  my-app:", "    path: .", "    prefix: ma", "    agent: claude", "    kind: terminal"];
     writeFileSync(join(this.repo, "holdfast.yaml"), [...head, "    env:", ...lines, ""].join("\n"));
@@ -131,6 +132,24 @@ test("[SEND-202] a first prompt that the agent dropped is unconfirmed in the end
   expect(await next).toMatchObject({ code: 0, disposition: "delivered" });
   expect(await home.fates(id)).toEqual(["prompt.doubtful", "prompt.sent"]);
   expect(home.taken()).toEqual(["second"]);
+});
+
+test("[SEND-204] a prompt that the agent has and does not confirm yet says so, and the one behind it that it waits", async () => {
+  await using home = await ClaudeHome.open();
+  const { id } = await home.started();
+  const one = ["one", "--prompt-id", "p-1", "--timeout", "1s"] as const;
+  expect(await home.give(id, ...one)).toMatchObject(starting);
+  writeFileSync(home.silent, "");
+  writeFileSync(home.gate, "");
+  await until("the prompt", () => home.taken().length > 0);
+  const queued = { code: 0, disposition: "queued" };
+  const open = "the agent has not confirmed it yet";
+  expect(await home.give(id, ...one)).toMatchObject({ ...queued, reason: open });
+  const behind = "an earlier prompt is still being delivered";
+  expect(await home.give(id, "two", "--timeout", "1s")).toMatchObject({ ...queued, reason: behind });
+  rmSync(home.silent);
+  expect(await home.give(id, "three")).toMatchObject({ code: 0, disposition: "delivered" });
+  expect(home.taken()).toEqual(["one", "two", "three"]);
 });
 
 test("[SEND-203] a prompt for a session whose worktree is missing waits, and its receipt names that at once", async () => {

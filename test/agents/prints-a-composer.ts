@@ -7,7 +7,8 @@
  * echoes, and what was typed is dropped at the end of it), COMPOSER_ENTERS (so many Enters become line breaks),
  * COMPOSER_DIALOG (while this file is there a list takes the place of the composer, and keys choose from it),
  * COMPOSER_KEEPS (until this file is there prompts are kept for later, as by an agent that is busy), COMPOSER_OPENS (until
- * this file is there a prompt that was sent stays in the composer, and each further Enter sends it once more).
+ * this file is there a prompt that was sent stays in the composer, and each further Enter sends it once more), COMPOSER_CURSOR
+ * (the cursor stands behind what was typed; else it is parked below).
  */
 import { appendFileSync, existsSync } from "node:fs";
 
@@ -43,7 +44,10 @@ function draw(): void {
   }
   if (kept.length > 0) ask.push("Queued (press up to edit):");
   const all = [...transcript.slice(-20), `╭${rule}╮`, ...box, `╰${rule}╯`, ...ask];
-  process.stdout.write(`\u001b[H\u001b[2J${all.join("\r\n")}`);
+  // Up from the last line to the last one of the box.
+  const end = `\u001b[${ask.length + 1}A\r\u001b[${4 + (lines.at(-1)?.length ?? 0)}C`;
+  const cursor = env["COMPOSER_CURSOR"] === undefined ? "" : end;
+  process.stdout.write(`\u001b[H\u001b[2J${all.join("\r\n")}${cursor}`);
 }
 
 function chunks(line: string): string[] {
@@ -165,7 +169,8 @@ function untilOpen(): void {
     return;
   }
   begin();
-  if (["COMPOSER_DIALOG", "COMPOSER_KEEPS", "COMPOSER_OPENS"].some((name) => env[name] !== undefined)) setInterval(tick, 20);
+  if (["COMPOSER_DIALOG", "COMPOSER_KEEPS", "COMPOSER_OPENS"].some((name) => env[name] !== undefined))
+    setInterval(tick, 20);
 }
 
 process.on("SIGTERM", () => process.exit(0));

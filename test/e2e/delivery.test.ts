@@ -38,7 +38,13 @@ class ClaudeHome extends ProjectHome {
     this.env["PATH"] = `${bin}:${this.env["PATH"]}`;
     await this.ok(["start", "--port", "0"]);
     this.repo = await this.repository("my-app");
-    const env = { FAKE_GATE: this.gate, FAKE_DIALOG: this.dialog, FAKE_SILENT: this.silent, FAKE_LOG: this.#log, ...more };
+    const env = {
+      FAKE_GATE: this.gate,
+      FAKE_DIALOG: this.dialog,
+      FAKE_SILENT: this.silent,
+      FAKE_LOG: this.#log,
+      ...more,
+    };
     const lines = Object.entries(env).map(([name, value]) => `      ${name}: ${JSON.stringify(value)}`);
     const head = ["projects:", "  my-app:", "    path: .", "    prefix: ma", "    agent: claude", "    kind: terminal"];
     writeFileSync(join(this.repo, "holdfast.yaml"), [...head, "    env:", ...lines, ""].join("\n"));

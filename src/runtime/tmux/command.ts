@@ -24,7 +24,10 @@ export function fill(text: string, values: Placeholders): string {
  */
 export function fitsArgument(prompt: string): boolean {
   return (
-    prompt.trim() !== "" && !prompt.startsWith("-") && !isCommand(prompt) && Buffer.byteLength(prompt) <= maxArgumentBytes
+    prompt.trim() !== "" &&
+    !prompt.startsWith("-") &&
+    !isCommand(prompt) &&
+    Buffer.byteLength(prompt) <= maxArgumentBytes
   );
 }
 

@@ -7,7 +7,7 @@ import { crypto } from "../../base/crypto.ts";
 import { setTimeout as delay } from "node:timers/promises";
 import type { PromptToSend, SendResult, Typing } from "../../ports/runtime.ts";
 import type { SessionState } from "../../protocol/session.ts";
-import { Confirming } from "./confirm.ts";
+import { Confirming, onlyEcho } from "./confirm.ts";
 import { endsInMention, holds, pastePlaceholder, typeable } from "./input.ts";
 import type { ObserveContext } from "./observe.ts";
 import { countOf, normalise } from "./screen.ts";
@@ -223,7 +223,7 @@ async function untilAnswer(typed: Typed, shown: string, times: SendTimes, wasRea
       if (!wasReady && (await isRaw(now.pane.tty)) === true) return doubtful(tookOver);
       return { sent: "seen", by: "screen" };
     }
-    if (performance.now() >= until) return doubtful("only the terminal's echo of it was seen");
+    if (performance.now() >= until) return doubtful(onlyEcho);
     await delay(pollMs);
   }
 }

@@ -39,9 +39,9 @@ export async function confirm(
   const watch = context.watches.of(session, prompt.launch);
   watch.hooks.read();
   if (saidByHook(watch, prompt)) return { is: "confirmed", by: "hook" };
-  return typeof typed === "string" && typed !== "the agent does not run"
-    ? { is: "waiting", why: typed }
-    : { is: "gone" };
+  if (typeof typed === "string" && typed !== "the agent does not run") return { is: "waiting", why: typed };
+  const read = watch.readPrompts(session.workspacePath, prompt.sentAt);
+  return read.some((one) => same(one, prompt.text)) ? { is: "confirmed", by: "transcript" } : { is: "gone" };
 }
 
 export class Confirming {

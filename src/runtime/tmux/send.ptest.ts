@@ -423,6 +423,19 @@ test.each([
   expect(one.taken()).toEqual(["left over", "next"]);
 });
 
+test("[SEND-202] a prompt that an agent without hooks had read before it ended is in its transcript", async () => {
+  await using world = new TmuxWorld();
+  const one = await composer(world, {}, { ...known, readPrompts: () => ["read"] });
+  const { run } = one.session;
+  if (run.run === "up" && run.agent !== null) process.kill(run.agent.pid, "SIGKILL");
+  const dead = (): boolean => world.tmux("list-panes", "-a", "-F", "#{pane_dead}").includes("1");
+  await until("the pane to be dead", dead);
+  const next = world.open();
+  const what = sent(one, "read", { asArgument: true });
+  expect(await next.confirm(one.session, what, { finish: false })).toEqual({ is: "confirmed", by: "transcript" });
+  expect(await next.confirm(one.session, { ...what, text: "not read" }, { finish: false })).toEqual({ is: "gone" });
+});
+
 test("[TMUX-202] a prompt that is nowhere to be seen is doubtful, and not typed again", async () => {
   await using world = new TmuxWorld();
   const one = await composer(world, hooked, known);

@@ -189,9 +189,9 @@ export class LaunchWatch {
 
   /** Prompts in the agent's own transcript, where it keeps one that can be read. */
   readPrompts(workspace: string, since: number): string[] {
-    const process = this.#process?.identity;
-    if (process === undefined || this.agent?.readPrompts === undefined) return [];
-    return this.agent.readPrompts({ process, workspace, agentSessionId: this.agentSessionId, since });
+    // An agent that ended before this daemon saw it leaves its transcript all the same.
+    const process = this.#process?.identity ?? { pid: 0, startTime: "" };
+    return this.agent?.readPrompts?.({ process, workspace, agentSessionId: this.agentSessionId, since }) ?? [];
   }
 
   /** Whether the agent is known to show when it is ready, and has not yet. */

@@ -197,7 +197,7 @@ test("[SEND-1] what an agent only shows is typed, and doubt is unconfirmed with 
       "#{pane_tty}",
     ])
     .then(({ stdout }) => home.run("stty", ["-F", stdout.trim(), "-echo"]));
-  const receipt = await home.give(deaf.id, "hello");
+  const receipt = await home.give(deaf.id, "hello", "--timeout", "2m");
   expect(receipt).toMatchObject({ code: 1, disposition: "unconfirmed" });
   expect(receipt.reason).toContain(`holdfast session screen ${deaf.id}`);
 });

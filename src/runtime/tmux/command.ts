@@ -50,7 +50,7 @@ export function agentCommand(agent: TerminalAgent, request: LaunchRequest, value
   const promptArgs = resuming ? agent.resumePrompt : agent.startPrompt;
   const isArgument = promptArgs !== null && fitsArgument(values.prompt) && !mayBeSubcommand(agent, promptArgs, values);
   const promptTaken = request.prompt !== null && isArgument;
-  const argv = [...base, ...(promptTaken ? promptArgs! : [])].map((part) => fill(part, values));
+  const argv = [...base, ...(promptTaken ? promptArgs : [])].map((part) => fill(part, values));
   return { argv, promptTaken };
 }
 

@@ -47,7 +47,11 @@ export const claude: AgentDefinition = {
     resumePrompt: ["{prompt}"],
     pin: "chosen",
     files: [hookScriptFile, { name: "claude-settings.json", text: `${JSON.stringify({ hooks }, null, 2)}\n` }],
-    env: { [hooksVariable]: "{hooks}" },
+    env: {
+      [hooksVariable]: "{hooks}",
+      // Drawn in its empty input line, a suggestion looks like text that a user typed.
+      CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION: "false",
+    },
     hookRules: [
       // It fires before a resumed conversation is drawn, and again when one is compacted in mid-turn.
       { event: "SessionStart", activity: null, ...id },

@@ -149,6 +149,13 @@ test("[AGENT-201] what the project's file adds comes behind the user's; of two m
   expect(env).toEqual({ A: "project", B: "user" });
 });
 
+test("[AGENT-213] Claude Code suggests no prompts in its input line", () => {
+  const { env } = openAgents([said("claude", { env: { CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION: "true" } })], facts).get(
+    "claude",
+  )!.terminal!;
+  expect(env).toMatchObject({ CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION: "false" });
+});
+
 describe.each(agents)("$id", (agent) => {
   test("[AGENT-2] says how to get it", () => {
     for (const install of [agent.install, agent.chat?.install ?? agent.install]) expect(install).toMatch(/^[A-Z].*\.$/);

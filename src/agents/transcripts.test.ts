@@ -44,6 +44,13 @@ test("[AGENT-211] claude: what was said before does not count, and what it keeps
   expect(readClaudePrompts(of())).toEqual(["new", "later"]);
 });
 
+test("[AGENT-211] the same prompt a moment before it was sent again does not count", () => {
+  const times = ["2026-01-01T23:59:59.900Z", "2026-01-01T23:59:59Z", "2026-01-02T00:00:00.001Z"];
+  const lines = times.map((timestamp) => ({ type: "user", timestamp, message: { content: timestamp } }));
+  write(`.claude/projects/-tmp-w-x/${id}.jsonl`, lines);
+  expect(readClaudePrompts(of())).toEqual(times.slice(1));
+});
+
 const codexLine = (role: string, text: string, timestamp: string) => ({
   timestamp,
   type: "response_item",

@@ -121,7 +121,12 @@ function linesOf(file: string, since: number): Line[] {
   return tailOf(file)
     .split("\n")
     .flatMap(parsed)
-    .filter((line) => Date.parse(String(line["timestamp"])) >= since - slackMs);
+    .filter((line) => writtenBy(String(line["timestamp"])) >= since);
+}
+
+/** To the millisecond, so that the same prompt a moment before does not count; a time in whole seconds was cut off. */
+function writtenBy(timestamp: string): number {
+  return Date.parse(timestamp) + (timestamp.includes(".") ? 0 : slackMs);
 }
 
 function parsed(text: string): Line[] {

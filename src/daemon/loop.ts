@@ -38,8 +38,8 @@ export class Loop {
   readonly #perform: Perform;
   readonly #seen = new Map<SessionId, Observation>();
   readonly #trouble = new Map<SessionId, Trouble>();
-  /** Why the next prompt of a session is not sent yet. */
-  readonly #held = new Map<SessionId, string>();
+  /** Why the next prompt of a session is not sent yet, with the session's sequence at that time. */
+  readonly #held = new Map<SessionId, { why: string; seq: number }>();
   readonly #running = new Map<SessionId, Promise<void>>();
   readonly #again = new Set<SessionId>();
   readonly #timers = new Map<SessionId, NodeJS.Timeout>();
@@ -108,7 +108,7 @@ export class Loop {
   }
 
   /** Why the next prompt waits, where something was waited for. */
-  held(id: SessionId): string | null {
+  held(id: SessionId): { why: string; seq: number } | null {
     return this.#held.get(id) ?? null;
   }
 
@@ -260,7 +260,7 @@ export class Loop {
         return this.#rest(session);
       }
       if (action.do === "wait") {
-        this.#held.set(id, action.why);
+        this.#hold(id, action.why);
         const { intent } = session;
         if (intent.want === "snoozed" && action.until === intent.until) this.#clearLeft(session);
         return this.#later(id, action.until - now);
@@ -282,13 +282,17 @@ export class Loop {
         this.#seen.set(session.id, outcome.seen);
         return "seen";
       }
-      if (outcome.why !== undefined) this.#held.set(session.id, outcome.why);
+      if (outcome.why !== undefined) this.#hold(session.id, outcome.why);
       this.#later(session.id, outcome.retryInMs);
       return "pause";
     } catch (error) {
       this.#failed(session.id, action.do, error);
       return "pause";
     }
+  }
+
+  #hold(id: SessionId, why: string): void {
+    this.#held.set(id, { why, seq: this.#parts.store.session(id)?.seq ?? 0 });
   }
 
   #rest(session: SessionState): void {

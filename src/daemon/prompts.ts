@@ -62,7 +62,7 @@ export async function admitPrompt(parts: Parts, loop: Loop, ask: Ask): Promise<A
     return { promptId, disposition: "refused", reason: deletedReason };
   }
   if (state.queue.some((prompt) => prompt.promptId === promptId)) {
-    return { promptId, disposition: "queued", reason: why(parts, loop, session) };
+    return { promptId, disposition: "queued", reason: why(parts, loop, session, promptId) };
   }
   if (waitForTurn) {
     await loop.waitFor(session.id, () => !isAnswering(parts, session, promptId), waitMs, ask.signal);
@@ -76,12 +76,17 @@ export async function admitPrompt(parts: Parts, loop: Loop, ask: Ask): Promise<A
     return { promptId, disposition: "unconfirmed", reason: doubt(session, fate.reason) };
   // On the screen is not in the agent's hands: only its own word, or the line that a chat agent reads, is.
   const isTyped = fate?.type === "prompt.sent" && (fate.seenBy === "screen" || fate.seenBy === "argument");
-  return { promptId, disposition: isTyped ? "typed" : "delivered", reason: null };
+  return isTyped
+    ? { promptId, disposition: "typed", reason: `the agent does not confirm it, check with: ${howToCheck(session)}` }
+    : { promptId, disposition: "delivered", reason: null };
 }
 
-function doubt({ id, kind }: SessionState, why: string): string {
-  const how = kind === "terminal" ? `holdfast session screen ${id}` : `holdfast acp history ${id}`;
-  return `${why}; it is not sent again without you, check with: ${how}`;
+function doubt(session: SessionState, why: string): string {
+  return `${why}; it is not sent again without you, check with: ${howToCheck(session)}`;
+}
+
+function howToCheck({ id, kind }: SessionState): string {
+  return kind === "terminal" ? `holdfast session screen ${id}` : `holdfast acp history ${id}`;
 }
 
 function isMissing(parts: Parts, session: SessionState): boolean {
@@ -221,7 +226,7 @@ function hasFailed(state: SessionState, seq: number): boolean {
   return state.run.run === "failed" && (state.run.seq > seq || restOf(state, false) !== null);
 }
 
-function why(parts: Parts, loop: Loop, before: SessionState): string {
+function why(parts: Parts, loop: Loop, before: SessionState, promptId: PromptId): string {
   const trouble = loop.trouble(before.id);
   if (trouble !== null) return trouble.message;
   const state = parts.store.session(before.id) ?? before;
@@ -232,13 +237,31 @@ function why(parts: Parts, loop: Loop, before: SessionState): string {
   if (missing !== null) return `${missing}; retrying`;
   if (state.run.run === "launching" || state.run.run === "none") return "agent is starting";
   if (state.run.run === "failed") return `the agent did not start: ${state.run.reason}`;
+  const open = state.queue.find((prompt) => prompt.state === "sending")?.promptId;
+  if (open !== undefined && open !== promptId) return whyBehind(loop, state);
   const held = loop.held(before.id);
-  if (held !== null) return held;
+  if (held !== null && !isOver(parts, before.id, held.seq)) return held.why;
+  if (open === promptId) return "the agent has not confirmed it yet";
   const requeued = lastEvent(parts.store, before.id, { after: before.seq, types: ["prompt.requeued"] });
   if (requeued?.type === "prompt.requeued") return requeued.reason;
   const seen = loop.observation(state)?.seen;
   if (seen?.is === "unknown") return `the session could not be observed: ${seen.why}`;
   if (isAsking(loop, state)) return asksWhat(loop, state);
   const inTurn = state.kind === "chat" && state.turn.turn === "open" && state.turn.prompt !== null;
-  return inTurn ? "a turn is in progress" : "an earlier prompt is still being delivered";
+  if (inTurn) return "a turn is in progress";
+  return state.queue[0]?.promptId === promptId ? "the agent is not ready for it yet" : behindAnother;
+}
+
+const behindAnother = "an earlier prompt is still being delivered";
+
+/** Of a prompt behind one that the agent has: what keeps the agent from both, or the other prompt. */
+function whyBehind(loop: Loop, state: SessionState): string {
+  if (isAsking(loop, state)) return asksWhat(loop, state);
+  const seen = loop.observation(state)?.seen;
+  return seen?.is === "known" && seen.value.starting === true ? "agent is starting" : behindAnother;
+}
+
+/** Whether a prompt was sent since a reason to wait was written down. */
+function isOver({ store }: Parts, id: SessionState["id"], seq: number): boolean {
+  return lastEvent(store, id, { after: seq, types: ["prompt.sending"] }) !== undefined;
 }

@@ -1,7 +1,8 @@
 /**
  * Started in place of Claude Code: its arguments, its hooks and its input line, and faults by files. While the file
  * FAKE_GATE is missing it has not taken the terminal over; while FAKE_DIALOG is there it shows a menu in place of its
- * input line. FAKE_LOG gets the prompts that it took as JSON lines; FAKE_DROPS makes it drop the prompt it was started with.
+ * input line; while FAKE_SILENT is there it works and its hooks wait. FAKE_LOG gets the prompts that it took as JSON lines;
+ * FAKE_DROPS makes it drop the prompt it was started with.
  */
 import { appendFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
@@ -15,6 +16,7 @@ const id = values["session-id"] ?? values.resume ?? "";
 let given = env["FAKE_DROPS"] === undefined ? positionals[0] : undefined;
 let line = "";
 const said: string[] = [];
+const untold: string[] = [];
 
 const isThere = (name: string): boolean => env[name] !== undefined && existsSync(env[name]);
 
@@ -28,14 +30,22 @@ function draw(): void {
   const body = isThere("FAKE_DIALOG")
     ? ["This session is old and large.", "❯ 1. Resume from summary (recommended)", "  2. Resume full session as-is"]
     : [...said.slice(-10), rule, `❯ ${line}`, rule];
-  process.stdout.write(`\u001b]2;✳ fake\u0007\u001b[H\u001b[2J${body.join("\r\n")}`);
+  process.stdout.write(`\u001b]2;${untold.length > 0 ? "⠂" : "✳"} fake\u0007\u001b[H\u001b[2J${body.join("\r\n")}`);
 }
 
 function submit(prompt: string): void {
   appendFileSync(env["FAKE_LOG"] ?? "/dev/null", `${JSON.stringify(prompt)}\n`);
   said.push(`● ${prompt.length} characters`);
-  tell("UserPromptSubmit", { prompt });
-  tell("Stop", { last_assistant_message: "done" });
+  untold.push(prompt);
+  tellPrompts();
+}
+
+function tellPrompts(): void {
+  if (isThere("FAKE_SILENT")) return;
+  for (const prompt of untold.splice(0)) {
+    tell("UserPromptSubmit", { prompt });
+    tell("Stop", { last_assistant_message: "done" });
+  }
 }
 
 function take(chunk: string): void {
@@ -62,8 +72,10 @@ function tick(): void {
     given = undefined;
     before = "";
   }
-  if (before !== String(dialog)) draw();
-  before = String(dialog);
+  tellPrompts();
+  const state = `${dialog} ${untold.length}`;
+  if (before !== state) draw();
+  before = state;
 }
 
 function begin(): void {

@@ -6,7 +6,9 @@
  * paste Enter is a line break), COMPOSER_GATE (until this file is there it has not taken the terminal over: the kernel
  * echoes, and what was typed is dropped at the end of it), COMPOSER_ENTERS (so many Enters become line breaks),
  * COMPOSER_DIALOG (while this file is there a list takes the place of the composer, and keys choose from it),
- * COMPOSER_KEEPS (until this file is there prompts are kept for later, as by an agent that is busy).
+ * COMPOSER_KEEPS (until this file is there prompts are kept for later, as by an agent that is busy), COMPOSER_OPENS (until
+ * this file is there a prompt that was sent stays in the composer, and each further Enter sends it once more), COMPOSER_CURSOR
+ * (the cursor stands behind what was typed; else it is parked below).
  */
 import { appendFileSync, existsSync } from "node:fs";
 
@@ -26,6 +28,8 @@ let pastedAt = -Infinity;
 const guardMs = Number(env["COMPOSER_GUARD"] ?? 0);
 let eatenEnters = Number(env["COMPOSER_ENTERS"] ?? 0);
 const kept: string[] = [];
+let opening = 0;
+let openTicks = 10;
 const isThere = (name: string): boolean => env[name] !== undefined && existsSync(env[name]);
 const hasDialog = (): boolean => isThere("COMPOSER_DIALOG");
 
@@ -40,7 +44,10 @@ function draw(): void {
   }
   if (kept.length > 0) ask.push("Queued (press up to edit):");
   const all = [...transcript.slice(-20), `╭${rule}╮`, ...box, `╰${rule}╯`, ...ask];
-  process.stdout.write(`\u001b[H\u001b[2J${all.join("\r\n")}`);
+  // Up from the last line to the last one of the box.
+  const end = `\u001b[${ask.length + 1}A\r\u001b[${4 + (lines.at(-1)?.length ?? 0)}C`;
+  const cursor = env["COMPOSER_CURSOR"] === undefined ? "" : end;
+  process.stdout.write(`\u001b[H\u001b[2J${all.join("\r\n")}${cursor}`);
 }
 
 function chunks(line: string): string[] {
@@ -51,6 +58,10 @@ function chunks(line: string): string[] {
 
 function submit(): void {
   if (composer === "") return;
+  if (env["COMPOSER_OPENS"] !== undefined && openTicks >= 0) {
+    opening += 1;
+    return;
+  }
   if (env["COMPOSER_KEEPS"] !== undefined && !isThere("COMPOSER_KEEPS")) kept.push(composer);
   else accept(composer);
   composer = "";
@@ -141,6 +152,13 @@ let drawn = "";
 function tick(): void {
   const state = `${hasDialog()} ${isThere("COMPOSER_KEEPS")}`;
   if (isThere("COMPOSER_KEEPS")) for (const prompt of kept.splice(0)) accept(prompt);
+  // A few ticks later, so that an Enter that was pressed before is read.
+  if (opening > 0 && isThere("COMPOSER_OPENS") && (openTicks -= 1) < 0) {
+    for (; opening > 1; opening -= 1) accept(composer);
+    opening = 0;
+    submit();
+    draw();
+  }
   if (state !== drawn) draw();
   drawn = state;
 }
@@ -151,7 +169,8 @@ function untilOpen(): void {
     return;
   }
   begin();
-  if (env["COMPOSER_DIALOG"] !== undefined || env["COMPOSER_KEEPS"] !== undefined) setInterval(tick, 20);
+  if (["COMPOSER_DIALOG", "COMPOSER_KEEPS", "COMPOSER_OPENS"].some((name) => env[name] !== undefined))
+    setInterval(tick, 20);
 }
 
 process.on("SIGTERM", () => process.exit(0));

@@ -15,6 +15,7 @@ interface Receipt {
 class ClaudeHome extends ProjectHome {
   readonly gate = join(this.directory, "gate");
   readonly dialog = join(this.directory, "dialog");
+  readonly silent = join(this.directory, "silent");
   readonly #log = join(this.directory, "taken");
 
   static async open(more: Record<string, string> = {}): Promise<ClaudeHome> {
@@ -37,7 +38,13 @@ class ClaudeHome extends ProjectHome {
     this.env["PATH"] = `${bin}:${this.env["PATH"]}`;
     await this.ok(["start", "--port", "0"]);
     this.repo = await this.repository("my-app");
-    const env = { FAKE_GATE: this.gate, FAKE_DIALOG: this.dialog, FAKE_LOG: this.#log, ...more };
+    const env = {
+      FAKE_GATE: this.gate,
+      FAKE_DIALOG: this.dialog,
+      FAKE_SILENT: this.silent,
+      FAKE_LOG: this.#log,
+      ...more,
+    };
     const lines = Object.entries(env).map(([name, value]) => `      ${name}: ${JSON.stringify(value)}`);
     const head = ["projects:", "  my-app:", "    path: .", "    prefix: ma", "    agent: claude", "    kind: terminal"];
     writeFileSync(join(this.repo, "holdfast.yaml"), [...head, "    env:", ...lines, ""].join("\n"));
@@ -88,7 +95,7 @@ test("[SEND-202] a first prompt is delivered when the agent confirms it; a dialo
   await using home = await ClaudeHome.open();
   writeFileSync(home.gate, "");
   writeFileSync(home.dialog, "");
-  const { id } = await home.started("--prompt", "first");
+  const { id } = await home.started("--prompt", "the first");
   const asks = "Claude Code asks whether to resume the conversation in full or from a summary";
   expect(await home.status(id, "needs_input")).toMatchObject({ reason: asks, queued: 1 });
   expect(await home.ok(["status"])).toContain(asks);
@@ -105,38 +112,56 @@ test("[SEND-202] a first prompt is delivered when the agent confirms it; a dialo
   expect(await home.fates(id)).toEqual([]);
   rmSync(home.dialog);
   await until("both", () => home.taken().length === 2);
-  expect(home.taken()).toEqual(["first", "second"]);
+  expect(home.taken()).toEqual(["the first", "second"]);
   await until("their receipts", async () => (await home.fates(id)).length === 2);
   expect(await home.fates(id)).toEqual(["prompt.sent", "prompt.sent"]);
 });
 
 test("[SEND-202] a first prompt of an agent that dies before it could read it waits for the next start", async () => {
   await using home = await ClaudeHome.open();
-  const { id } = await home.started("--prompt", "first");
+  const { id } = await home.started("--prompt", "the first");
   const { pid } = await home.agent(id);
   process.kill(pid, "SIGKILL");
   await until("the next start", async () => (await home.agent(id)).pid !== pid);
   writeFileSync(home.gate, "");
   await until("the prompt", () => home.taken().length > 0);
   await home.status(id, "idle");
-  expect(home.taken()).toEqual(["first"]);
+  expect(home.taken()).toEqual(["the first"]);
   expect(await home.fates(id)).toEqual(["prompt.requeued", "prompt.sent"]);
 });
 
 test("[SEND-202] a first prompt that the agent dropped is unconfirmed in the end, and the next one is delivered", async () => {
   await using home = await ClaudeHome.open({ FAKE_DROPS: "1" });
   writeFileSync(home.gate, "");
-  const { id } = await home.started("--prompt", "first", "--json");
+  const { id } = await home.started("--prompt", "the first", "--json");
   const next = home.give(id, "second", "--timeout", "2m");
   expect(await next).toMatchObject({ code: 0, disposition: "delivered" });
   expect(await home.fates(id)).toEqual(["prompt.doubtful", "prompt.sent"]);
   expect(home.taken()).toEqual(["second"]);
 });
 
+test("[SEND-204] a prompt that the agent has and does not confirm yet says so, and the one behind it that it waits", async () => {
+  await using home = await ClaudeHome.open();
+  const { id } = await home.started();
+  const one = ["one", "--prompt-id", "p-1", "--timeout", "1s"] as const;
+  expect(await home.give(id, ...one)).toMatchObject(starting);
+  writeFileSync(home.silent, "");
+  writeFileSync(home.gate, "");
+  await until("the prompt", () => home.taken().length > 0);
+  const queued = { code: 0, disposition: "queued" };
+  const open = "the agent has not confirmed it yet";
+  expect(await home.give(id, ...one)).toMatchObject({ ...queued, reason: open });
+  const behind = "an earlier prompt is still being delivered";
+  expect(await home.give(id, "two", "--timeout", "1s")).toMatchObject({ ...queued, reason: behind });
+  rmSync(home.silent);
+  expect(await home.give(id, "three")).toMatchObject({ code: 0, disposition: "delivered" });
+  expect(home.taken()).toEqual(["one", "two", "three"]);
+});
+
 test("[SEND-203] a prompt for a session whose worktree is missing waits, and its receipt names that at once", async () => {
   await using home = await ClaudeHome.open();
   writeFileSync(home.gate, "");
-  const { id, workspacePath } = await home.started("--prompt", "first");
+  const { id, workspacePath } = await home.started("--prompt", "the first");
   await home.status(id, "idle");
   await home.ok(["session", "stop", id]);
   renameSync(workspacePath, `${workspacePath}-away`);
@@ -154,7 +179,11 @@ test("[SEND-1] what an agent only shows is typed, and doubt is unconfirmed with 
   const config = join(home.home, "config.yaml");
   writeFileSync(config, `agents:\n  plain:\n    terminal:\n      command: [cat]\n`);
   const { id } = await home.started("--agent", "plain");
-  expect(await home.give(id, "hello")).toMatchObject({ code: 0, disposition: "typed", reason: null });
+  expect(await home.give(id, "hello")).toMatchObject({
+    code: 0,
+    disposition: "typed",
+    reason: `the agent does not confirm it, check with: holdfast session screen ${id}`,
+  });
   const deaf = await home.started("--agent", "plain");
   // Its terminal no longer shows what is typed.
   await home
@@ -168,7 +197,7 @@ test("[SEND-1] what an agent only shows is typed, and doubt is unconfirmed with 
       "#{pane_tty}",
     ])
     .then(({ stdout }) => home.run("stty", ["-F", stdout.trim(), "-echo"]));
-  const receipt = await home.give(deaf.id, "hello");
+  const receipt = await home.give(deaf.id, "hello", "--timeout", "2m");
   expect(receipt).toMatchObject({ code: 1, disposition: "unconfirmed" });
   expect(receipt.reason).toContain(`holdfast session screen ${deaf.id}`);
 });

@@ -1,4 +1,4 @@
-/** delivered | typed | queued (why) | unconfirmed (why) | refused (why) */
+/** delivered | typed (how to check) | queued (why) | unconfirmed (why) | refused (why) */
 import type { Receipt } from "../../protocol/command.ts";
 import { clean } from "./text.ts";
 

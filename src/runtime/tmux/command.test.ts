@@ -1,9 +1,11 @@
 import { expect, test } from "vitest";
+import { openAgents } from "../../agents/registry.ts";
 import { asLaunchId, asProjectId, asPromptId, asSessionId } from "../../protocol/ids.ts";
 import { requestFor, sampleSession } from "../contract.ts";
 import { agentCommand, agentEnvironment, fill, fitsArgument } from "./command.ts";
 import { typeable } from "./input.ts";
 
+const agents = openAgents([], { demo: ["demo"], demoChat: [], shell: "/bin/sh", geminiTrustsOurSettings: true });
 const session = sampleSession({ id: asSessionId("t-1"), project: asProjectId("p"), agent: "x" });
 const agent = {
   start: ["agent", "--id", "{id}", "--settings", "{hooks}/settings.json"],
@@ -45,6 +47,25 @@ test("[TMUX-12] a prompt that looks like an option or is too long for an argumen
   expect(fitsArgument("")).toBe(false);
   expect(fitsArgument("x".repeat(200_000))).toBe(false);
   expect(fitsArgument("do it")).toBe(true);
+});
+
+test.each([
+  ["claude", ["update", "help\n", "mcp"], ["update the tests", "fix: it", "Fix."]],
+  ["codex", ["logout", "review", "app-server"], ["review this"]],
+  ["gemini", [], ["update"]],
+  ["opencode", [], ["upgrade"]],
+])("[TMUX-12] a single word that %s may take for a subcommand is typed instead", (id, typed, given) => {
+  const known = agents.get(id)!.terminal!;
+  const taken = (prompt: string): boolean => agentCommand(known, request, { ...values, prompt }).promptTaken;
+  expect([...typed, ...given].filter(taken)).toEqual(given);
+});
+
+test("[AGENT-212] a first prompt is an argument where that was measured to work", () => {
+  const taken = (id: string, how: "fresh" | "resume"): boolean =>
+    agentCommand(agents.get(id)!.terminal!, { ...request, how }, values).promptTaken;
+  const ids = ["claude", "codex", "gemini", "opencode"];
+  expect(ids.filter((id) => taken(id, "fresh"))).toEqual(ids);
+  expect(ids.filter((id) => taken(id, "resume"))).toEqual(["claude", "codex"]);
 });
 
 test("[PROC-11] agents do not inherit the daemon's tmux, terminal or identity", () => {

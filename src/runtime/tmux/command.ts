@@ -24,8 +24,19 @@ export function fill(text: string, values: Placeholders): string {
  */
 export function fitsArgument(prompt: string): boolean {
   return (
-    prompt !== "" && !prompt.startsWith("-") && !isCommand(prompt) && Buffer.byteLength(prompt) <= maxArgumentBytes
+    prompt.trim() !== "" &&
+    !prompt.startsWith("-") &&
+    !isCommand(prompt) &&
+    Buffer.byteLength(prompt) <= maxArgumentBytes
   );
+}
+
+/**
+ * One bare word without an option before it: `claude update` installs an update and `codex logout` signs out. Typed
+ * instead where the agent's input line is known; new versions have new subcommands, so there is no list of them.
+ */
+function mayBeSubcommand(agent: TerminalAgent, promptArgs: string[], { prompt }: Placeholders): boolean {
+  return agent.input !== undefined && promptArgs[0] === "{prompt}" && /^[A-Za-z][\w-]*$/.test(prompt.trim());
 }
 
 export interface AgentCommand {
@@ -37,7 +48,8 @@ export function agentCommand(agent: TerminalAgent, request: LaunchRequest, value
   const resuming = request.how === "resume" && agent.resume !== null;
   const base = resuming ? agent.resume! : agent.start;
   const promptArgs = resuming ? agent.resumePrompt : agent.startPrompt;
-  const promptTaken = request.prompt !== null && promptArgs !== null && fitsArgument(values.prompt);
+  const isArgument = promptArgs !== null && fitsArgument(values.prompt) && !mayBeSubcommand(agent, promptArgs, values);
+  const promptTaken = request.prompt !== null && isArgument;
   const argv = [...base, ...(promptTaken ? promptArgs : [])].map((part) => fill(part, values));
   return { argv, promptTaken };
 }

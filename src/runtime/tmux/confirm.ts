@@ -9,7 +9,9 @@ import type { SessionState } from "../../protocol/session.ts";
 import { holds, isCommand, typeable } from "./input.ts";
 import type { ObserveContext } from "./observe.ts";
 import { normalise } from "./screen.ts";
+import { isRaw } from "./tty.ts";
 import { findTyped, pollMs, questionOf, type Look, type Typed } from "./typed.ts";
+import { confirmsPrompts, showsReady } from "./watch.ts";
 import type { LaunchWatch } from "./watch.ts";
 
 const defaultConfirmMs = 20_000;
@@ -37,9 +39,9 @@ export async function confirm(
   const watch = context.watches.of(session, prompt.launch);
   watch.hooks.read();
   if (saidByHook(watch, prompt)) return { is: "confirmed", by: "hook" };
-  return typeof typed === "string" && typed !== "the agent does not run"
-    ? { is: "waiting", why: typed }
-    : { is: "gone" };
+  if (typeof typed === "string" && typed !== "the agent does not run") return { is: "waiting", why: typed };
+  const read = watch.readPrompts(session.workspacePath, prompt.sentAt);
+  return read.some((one) => same(one, prompt.text)) ? { is: "confirmed", by: "transcript" } : { is: "gone" };
 }
 
 export class Confirming {
@@ -47,6 +49,8 @@ export class Confirming {
   readonly #session: SessionState;
   readonly #prompt: SentPrompt;
   #readAt = 0;
+  /** The agent's input line is not known, and the prompt ends right before the cursor. */
+  #isLeft = false;
 
   constructor(typed: Typed, session: SessionState, prompt: SentPrompt) {
     this.#typed = typed;
@@ -59,24 +63,36 @@ export class Confirming {
     const now = await this.#typed.look();
     watch.hooks.read();
     if (saidByHook(watch, this.#prompt)) return this.#confirmed("hook");
-    if (this.#isInTranscript()) return this.#confirmed("transcript");
+    const mayBeLeft = finish && watch.agent?.input === undefined && !this.#prompt.asArgument;
+    this.#isLeft = mayBeLeft && (await this.#typed.isAtCursor(this.#prompt.text));
+    if (!this.#isInLine() && this.#isInTranscript()) return this.#confirmed("transcript");
     if (now === null) return { is: "gone" };
     if (finish && this.#ranCommand()) return this.#confirmed("screen");
+    if (finish && this.#wasCompleted()) {
+      return (await isRaw(now.pane.tty)) === false ? { is: "doubtful", why: onlyEcho } : this.#confirmed("screen");
+    }
     const question = questionOf(now, this.#isInLine());
     if (question !== null) return { is: "waiting", why: question };
-    if (watch.agent?.input === undefined || !finish) return this.#orDoubt(now);
-    return this.#byLine(now);
+    if (this.#prompt.asArgument && showsReady(watch.agent) && !watch.isReady && !this.#isInLine()) return starting;
+    const isLine = watch.agent?.input !== undefined || this.#isLeft;
+    return finish && isLine ? this.#byLine(now) : this.#orDoubt(now);
   }
 
   async #byLine(now: Look): Promise<Confirmation> {
     const { watch } = this.#typed;
-    const { text, asArgument } = this.#prompt;
+    const { promptId, text } = this.#prompt;
     const pressed = this.#pressed();
     const waited = Date.now() - pressed.at;
     if (this.#isInLine()) {
       if (isCommand(text) && pressed.enters > 0 && waited >= commandMs)
         return this.#takeOut("the agent did not take it");
-      if (waited < enterAgainMs && pressed.enters > 0) return waiting;
+      if (watch.pressed?.promptId !== promptId) {
+        // The agent itself, or the daemon before this one, may be about to send it: an agent that clears its line only
+        // when its conversation is open would take it twice.
+        watch.pressed = { ...pressed, at: Date.now() };
+        return waiting;
+      }
+      if (waited < enterAgainMs) return waiting;
       if (pressed.enters < maxEnters) {
         await this.#typed.press("Enter");
         watch.pressed = { ...pressed, enters: pressed.enters + 1, at: Date.now() };
@@ -86,7 +102,6 @@ export class Confirming {
     }
     if (watch.keepsPrompt()) return { is: "waiting", why: "the agent keeps it until its turn is over" };
     if (isCommand(text) && pressed.enters > 0) return waiting;
-    if (asArgument && !watch.isReady) return { is: "waiting", why: "agent is starting" };
     return this.#orDoubt(now);
   }
 
@@ -96,7 +111,13 @@ export class Confirming {
     return isCommand(this.#prompt.text) && enters > 0 && Date.now() - at >= commandMs && !this.#isInLine();
   }
 
+  /** Of an agent that confirms nothing: an earlier daemon left it before the cursor, and Enter sent it. */
+  #wasCompleted(): boolean {
+    return !confirmsPrompts(this.#typed.watch.agent) && this.#pressed().enters > 0 && !this.#isInLine();
+  }
+
   #isInLine(): boolean {
+    if (this.#isLeft) return true;
     const { input } = this.#typed.watch;
     return input.is === "text" && holds(input.text, this.#prompt.text);
   }
@@ -118,11 +139,12 @@ export class Confirming {
   async #takeOut(why: string): Promise<Confirmation> {
     const typed = this.#typed;
     const { watch } = typed;
-    const { input: rules } = watch.agent!;
+    const rules = watch.agent?.input;
+    if (rules === undefined) return { is: "doubtful", why: `${why}, and it is still in the input line` };
     for (let times = 0; times < maxClears && watch.input.is === "text"; times += 1) {
       const { text } = watch.input;
       if (times === 0 && !holds(text, this.#prompt.text)) break;
-      await typed.press(rules!.clear);
+      await typed.press(rules.clear);
       for (let looks = 0; looks < 20; looks += 1) {
         if ((await typed.look()) === null) return { is: "gone" };
         if (watch.input.is !== "text" || watch.input.text !== text) break;
@@ -154,7 +176,10 @@ export class Confirming {
   }
 }
 
+/** For a prompt of which the kernel's echo is all that was seen. */
+export const onlyEcho = "only the terminal's echo of it was seen";
 const waiting: Confirmation = { is: "waiting", why: "the agent has not confirmed it yet" };
+const starting: Confirmation = { is: "waiting", why: "agent is starting" };
 
 function saidByHook(watch: LaunchWatch, { mark, text }: SentPrompt): boolean {
   return watch.hooks.promptsSince(mark).some((prompt) => same(prompt, text));

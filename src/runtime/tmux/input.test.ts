@@ -4,7 +4,7 @@ import { claude } from "../../agents/claude.ts";
 import { codex } from "../../agents/codex.ts";
 import { gemini } from "../../agents/gemini.ts";
 import { opencode } from "../../agents/opencode.ts";
-import { endsInMention, holds, inputOn, isCommand } from "./input.ts";
+import { endsAtCursor, endsInMention, holds, inputOn, isCommand } from "./input.ts";
 
 const rule = "─".repeat(60);
 const edge = `  ╹${"▀".repeat(60)}`;
@@ -148,6 +148,20 @@ test.each([
   ["[Pasted text #1 +2 lines] [Pasted text #2 +9 lines]", "a long one", false],
   ["ls", "!ls", false],
 ])("[TMUX-202] a line with %j holds %j: %s", (line, prompt, is) => expect(holds(line, prompt)).toBe(is));
+
+test.each([
+  ["it ends there", ["demo> hello"], 11, "hello", true],
+  ["its blanks at the end count for nothing", ["demo> hello"], 11, "hello \n", true],
+  ["it wrapped", ["$ one tw", "o"], 1, "one two", true],
+  ["it is in a frame", ["│ > one │", "│   two   │"], 7, "one\ntwo", true],
+  ["a line break followed", ["demo> hello", ""], 0, "hello", false],
+  ["a question followed", ["hello", "Run hello? [Y/n] "], 17, "hello", false],
+  ["more followed", ["demo> hello there"], 17, "hello", false],
+  ["only its end is there", ["demo> llo"], 9, "hello", false],
+  ["the cursor is elsewhere", ["demo> hello"], 3, "hello", false],
+])("[TMUX-208] a prompt stands before the cursor or not: %s", (_, rows, column, prompt, is) =>
+  expect(endsAtCursor(rows, column, prompt)).toBe(is),
+);
 
 test("[TMUX-203] commands and mentions", () => {
   expect(["/clear", "!ls", "say /x", "a path /tmp"].map(isCommand)).toEqual([true, true, false, false]);

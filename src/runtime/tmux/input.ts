@@ -36,6 +36,21 @@ export function holds(line: string, prompt: string): boolean {
   return shown.length >= enough && wanted.includes(shown);
 }
 
+/**
+ * Whether this prompt ends right at the cursor, in rows from the top of the screen down to the cursor's: it was typed
+ * there and not sent. For agents whose input line is not known. Rows with wide characters tell nothing.
+ */
+export function endsAtCursor(rows: readonly string[], column: number, prompt: string): boolean {
+  const row = rows.at(-1) ?? "";
+  // oxlint-disable-next-line no-control-regex -- one column each
+  if (/[^\u0000-\u02ff\u2500-\u259f]/.test(row) || column === 0) return false;
+  const before = row.padEnd(column).slice(0, column);
+  const last = prompt.trimEnd().at(-1) ?? "";
+  if (last === "" || !before.endsWith(last)) return false;
+  const wanted = normalise(prompt);
+  return wanted !== "" && normalise([...rows.slice(0, -1), before].join("")).endsWith(wanted);
+}
+
 /** Agents run these themselves instead of passing them on, and confirm nothing. */
 export function isCommand(prompt: string): boolean {
   return /^[/!]/.test(prompt);

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { program, TmuxWorld } from "../../../test/agents/tmux-world.ts";
@@ -229,7 +229,7 @@ test("[TMUX-200] a program that has not begun to read its terminal is not typed 
   const { runtime, session, taken } = await composer(world, { COMPOSER_GATE: gate }, {}, patient, anything);
   const begunBehindGate: boolean[] = [];
   let looks = 0;
-  const result = await runtime.send(session, prompt("early"), {
+  const typing = {
     begin: () => {
       begunBehindGate.push(existsSync(gate));
       return Promise.resolve(true);
@@ -240,6 +240,11 @@ test("[TMUX-200] a program that has not begun to read its terminal is not typed 
       if (looks === 30) writeFileSync(gate, "");
       return true;
     },
+  };
+  // A busy machine takes longer for these looks than one call waits.
+  const result = await until("it to be typed", async () => {
+    const now = await runtime.send(session, prompt("early"), typing);
+    return now.sent === "not-now" ? null : now;
   });
   expect([result, begunBehindGate]).toEqual([{ sent: "seen", by: "screen" }, [true]]);
   expect(taken()).toEqual(["early"]);
@@ -318,6 +323,117 @@ test("[TMUX-202] a prompt that a daemon left in the line is sent by the next one
   const next = { ...one, runtime: world.open({ sendTimes: patient }) };
   expect(await settled(next, sent(next, "left over"))).toEqual({ is: "confirmed", by: "hook" });
   expect(one.taken()).toEqual(["left over"]);
+});
+
+test.each([
+  ["that the daemon before it may have sent", false],
+  ["that the agent was started with and sends itself", true],
+])("[TMUX-202] a daemon does not press Enter at once on a prompt in the line %s", async (_, asArgument) => {
+  await using world = new TmuxWorld();
+  const opens = join(world.directory, "open");
+  const one = await composer(world, { ...hooked, COMPOSER_OPENS: opens }, known);
+  world.tmux("send-keys", "-t", "=worker-project-t-1:", "-l", "sent once");
+  world.tmux("send-keys", "-t", "=worker-project-t-1:", "Enter");
+  await until("the text", async () => (await one.runtime.capture(one.session, 50)).includes("sent once"));
+  const next = { ...one, runtime: world.open({ sendTimes: patient }) };
+  const what = sent(next, "sent once", { asArgument, sentAt: Date.now() - 3_600_000 });
+  expect(await next.runtime.confirm(next.session, what, { finish: true })).toMatchObject({ is: "waiting" });
+  writeFileSync(opens, "");
+  expect(await settled(next, what)).toEqual({ is: "confirmed", by: "hook" });
+  expect(one.taken()).toEqual(["sent once"]);
+});
+
+test("[TMUX-202] a prompt in the line is not confirmed by the same one before it in the transcript", async () => {
+  await using world = new TmuxWorld();
+  const readPrompts = (): string[] => ["the same"];
+  const one = await composer(world, hooked, { ...known, readPrompts });
+  world.tmux("send-keys", "-t", "=worker-project-t-1:", "-l", "the same");
+  await until("the text", async () => (await one.runtime.capture(one.session, 50)).includes("the same"));
+  const what = sent(one, "the same", { sentAt: Date.now() - 10_000 });
+  expect(await one.runtime.confirm(one.session, what, { finish: false })).toMatchObject({ is: "doubtful" });
+  expect(await settled(one, what)).toEqual({ is: "confirmed", by: "hook" });
+  expect(one.taken()).toEqual(["the same"]);
+});
+
+test.each([
+  ["the paste", "paste-buffer", false],
+  ["Enter", "send-keys", false],
+  ["the look behind Enter", "list-panes", true],
+])("[TMUX-206] a prompt is settled later where tmux does not answer %s", async (_, call, isBehindEnter) => {
+  await using world = new TmuxWorld();
+  // Carries out the call that the file `lost` names, and says that it failed.
+  const [bin, lost, armed] = ["bin", "lost", "armed"].map((name) => join(world.directory, name));
+  const script = [
+    "#!/bin/sh",
+    `PATH=\${PATH#*:}`,
+    `call=$(cat ${lost} 2>/dev/null || echo none)`,
+    `case "$*" in *"$call"*) rm ${lost}; tmux "$@" >/dev/null 2>&1; echo "lost server" >&2; exit 1 ;; esac`,
+    `case "$*" in *Enter) [ ! -e ${armed} ] || mv ${armed} ${lost} ;; esac`,
+    'exec tmux "$@"',
+  ];
+  mkdirSync(bin!);
+  writeFileSync(join(bin!, "tmux"), `${script.join("\n")}\n`, { mode: 0o755 });
+  // An Enter that becomes a line break: nothing confirms the prompt yet.
+  const one = await composer(world, { ...hooked, ...(isBehindEnter ? { COMPOSER_ENTERS: "1" } : {}) }, known);
+  const env = { ...process.env, PATH: `${bin}:${process.env["PATH"]}` };
+  const runtime = world.open({ sendTimes: patient, env });
+  const begin = (): Promise<boolean> => {
+    writeFileSync(isBehindEnter ? armed! : lost!, call);
+    return Promise.resolve(true);
+  };
+  const result = await runtime.send(one.session, prompt("hello"), { begin, wanted: () => true });
+  expect(result).toMatchObject({ sent: "pending" });
+  expect(await settled({ ...one, runtime }, sent(one, "hello"))).toEqual({ is: "confirmed", by: "hook" });
+  expect(one.taken().map((text) => text.trim())).toEqual(["hello"]);
+});
+
+test.each([
+  ["shows its input line", known],
+  ["tells by a hook that it has begun", { hookRules: known.hookRules, confirmMs: 1 }],
+])("[SEND-202] a prompt that an agent was started with waits until it %s, also when it is stopped", async (_, over) => {
+  await using world = new TmuxWorld();
+  const gate = join(world.directory, "gate");
+  const one = await composer(world, { ...hooked, COMPOSER_GATE: gate }, over, patient, anything);
+  const long = sent(one, "hello", { asArgument: true, sentAt: Date.now() - 3_600_000 });
+  const waits = { is: "waiting", why: "agent is starting" };
+  expect(await one.runtime.confirm(one.session, long, { finish: true })).toEqual(waits);
+  expect(await one.runtime.confirm(one.session, long, { finish: false })).toEqual(waits);
+});
+
+test("[TMUX-207] a prompt of which nothing can be typed is refused, and one of frames and bars is not", async () => {
+  await using world = new TmuxWorld();
+  const { runtime, session, taken } = await composer(world, hooked, known);
+  const refused = { sent: "refused", why: "the prompt is empty" };
+  for (const text of [" \n", "\u0007"]) expect(await runtime.send(session, prompt(text))).toEqual(refused);
+  expect(await runtime.send(session, prompt("|"))).toEqual({ sent: "seen", by: "hook" });
+  expect(taken()).toEqual(["|"]);
+});
+
+test.each([
+  ["confirms", hooked, { hookRules: known.hookRules }, "hook"],
+  ["confirms nothing", {}, {}, "screen"],
+])("[TMUX-208] what a daemon left before the cursor of an agent that %s is sent first", async (_, env, over, by) => {
+  await using world = new TmuxWorld();
+  const one = await composer(world, { ...env, COMPOSER_CURSOR: "1" }, over);
+  world.tmux("send-keys", "-t", "=worker-project-t-1:", "-l", "left over");
+  await until("the text", async () => (await one.runtime.capture(one.session, 50)).includes("left over"));
+  const next = { ...one, runtime: world.open({ sendTimes: patient }) };
+  expect(await settled(next, sent(next, "left over"))).toEqual({ is: "confirmed", by });
+  expect(await next.runtime.send(next.session, prompt("next"))).toMatchObject({ sent: "seen" });
+  expect(one.taken()).toEqual(["left over", "next"]);
+});
+
+test("[SEND-202] a prompt that an agent without hooks had read before it ended is in its transcript", async () => {
+  await using world = new TmuxWorld();
+  const one = await composer(world, {}, { ...known, readPrompts: () => ["read"] });
+  const { run } = one.session;
+  if (run.run === "up" && run.agent !== null) process.kill(run.agent.pid, "SIGKILL");
+  const dead = (): boolean => world.tmux("list-panes", "-a", "-F", "#{pane_dead}").includes("1");
+  await until("the pane to be dead", dead);
+  const next = world.open();
+  const what = sent(one, "read", { asArgument: true });
+  expect(await next.confirm(one.session, what, { finish: false })).toEqual({ is: "confirmed", by: "transcript" });
+  expect(await next.confirm(one.session, { ...what, text: "not read" }, { finish: false })).toEqual({ is: "gone" });
 });
 
 test("[TMUX-202] a prompt that is nowhere to be seen is doubtful, and not typed again", async () => {

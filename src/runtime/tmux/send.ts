@@ -7,7 +7,7 @@ import { crypto } from "../../base/crypto.ts";
 import { setTimeout as delay } from "node:timers/promises";
 import type { PromptToSend, SendResult, Typing } from "../../ports/runtime.ts";
 import type { SessionState } from "../../protocol/session.ts";
-import { Confirming } from "./confirm.ts";
+import { Confirming, onlyEcho } from "./confirm.ts";
 import { endsInMention, holds, pastePlaceholder, typeable } from "./input.ts";
 import type { ObserveContext } from "./observe.ts";
 import { countOf, normalise } from "./screen.ts";
@@ -47,7 +47,7 @@ export async function send(
   typing: Typing = always,
 ): Promise<SendResult> {
   const clean = typeable(prompt.text);
-  if (normalise(clean) === "") return notNow("the prompt is empty");
+  if (clean.trim() === "") return { sent: "refused", why: "the prompt is empty" };
   const typed = await findTyped(context, session);
   if (typeof typed === "string") return notNow(typed);
   const { watch, pane } = typed;
@@ -64,7 +64,8 @@ export async function send(
   if (!(await typing.begin(mark))) return notNow("the prompt was withdrawn, or the session is to stop");
   const sentAt = Date.now();
   const pasted = await paste(context, pane, text);
-  if (pasted !== null) return pasted;
+  // A line that is known shows later whether it was typed.
+  if (pasted !== null) return pasted.sent === "doubtful" && known ? pending(pasted.why) : pasted;
   watch.pressed = { promptId: prompt.promptId, enters: 0, at: Date.now() };
   const shown = known
     ? await untilInLine(typed, text, times, typing)
@@ -73,7 +74,7 @@ export async function send(
   const guardMs = watch.agent?.pasteGuardMs ?? 0;
   if (guardMs > 0) await delay(guardMs);
   const entered = await typed.press("Enter");
-  if (!entered) return doubtful("the text was typed, but Enter could not be pressed");
+  if (!entered) return (known ? pending : doubtful)("the text was typed, but Enter could not be pressed");
   watch.pressed = { promptId: prompt.promptId, enters: 1, at: Date.now() };
   watch.tookOver();
   if (!confirmsPrompts(watch.agent)) {
@@ -85,7 +86,8 @@ export async function send(
   for (;;) {
     const now = await confirming.step();
     if (now.is === "confirmed") return { sent: "seen", by: now.by };
-    if (now.is === "gone") return doubtful("the agent ended right after Enter was pressed");
+    // Or tmux did not answer: the next look tells.
+    if (now.is === "gone") return pending("the agent was not seen after Enter was pressed");
     if (now.is === "doubtful") return doubtful(now.why);
     if (now.is === "not-taken") return { ...notNow(now.why), typed: true };
     if (performance.now() >= until || !typing.wanted()) return pending(now.why);
@@ -221,7 +223,7 @@ async function untilAnswer(typed: Typed, shown: string, times: SendTimes, wasRea
       if (!wasReady && (await isRaw(now.pane.tty)) === true) return doubtful(tookOver);
       return { sent: "seen", by: "screen" };
     }
-    if (performance.now() >= until) return doubtful("only the terminal's echo of it was seen");
+    if (performance.now() >= until) return doubtful(onlyEcho);
     await delay(pollMs);
   }
 }

@@ -1,6 +1,7 @@
 /** The pane of an agent that is typed into: looks at it, and presses keys. */
 import { identify } from "../../base/pid.ts";
 import type { SessionState } from "../../protocol/session.ts";
+import { endsAtCursor } from "./input.ts";
 import { expectedLaunch } from "./observe.ts";
 import type { ObserveContext } from "./observe.ts";
 import { listPanes, paneFor } from "./panes.ts";
@@ -28,6 +29,8 @@ export interface Typed {
   /** The screen now. Null when it has gone. */
   look(): Promise<Look | null>;
   press(key: string): Promise<boolean>;
+  /** Whether a text stands right before the cursor. */
+  isAtCursor(text: string): Promise<boolean>;
 }
 
 /** A text is the reason why there is none. */
@@ -46,6 +49,14 @@ export async function findTyped(context: ObserveContext, session: SessionState):
     look: () => lookAt(context, watch, pane.paneTarget),
     press: async (key) =>
       (await context.tmux.run({ commands: [["send-keys", "-t", pane.paneTarget, key]] })).is === "ok",
+    isAtCursor: async (text) => {
+      const cursor = ["display-message", "-p", "-t", pane.paneTarget, "#{cursor_x} #{cursor_y}"];
+      const reply = await context.tmux.run({ commands: [cursor, ["capture-pane", "-p", "-t", pane.paneTarget]] });
+      if (reply.is !== "ok") return false;
+      const [at = "", ...rows] = reply.stdout.split("\n");
+      const [column = 0, row = 0] = at.split(" ").map(Number);
+      return endsAtCursor(rows.slice(0, row + 1), column, text);
+    },
   };
 }
 

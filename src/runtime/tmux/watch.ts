@@ -177,7 +177,7 @@ export class LaunchWatch {
     return this.#workedAt;
   }
 
-  /** When the input line was first seen. */
+  /** When the input line was first seen, or the first word of an agent whose line is not known. */
   get readySince(): number {
     return this.#inputSince ?? 0;
   }
@@ -189,9 +189,9 @@ export class LaunchWatch {
 
   /** Prompts in the agent's own transcript, where it keeps one that can be read. */
   readPrompts(workspace: string, since: number): string[] {
-    const process = this.#process?.identity;
-    if (process === undefined || this.agent?.readPrompts === undefined) return [];
-    return this.agent.readPrompts({ process, workspace, agentSessionId: this.agentSessionId, since });
+    // An agent that ended before this daemon saw it leaves its transcript all the same.
+    const process = this.#process?.identity ?? { pid: 0, startTime: "" };
+    return this.agent?.readPrompts?.({ process, workspace, agentSessionId: this.agentSessionId, since }) ?? [];
   }
 
   /** Whether the agent is known to show when it is ready, and has not yet. */
@@ -204,7 +204,7 @@ export class LaunchWatch {
     if (told?.activity === "working") this.#workedAt = now;
     if (this.hooks.promptMark > 0 || told?.activity === "working") this.#ready = true;
     if (this.agent?.input === undefined) {
-      if (told !== null) this.#ready = true;
+      if (told !== null) [this.#ready, this.#inputSince] = [true, this.#inputSince ?? now];
       return this.#orBegins(told, now);
     }
     const asks = told === null || told.activity === "idle" ? this.#asksOnScreen(pane, told, now) : null;

@@ -71,7 +71,10 @@ export function refuseUpgrade(socket: Duplex, thrown: unknown): void {
 function told(error: unknown): unknown {
   if (!isExhausted(error)) return error;
   const hint = "Try again in a moment, and see `ulimit -n` of the daemon.";
-  return new HoldfastError("internal", `The daemon could not do this: ${whyNotStarted(error)}.`, { hint, cause: error });
+  return new HoldfastError("internal", `The daemon could not do this: ${whyNotStarted(error)}.`, {
+    hint,
+    cause: error,
+  });
 }
 
 function statusOf(error: unknown): number {

@@ -26,10 +26,8 @@ export function readPassphrase(file: string, warn: (message: string, cause: unkn
   if (stored.test(text)) return { verify: (given) => matches(given, text), settled: Promise.resolve() };
   const hashed = hashPassphrase(text);
   const settled = hashed
-    .then((hash) => {
-      // One that was removed or changed meanwhile stays so.
-      if (readWords(file) === text) writeDurable(file, `${hash}\n`);
-    })
+    // One that was removed or changed meanwhile stays so.
+    .then((hash) => (readWords(file) === text ? writeDurable(file, `${hash}\n`) : undefined))
     .catch((error: unknown) => warn("the passphrase file could not be rewritten as a hash", error));
   return { verify: async (given) => matches(given, await hashed), settled };
 }

@@ -38,12 +38,12 @@ async function begun<Child extends ChildProcess>(begin: () => Child): Promise<Ch
 
 /** Whether the system had nothing left to start or open it with. */
 export function isExhausted(error: unknown): boolean {
-  return passing.has((error as NodeJS.ErrnoException | null)?.code ?? "");
+  return passing.has(codeOf(error));
 }
 
 /** Why a program could not be started, as part of a sentence. */
 export function whyNotStarted(error: unknown): string {
-  switch ((error as NodeJS.ErrnoException).code ?? "") {
+  switch (codeOf(error)) {
     case "EMFILE":
       return "the daemon has too many files open (EMFILE)";
     case "ENFILE":
@@ -57,4 +57,11 @@ export function whyNotStarted(error: unknown): string {
     default:
       return (error as Error).message;
   }
+}
+
+/** Node tells of a module that it had no descriptor for only in words. */
+function codeOf(error: unknown): string {
+  const { code = "", message = "" } = (error ?? {}) as Partial<NodeJS.ErrnoException>;
+  if (code !== "ERR_INVALID_PACKAGE_CONFIG") return code;
+  return /: too many open files\b/.test(message) ? (/ in system/.test(message) ? "ENFILE" : "EMFILE") : code;
 }

@@ -3,6 +3,7 @@
  * they take a quarter of its start. What the files said of agents is kept by the files' stamps.
  */
 import { statSync } from "node:fs";
+import { loadOnce } from "../base/load-once.ts";
 import type { ConfiguredAgents } from "../ports/projects.ts";
 import type { ProjectRow } from "../ports/store.ts";
 import type { ConfiguredProjects, OpenProjectsOptions } from "./projects.ts";
@@ -23,9 +24,7 @@ interface Kept {
 }
 
 export function openLazyProjects(options: LazyProjectsOptions, build: string): ConfiguredProjects {
-  let opened: Promise<ConfiguredProjects> | undefined;
-  const open = (): Promise<ConfiguredProjects> =>
-    (opened ??= import("./projects.ts").then(({ openProjects }) => openProjects(options)));
+  const open = loadOnce(async () => (await import("./projects.ts")).openProjects(options));
   return {
     at: async (path, taken) => (await open()).at(path, taken),
     settings: async (row) => (await open()).settings(row),

@@ -1,8 +1,8 @@
 /** Ready transcripts without their code, until somebody reads one or a turn has ended: a start of the daemon needs none of it. */
+import { loadOnce } from "../base/load-once.ts";
 import type { Store } from "../ports/store.ts";
 import type { SessionId } from "../protocol/ids.ts";
 import type { TranscriptPage } from "../protocol/transcript.ts";
-import type { Transcripts } from "./transcripts.ts";
 
 /** A turn's end is often followed by the next turn; the fold can wait until there is nothing better to do. */
 const defaultRestMs = 2_000;
@@ -11,7 +11,7 @@ export class LazyTranscripts {
   readonly #store: Store;
   readonly #restMs: number;
   readonly #timers = new Map<SessionId, NodeJS.Timeout>();
-  #loaded: Promise<Transcripts> | undefined;
+  readonly #load = loadOnce(async () => new (await import("./transcripts.ts")).Transcripts(this.#store));
 
   constructor(store: Store, restMs = defaultRestMs) {
     this.#store = store;
@@ -38,10 +38,5 @@ export class LazyTranscripts {
   close(): void {
     for (const timer of this.#timers.values()) clearTimeout(timer);
     this.#timers.clear();
-  }
-
-  #load(): Promise<Transcripts> {
-    this.#loaded ??= import("./transcripts.ts").then(({ Transcripts }) => new Transcripts(this.#store));
-    return this.#loaded;
   }
 }

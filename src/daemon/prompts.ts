@@ -133,7 +133,7 @@ async function turnOf(
   { store }: Parts,
   { id }: SessionState,
   promptId: PromptId,
-): Promise<{ stopReason: string; text: string } | null> {
+): Promise<NonNullable<Answers["prompt"]["turn"]> | null> {
   const types = ["turn.started", "agent.text", "turn.ended"] as const;
   let text: TextEnd | null = null;
   for (let after = store.prompt(id, promptId)?.seq ?? 0; ;) {
@@ -141,8 +141,10 @@ async function turnOf(
     for (const event of events) {
       if (event.type === "turn.started" && event.promptId === promptId) text = new TextEnd();
       else if (event.type === "agent.text") text?.add(event.text);
-      else if (event.type === "turn.ended" && text !== null)
-        return { stopReason: event.stopReason, text: text.whole() };
+      else if (event.type === "turn.ended" && text !== null) {
+        const { stopReason, message } = event;
+        return { stopReason, text: text.whole(), ...(message === undefined ? {} : { message }) };
+      }
     }
     const last = events.at(-1);
     if (last === undefined) return null;

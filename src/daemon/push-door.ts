@@ -1,5 +1,6 @@
 /** The way to pushes: what a daemon holds of them before a browser subscribed. Nothing is loaded while it starts. */
 import { existsSync } from "node:fs";
+import { loadOnce } from "../base/load-once.ts";
 import type { Notification, Push } from "../ports/notify.ts";
 import { HoldfastError } from "../protocol/error.ts";
 import type { PushChannel } from "./notifications.ts";
@@ -7,13 +8,13 @@ import type { PushChannel } from "./notifications.ts";
 export class PushDoor implements PushChannel {
   readonly #file: string;
   readonly #load: () => Promise<Push>;
-  #push: Promise<Push> | null = null;
+  #push: Push | null = null;
   #closed = false;
 
   /** `file` is there once a browser has asked for the key. */
   constructor(file: string, load: () => Promise<Push>) {
     this.#file = file;
-    this.#load = load;
+    this.#load = loadOnce(async () => (this.#push = await load()));
   }
 
   isUsed(): boolean {
@@ -32,12 +33,11 @@ export class PushDoor implements PushChannel {
 
   open(): Promise<Push> {
     if (this.#closed) return Promise.reject(new HoldfastError("conflict", "The daemon is stopping."));
-    this.#push ??= this.#load();
-    return this.#push;
+    return this.#load();
   }
 
   async close(): Promise<void> {
     this.#closed = true;
-    (await this.#push?.catch(() => null))?.close();
+    this.#push?.close();
   }
 }

@@ -1,5 +1,6 @@
 /** `spawn`: everything that can be checked is checked first; then the session is on record; then the loop makes it so. */
-import { statfsSync, statSync } from "node:fs";
+import { existsSync, statfsSync, statSync } from "node:fs";
+import { dirname } from "node:path";
 import { findLaunchable, findProgram } from "../base/find-program.ts";
 import type { AgentDefinition } from "../ports/agents.ts";
 import type { Ask } from "../ports/commands.ts";
@@ -272,7 +273,9 @@ export function missingTools(definition: AgentDefinition, kind: Kind, env: Proje
 
 /** Nothing where the worktrees are on the same disk: the workspaces' own preflight reports it then. */
 export function lowDisk({ home, worktrees }: Pick<Parts, "home" | "worktrees">): string[] {
-  if (statSync(home).dev === statSync(worktrees, { throwIfNoEntry: false })?.dev) return [];
+  let existing = worktrees;
+  while (!existsSync(existing)) existing = dirname(existing);
+  if (statSync(home).dev === statSync(existing).dev) return [];
   const { bavail, bsize } = statfsSync(home);
   const free = bavail * bsize;
   return free >= minFreeBytes

@@ -56,7 +56,9 @@ export function trackerFinding(of: TrackerJson): FindingJson {
   const name = `${of.type} ${of.repo}`;
   switch (of.state) {
     case "ok":
-      return of.why === null || of.lastOk === null
+      if (of.lastOk === null)
+        return { check, level: "info", message: `${name} has not been asked yet.`, fix: null, fixable: false };
+      return of.why === null
         ? { check, level: "ok", message: `${name} answers.`, fix: null, fixable: false }
         : { check, level: "info", message: `${name} answers. ${of.why}`, fix: renamed, fixable: false };
     case "no-token":

@@ -2,6 +2,7 @@
  * The way to trackers, reactions and notifications: what a daemon holds of them before it needs any. They are loaded when
  * something first happens on the board, or when a project with a tracker has a session; never while the daemon starts.
  */
+import { loadOnce } from "../base/load-once.ts";
 import { isTracked, mayReact } from "../core/polling.ts";
 import type { RawBody } from "../ports/commands.ts";
 import type { Notifiers } from "../ports/notify.ts";
@@ -42,8 +43,8 @@ export class TrackingDoor {
   readonly #loop: Loop;
   readonly #options: DoorOptions;
   readonly #seqs = new Map<SessionId, number>();
-  #reactor: Promise<{ reactor: Reactor; notifications: Notifications }> | null = null;
-  #tracking: Promise<Tracking> | null = null;
+  readonly #openReactor = loadOnce(() => this.#makeReactor());
+  readonly #openTracking = loadOnce(() => this.#makeTracking());
   #opened: { reactor?: Reactor; notifications?: Notifications; tracking?: Tracking } = {};
   #timer: NodeJS.Timeout | undefined;
   #slow: NodeJS.Timeout | undefined;
@@ -81,8 +82,7 @@ export class TrackingDoor {
   /** Loads what asks trackers; the adapters themselves load what they need when they are asked. */
   open(): Promise<Tracking> {
     if (this.#closed) return Promise.reject(new HoldfastError("conflict", "The daemon is stopping."));
-    this.#tracking ??= this.#openTracking();
-    return this.#tracking;
+    return this.#openTracking();
   }
 
   /** A tracker's notice that something changed: even when it is signed it only makes us ask sooner. */
@@ -148,21 +148,18 @@ export class TrackingDoor {
     );
   }
 
-  #openReactor(): Promise<{ reactor: Reactor; notifications: Notifications }> {
-    this.#reactor ??= (async () => {
-      const [{ Reactor: Made }, { Notifications: Notes }] = await Promise.all([
-        import("./reactor.ts"),
-        import("./notifications.ts"),
-      ]);
-      const notifications = new Notes(this.#parts, this.#options.notifiers, this.#options.push);
-      const reactor = new Made(this.#parts, this.#loop, notifications);
-      this.#opened = { ...this.#opened, reactor, notifications };
-      return { reactor, notifications };
-    })();
-    return this.#reactor;
+  async #makeReactor(): Promise<{ reactor: Reactor; notifications: Notifications }> {
+    const [{ Reactor: Made }, { Notifications: Notes }] = await Promise.all([
+      import("./reactor.ts"),
+      import("./notifications.ts"),
+    ]);
+    const notifications = new Notes(this.#parts, this.#options.notifiers, this.#options.push);
+    const reactor = new Made(this.#parts, this.#loop, notifications);
+    this.#opened = { ...this.#opened, reactor, notifications };
+    return { reactor, notifications };
   }
 
-  async #openTracking(): Promise<Tracking> {
+  async #makeTracking(): Promise<Tracking> {
     const [{ Tracking: Made }, { reactor }] = await Promise.all([import("./tracking.ts"), this.#openReactor()]);
     const { store, settings, workspaces, clock, log } = this.#parts;
     const trackers = await this.#options.trackers();

@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { HoldfastError } from "../protocol/error.ts";
@@ -169,6 +169,19 @@ describe("the passphrase", () => {
     expect(statSync(passphraseFile()).mode & 0o777).toBe(0o600);
     expect(await outcome(open("passphrase").login({ passphrase: "correct horse" }))).toBe("in");
     expect(await outcome(open("passphrase").login({ passphrase: "wrong" }))).toBe("The passphrase is not right.");
+  });
+
+  test("[AUTH-4] a file that is removed or changed while its hash is computed stays so", async () => {
+    writeFileSync(passphraseFile(), "first\n");
+    const removed = open("passphrase");
+    rmSync(passphraseFile());
+    await removed.settled();
+    expect(existsSync(passphraseFile())).toBe(false);
+    writeFileSync(passphraseFile(), "second\n");
+    const changed = open("passphrase");
+    writeFileSync(passphraseFile(), "third\n");
+    await changed.settled();
+    expect(readFileSync(passphraseFile(), "utf8")).toBe("third\n");
   });
 
   test("[AUTH-4] five failures lock for a minute, doubling up to an hour, and a restart forgives nothing", async () => {

@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { STATUS_CODES } from "../base/node-http.ts";
+import { isExhausted, whyNotStarted } from "../base/start-child.ts";
 import { errorBody, errorStatus, HoldfastError } from "../protocol/error.ts";
 import { apiHeaders } from "./headers.ts";
 import { Refusal } from "./refusal.ts";
@@ -25,7 +26,8 @@ export function sendBytes(
   response.end(bytes);
 }
 
-export function sendError(request: IncomingMessage, response: ServerResponse, error: unknown): void {
+export function sendError(request: IncomingMessage, response: ServerResponse, thrown: unknown): void {
+  const error = told(thrown);
   if (response.headersSent || response.destroyed) {
     response.destroy();
     return;
@@ -49,7 +51,8 @@ export function sendError(request: IncomingMessage, response: ServerResponse, er
 }
 
 /** An upgrade has no response object yet: the same refusal, by hand. */
-export function refuseUpgrade(socket: Duplex, error: unknown): void {
+export function refuseUpgrade(socket: Duplex, thrown: unknown): void {
+  const error = told(thrown);
   const status = statusOf(error);
   const text = JSON.stringify(errorBody(error));
   const headers = {
@@ -62,6 +65,16 @@ export function refuseUpgrade(socket: Duplex, error: unknown): void {
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n${lines.join("\r\n")}\r\n\r\n${text}`, () =>
     socket.destroy(),
   );
+}
+
+/** Where the system has nothing left, the answer gives the reason [PROC-200]. */
+function told(error: unknown): unknown {
+  if (!isExhausted(error)) return error;
+  const hint = "Try again in a moment, and see `ulimit -n` of the daemon.";
+  return new HoldfastError("internal", `The daemon could not do this: ${whyNotStarted(error)}.`, {
+    hint,
+    cause: error,
+  });
 }
 
 function statusOf(error: unknown): number {

@@ -21,20 +21,25 @@ export interface Passphrase {
 
 /** Null when there is no passphrase: no file, or an empty one. */
 export function readPassphrase(file: string, warn: (message: string, cause: unknown) => void): Passphrase | null {
-  let text: string;
-  try {
-    text = readFileSync(file, "utf8").replace(/\r?\n$/, "");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-    throw error;
-  }
+  const text = readWords(file);
   if (text === "") return null;
   if (stored.test(text)) return { verify: (given) => matches(given, text), settled: Promise.resolve() };
   const hashed = hashPassphrase(text);
   const settled = hashed
-    .then((hash) => writeDurable(file, `${hash}\n`))
+    // One that was removed or changed meanwhile stays so.
+    .then((hash) => (readWords(file) === text ? writeDurable(file, `${hash}\n`) : undefined))
     .catch((error: unknown) => warn("the passphrase file could not be rewritten as a hash", error));
   return { verify: async (given) => matches(given, await hashed), settled };
+}
+
+/** Empty where there is no file. */
+function readWords(file: string): string {
+  try {
+    return readFileSync(file, "utf8").replace(/\r?\n$/, "");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
+    throw error;
+  }
 }
 
 export async function hashPassphrase(passphrase: string, cost = defaultCost): Promise<string> {

@@ -162,7 +162,7 @@ export const receiptJson = z.object({
   disposition: z.enum(dispositions),
   reason: z.nullable(z.string()),
   /** Where the caller waited for the end of the turn. */
-  turn: z.optional(z.object({ stopReason: z.string(), text: z.string() })),
+  turn: z.optional(z.object({ stopReason: z.string(), text: z.string(), message: z.optional(z.string()) })),
 });
 /** `reason` says what became of it where it was not this answer that counted. */
 export const answerJson = z.object({ answered: z.boolean(), reason: z.nullable(z.string()) });

@@ -2,6 +2,7 @@
  * The trackers by their settings. Nothing is loaded or asked before the first question, so a daemon without trackers
  * pays nothing; trackers with the same host and token share their limits, because the host counts them together.
  */
+import { loadOnce } from "../base/load-once.ts";
 import type { Run } from "../base/run.ts";
 import type { Asked, CodeHost, Tracker, Trackers, TrackerSettings } from "../ports/tracker.ts";
 import type { Account } from "./account.ts";
@@ -18,7 +19,7 @@ export interface TrackersOptions {
 }
 
 export function createTrackers(options: TrackersOptions): Trackers {
-  const accounts = new Map<string, Promise<Account>>();
+  const accounts = new Map<string, () => Promise<Account>>();
   const trackers = new Map<string, LazyTracker>();
   let closed = false;
 
@@ -26,10 +27,10 @@ export function createTrackers(options: TrackersOptions): Trackers {
     const name = JSON.stringify([settings.type, settings.baseUrl, settings.tokenEnv]);
     let found = accounts.get(name);
     if (found === undefined) {
-      found = openAccount(settings, options);
+      found = loadOnce(() => openAccount(settings, options));
       accounts.set(name, found);
     }
-    return found;
+    return found();
   };
 
   return {
@@ -50,7 +51,7 @@ export function createTrackers(options: TrackersOptions): Trackers {
     },
     async close() {
       closed = true;
-      await Promise.all([...trackers.values()].map((tracker) => tracker.close()));
+      for (const tracker of trackers.values()) tracker.close();
     },
   };
 }
@@ -79,13 +80,12 @@ class LazyTracker implements Tracker {
   readonly settings: TrackerSettings;
   readonly host: CodeHost | null;
   readonly #open: () => Promise<Ready>;
-  #opening: Promise<Ready> | null = null;
   #ready: Ready | null = null;
   #failure: string | null = null;
 
   constructor(settings: TrackerSettings, open: () => Promise<Ready>) {
     this.settings = settings;
-    this.#open = open;
+    this.#open = loadOnce(async () => (this.#ready = await open()));
     this.host = settings.type === "linear" ? null : this.#host();
   }
 
@@ -104,8 +104,9 @@ class LazyTracker implements Tracker {
     return { ...counts, remaining, restsUntil, failure: this.#failure };
   }
 
-  async close(): Promise<void> {
-    (await this.#opening)?.opened.close();
+  close(): void {
+    // One that is only being opened is closed by who opens it.
+    this.#ready?.opened.close();
   }
 
   #host(): CodeHost {
@@ -120,9 +121,7 @@ class LazyTracker implements Tracker {
   }
 
   async #get(): Promise<OpenedTracker> {
-    this.#opening ??= this.#open();
-    this.#ready ??= await this.#opening;
-    return this.#ready.opened;
+    return (await this.#open()).opened;
   }
 
   #note<T>(answer: Asked<T>): Asked<T> {

@@ -2,6 +2,7 @@
  * Worktrees, with all that makes, moves and reads them loaded when one is first worked on: a starting daemon only asks
  * whether they are there and which branch they are on.
  */
+import { loadOnce } from "../base/load-once.ts";
 import type { Workspaces } from "../ports/workspace.ts";
 import { trashDays } from "./context.ts";
 import { exists } from "./exists.ts";
@@ -9,9 +10,7 @@ import { liveBranch } from "./head.ts";
 import type { WorkspacesOptions } from "./workspaces.ts";
 
 export function openLazyWorkspaces(options: WorkspacesOptions): Workspaces {
-  let opened: Promise<Workspaces> | undefined;
-  const open = (): Promise<Workspaces> =>
-    (opened ??= import("./workspaces.ts").then(({ openWorkspaces }) => openWorkspaces(options)));
+  const open = loadOnce(async () => (await import("./workspaces.ts")).openWorkspaces(options));
   return {
     trashDays,
     exists,

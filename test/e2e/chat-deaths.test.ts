@@ -43,7 +43,7 @@ test("[CHAT-200] files of an agent that are removed in mid-turn: it is told, who
   await home.says(id, "last words\n");
   rmSync(join(home.paths.workers, id), { recursive: true });
   const waited = await waiting;
-  expect(waited.stdout + waited.stderr).toContain("orphaned_at_restart");
+  expect(waited.stdout).toContain("[interrupted: the agent stopped before it finished] The agent's files");
   expect(await home.ofType(id, "notice")).toMatchObject([
     { level: "warn", text: expect.stringContaining("were removed while it ran") as string },
   ]);

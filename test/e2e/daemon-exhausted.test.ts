@@ -34,3 +34,22 @@ test.runIf(hasPrlimit)(
   },
   120_000,
 );
+
+test.runIf(hasPrlimit)(
+  "[PROC-200] [PROC-203] a daemon that had no descriptor for a part of itself says so, and loads it at the next request",
+  async () => {
+    await using home = await ProjectHome.make();
+    // A fresh one has loaded nothing that makes worktrees yet.
+    await home.ok(["restart"]);
+    const { pid } = home.daemon();
+    leave(pid, 1);
+    const refused = await home.cli(["spawn", "my-app", "--agent", "demo", "--kind", "terminal"]);
+    execFileSync("prlimit", ["--pid", String(pid), "--nofile=4096:"]);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain("too many files open");
+    const { id } = await home.spawn();
+    expect((await home.show(id)).status).not.toBe("failed");
+    expect(home.daemon().pid).toBe(pid);
+  },
+  120_000,
+);

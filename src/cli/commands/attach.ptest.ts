@@ -31,7 +31,9 @@ test("[CLI-18] [CLI-207] attach prints how to leave, and works inside the person
     });
     expect(clients()).toBe("inner");
     const screen = (): string => tmux(["-L", "theirs", "capture-pane", "-p", "-t", "=outer:"], outer);
-    await until("the hint", () => screen().includes("Leave with Ctrl-B, then d. Inside your own tmux"));
+    // On the screen it stays for four seconds; tmux keeps it longer.
+    const messages = (): string => tmux(["-L", name, "show-messages"]);
+    await until("the hint", () => messages().includes("message: Leave with Ctrl-B, then d. Inside your own tmux"));
     tmux(["-L", name, "detach-client", "-s", "=inner"]);
     await until("the line below", () => screen().includes("Attaching to ma-1. Leave with Ctrl-B, then d;"));
   } finally {

@@ -59,7 +59,7 @@ describe("[CLI-13] send --wait", () => {
     "GET /api/sessions/ma-1": { answer: sessionOf({ id: "ma-1", kind }) },
     "POST /api/sessions/ma-1/prompts": { answer },
   });
-  const receipt = (turn?: { stopReason: string; text: string }, disposition = "delivered") => ({
+  const receipt = (turn?: { stopReason: string; text: string; message?: string }, disposition = "delivered") => ({
     promptId: "p",
     disposition,
     reason: turn === undefined ? "why" : null,
@@ -78,6 +78,15 @@ describe("[CLI-13] send --wait", () => {
     });
     const cancelled = await daemon(script(receipt({ stopReason: "cancelled", text: "" })));
     expect(await cancelled.run(["send", "ma-1", "--wait", "x"])).toEqual({ code: 0, out: "[cancelled]", err: "" });
+  });
+
+  test("[CLI-211] words how a turn failed, with the agent's own", async () => {
+    const failed = await daemon(script(receipt({ stopReason: "error", text: "", message: "the model is overloaded" })));
+    expect((await failed.run(["send", "ma-1", "--wait", "x"])).out).toBe("[turn failed] the model is overloaded");
+    const cut = await daemon(script(receipt({ stopReason: "orphaned_at_restart", text: "" })));
+    expect((await cut.run(["send", "ma-1", "--wait", "x"])).out).toBe(
+      "[interrupted: the agent stopped before it finished]",
+    );
   });
 
   test("exits 1 where there was no turn, and says that a terminal session has none", async () => {

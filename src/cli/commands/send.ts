@@ -66,7 +66,7 @@ export const command: CommandEntry = {
       };
       if (input.flag("wait")) {
         const { sendAndWait } = await import("../send-and-wait.ts");
-        return sayTurn(context, input, await sendAndWait(context, id, body));
+        return await sayTurn(context, input, await sendAndWait(context, id, body));
       }
       const receipt = await context.call("prompt", { params: { id }, body });
       const failed = receipt.disposition === "refused" || receipt.disposition === "unconfirmed";
@@ -88,13 +88,16 @@ async function requireChat(context: Context, id: string): Promise<void> {
 }
 
 /** The turn that was waited for, or why there is none: then the exit code is 1. */
-function sayTurn(context: Context, input: Input, receipt: Answers["prompt"]): number {
+async function sayTurn(context: Context, input: Input, receipt: Answers["prompt"]): Promise<number> {
   const { turn } = receipt;
   if (input.flag("json")) context.json(receipt);
   else if (turn === undefined) context.err(receiptLine(receipt));
   else {
     if (turn.text !== "") context.out(inert(turn.text).trimEnd());
-    if (turn.stopReason !== "end_turn") context.out(`[${clean(turn.stopReason)}]`);
+    if (turn.stopReason !== "end_turn") {
+      const { stopWords } = await import("../render/transcript.ts");
+      context.out(clean(`[${stopWords(turn.stopReason)}] ${turn.message ?? ""}`).trimEnd());
+    }
   }
   return turn === undefined ? 1 : 0;
 }

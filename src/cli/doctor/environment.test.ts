@@ -32,9 +32,11 @@ test("[ENV-202] what the configuration names and the daemon lacks is reported, w
 });
 
 test("[ENV-202] what was exported for agents after the daemon started is reported", () => {
-  const env = { ANTHROPIC_API_KEY: "x", ACME_TOKEN: "x", PATH: "/bin", LANG: "C", MY_TOKEN: "x" };
+  const env = { ANTHROPIC_API_KEY: "x", ACME_MODE: "x", ACME_TOKEN: "x", PATH: "/bin", LANG: "C", MY_TOKEN: "x" };
   const [found, ...more] = judgeVariables(env, { variables: [] }, [{ name: "ACME_*", file: "f" }], restart);
-  expect(found?.message).toBe("Set in this shell, but not when the daemon started: ACME_TOKEN, ANTHROPIC_API_KEY");
+  expect(found?.message).toBe(
+    "Set in this shell, but not when the daemon started: ACME_MODE, ACME_TOKEN, ANTHROPIC_API_KEY",
+  );
   expect(more).toEqual([]);
   // A daemon of an earlier build does not report what it has.
   expect(judgeVariables(env, {}, [{ name: "MY_TOKEN", file: "f" }], restart)).toEqual([]);

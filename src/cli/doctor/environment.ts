@@ -50,16 +50,10 @@ export function judgeVariables(
   const has = daemon?.variables === undefined ? null : new Set(daemon.variables);
   if (has === null) return [];
   const lacking = named.filter(({ name }) => !name.endsWith("*") && !has.has(name));
+  const names = named.map((each) => each.name);
+  const isWanted = (name: string): boolean => (isForAgents(name) && isPassedOn(name)) || isNamed(name, names);
   const later = Object.keys(env).filter(
-    (name) =>
-      isForAgents(name) &&
-      (isPassedOn(name) ||
-        isNamed(
-          name,
-          named.map((each) => each.name),
-        )) &&
-      !has.has(name) &&
-      !lacking.some((each) => each.name === name),
+    (name) => isWanted(name) && !has.has(name) && !lacking.some((each) => each.name === name),
   );
   return [
     ...lacking.map(({ name, file }) =>

@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import type { Cgroups } from "../../base/cgroup.ts";
 import { keepWritten } from "../../base/durable-file.ts";
+import { loadOnce } from "../../base/load-once.ts";
 import { findTree } from "../../base/process-tree.ts";
 import type { Agents } from "../../ports/agents.ts";
 import type { Logger } from "../../ports/commands.ts";
@@ -61,7 +62,8 @@ export function openTmuxRuntime(options: TmuxRuntimeOptions): TerminalRuntime {
   let early: EarlyList | null = files.isEmpty() ? null : { list: listPanes(tmux), askedAt: process.uptime() };
   const hints = new Hints(tmux);
   // Only whoever looks at a terminal in a browser needs it.
-  let views: Promise<Views> | null = null;
+  let views: Views | null = null;
+  const openViews = loadOnce(async () => (views = new (await import("./view.ts")).Views(tmux)));
   const starterPath = join(options.configDirectory, "starter.sh");
   // Written out once, so that nothing depends on where we are installed while agents start.
   keepWritten(starterPath, starterText, 0o700);
@@ -131,12 +133,11 @@ export function openTmuxRuntime(options: TmuxRuntimeOptions): TerminalRuntime {
     capture: (session, lines) => capture(context, session, lines),
     attachCommand: (session) => tmux.attachArguments(watches.known(session.id)?.sessionName ?? tmuxName(session)),
     async view(session, request) {
-      views ??= import("./view.ts").then(({ Views }) => new Views(tmux));
-      return (await views).open(session, request);
+      return (await openViews()).open(session, request);
     },
     onHint: (listener) => hints.add(listener),
     close: async () => {
-      await Promise.all([hints.close(), views?.then((all) => all.close())]);
+      await Promise.all([hints.close(), views?.close()]);
       // A server that died by itself left its socket.
       await tmux.tidy();
     },

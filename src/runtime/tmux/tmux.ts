@@ -151,6 +151,7 @@ const oldest = [3, 2] as const;
 
 /** A version that cannot be read (`tmux master`) is given the benefit of the doubt. */
 export function judgeVersion(reply: TmuxReply): string[] {
+  if (reply.is === "unknown") return [`tmux does not run (${reply.why}). Check that it is installed, and try again.`];
   if (reply.is !== "ok") return ["tmux does not run. Install it with your package manager."];
   const [major = Infinity, minor = 0] = (/(\d+)\.(\d+)/.exec(reply.stdout) ?? []).slice(1).map(Number);
   const enough = major > oldest[0] || (major === oldest[0] && minor >= oldest[1]);

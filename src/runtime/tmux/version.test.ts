@@ -12,8 +12,9 @@ test.each([
   expect(judgeVersion({ is: "ok", stdout })).toEqual(problems);
 });
 
-test("[TMUX-20] a tmux that does not run is told with the fix", () => {
-  expect(judgeVersion({ is: "unknown", why: "x" })).toEqual([
-    "tmux does not run. Install it with your package manager.",
+test("[TMUX-20] [PROC-200] a tmux that does not run is told with the reason and the fix", () => {
+  const why = "tmux could not be started: the daemon has too many files open (EMFILE)";
+  expect(judgeVersion({ is: "unknown", why })).toEqual([
+    `tmux does not run (${why}). Check that it is installed, and try again.`,
   ]);
 });

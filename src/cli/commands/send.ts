@@ -40,7 +40,7 @@ export const command: CommandEntry = {
     ["a question and its answer", "holdfast send ma-12 --wait 'Which tests fail?'"],
   ],
   notes:
-    "Waits for the receipt:\n  delivered    the agent itself confirmed it\n  typed        it is on the screen of an agent that confirms nothing, or is a command of the agent (/… or !…)\n  queued       it is sent later, and why not yet\n  unconfirmed  it may or may not have arrived; it is not sent again without you (exit code 1)\n  refused      it is not sent, and why (exit code 1)\nWith --wait: for the end of the turn; then what the agent said is printed, and how the turn ended if not by itself.",
+    "Waits for the receipt:\n  delivered    the agent itself confirmed it\n  typed        it is on the screen of an agent that confirms nothing, or is a command of the agent (/… or !…)\n  queued       it is sent later, and why not yet\n  unconfirmed  it may or may not have arrived; it is not sent again without you (exit code 1)\n  refused      it is not sent, and why (exit code 1)\nWith --wait: for the end of the turn; then what the agent said is printed, and how the turn ended if not by itself. A turn that failed, was refused or was cut has exit code 1.",
   daemon: "starts",
   async run(context, input) {
     const id = input.arg(0);
@@ -87,7 +87,10 @@ async function requireChat(context: Context, id: string): Promise<void> {
   });
 }
 
-/** The turn that was waited for, or why there is none: then the exit code is 1. */
+/** Ended by the agent itself or by a user: any other end failed or cut the turn. */
+const goodEnds = ["end_turn", "cancelled", "forced"];
+
+/** The turn that was waited for, or why there is none. Without one, or with one that failed, the exit code is 1. */
 async function sayTurn(context: Context, input: Input, receipt: Answers["prompt"]): Promise<number> {
   const { turn } = receipt;
   if (input.flag("json")) context.json(receipt);
@@ -99,7 +102,7 @@ async function sayTurn(context: Context, input: Input, receipt: Answers["prompt"
       context.out(clean(`[${stopWords(turn.stopReason)}] ${turn.message ?? ""}`).trimEnd());
     }
   }
-  return turn === undefined ? 1 : 0;
+  return turn !== undefined && goodEnds.includes(turn.stopReason) ? 0 : 1;
 }
 
 function readPrompt(input: Input): string {

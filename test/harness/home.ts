@@ -3,6 +3,7 @@
  * fails the test when something of it is left.
  */
 import { spawn } from "node:child_process";
+import { randomInt } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import type { DaemonFile } from "../../src/base/launch-options.ts";
@@ -115,6 +116,20 @@ export class Home implements AsyncDisposable {
     const { pid } = this.daemon();
     process.kill(pid, "SIGKILL");
     await until("the daemon to be gone", () => !isRunning(pid));
+  }
+
+  /**
+   * Restarts the daemon on a port that it can be started on again: below those that the system gives to whoever asks
+   * for any, which another test may get while this daemon is down. Returns it.
+   */
+  async keepPort(): Promise<string> {
+    await this.ok(["stop"]);
+    for (let tries = 0; ; tries++) {
+      const port = String(randomInt(20_000, 32_000));
+      const started = await this.cli(["start", "--port", port]);
+      if (started.code === 0) return port;
+      if (tries === 20) throw new Error(`no port could be kept: ${started.stderr}`);
+    }
   }
 
   /** Arms a named test point; see src/base/test-points.ts. */

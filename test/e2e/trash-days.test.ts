@@ -1,7 +1,8 @@
-import { existsSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { TrashJson } from "../../src/protocol/wire.ts";
+import { whileStopped } from "../harness/marked.ts";
 import { ProjectHome } from "../harness/project.ts";
 import { until } from "../harness/until.ts";
 
@@ -36,15 +37,12 @@ async function make(): Promise<Clocks> {
   return {
     home,
     jump: (ms) => write(files.wall, read(files.wall) + ms),
-    pass: async (ms) => {
-      const { pid } = home.daemon();
-      process.kill(pid, "SIGSTOP");
-      // Until then it may read one clock before and the other one after: that is a jump.
-      await until("the daemon to be stopped", () => areStopped(pid));
-      write(files.up, read(files.up) + ms);
-      write(files.wall, read(files.wall) + ms);
-      process.kill(pid, "SIGCONT");
-    },
+    pass: (ms) =>
+      // Else it may read one clock before and the other one after: that is a jump.
+      whileStopped(home.daemon().pid, () => {
+        write(files.up, read(files.up) + ms);
+        write(files.wall, read(files.wall) + ms);
+      }),
     look: async () => {
       // One runs at a time: the second one began after the first was done.
       for (let looks = 0; looks < 2; looks += 1) {
@@ -53,12 +51,6 @@ async function make(): Promise<Clocks> {
       }
     },
   };
-}
-
-/** Whether the signal has reached every thread of a process. */
-function areStopped(pid: number): boolean {
-  const threads = readdirSync(`/proc/${pid}/task`);
-  return threads.every((thread) => /\) T /.test(readFileSync(`/proc/${pid}/task/${thread}/stat`, "latin1")));
 }
 
 const kept = async (home: ProjectHome): Promise<string[]> =>

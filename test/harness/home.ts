@@ -30,6 +30,8 @@ export interface RunOptions {
   timeoutMs?: number;
 }
 
+const isDaemon = ({ what }: { what: string }): boolean => what.includes("daemon.cjs");
+
 export class Home implements AsyncDisposable {
   readonly directory: string;
   readonly home: string;
@@ -175,12 +177,19 @@ export class Home implements AsyncDisposable {
       .join("\n");
   }
 
+  async #ended(): Promise<void> {
+    await until("the daemon to end once all is down", () => !existsSync(this.paths.daemonFile), 60_000);
+    await until("the daemon to be gone", () => !markedProcesses(`HOLDFAST_HOME=${this.home}`).some(isDaemon));
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     for (const name of readdirSync(this.points)) if (!name.endsWith(".reached")) rmSync(join(this.points, name));
     if (existsSync(this.paths.database)) {
       const halted = await this.cli(["stop", "--halt-sessions", "--yes"]);
+      // On a busy machine it may take longer than the command waits; a stop would leave running what still ends.
+      if (halted.stderr.includes("Still ending")) await this.#ended();
       // A read-only daemon halts nothing.
-      if (halted.code !== 0) await this.cli(["stop"]);
+      else if (halted.code !== 0) await this.cli(["stop"]);
     }
     const left = markedProcesses(`HOLDFAST_HOME=${this.home}`);
     await endMarked(left);

@@ -25,13 +25,14 @@ test("[CLI-18] [CLI-207] attach prints how to leave, and works inside the person
     tmux(["-L", "theirs", "new-session", "-d", "-s", "outer", "-x", "80", "-y", "24", ...cli], outer);
     tmux(["-L", "theirs", "set-option", "-t", "=outer:", "remain-on-exit", "on"], outer);
     const clients = (): string => tmux(["-L", name, "list-clients", "-F", "#{client_session}"]).trim();
-    await until("the client", () => {
-      if (clients() === "inner") return true;
-      throw new Error(tmux(["-L", "theirs", "capture-pane", "-p", "-t", "=outer:"], outer));
+    const screen = (): string => tmux(["-L", "theirs", "capture-pane", "-p", "-t", "=outer:"], outer);
+    // First, because it is shown for four seconds only.
+    await until("the hint", () => {
+      const shown = screen();
+      if (shown.includes("Leave with Ctrl-B, then d. Inside your own tmux")) return true;
+      throw new Error(shown);
     });
     expect(clients()).toBe("inner");
-    const screen = (): string => tmux(["-L", "theirs", "capture-pane", "-p", "-t", "=outer:"], outer);
-    await until("the hint", () => screen().includes("Leave with Ctrl-B, then d. Inside your own tmux"));
     tmux(["-L", name, "detach-client", "-s", "=inner"]);
     await until("the line below", () => screen().includes("Attaching to ma-1. Leave with Ctrl-B, then d;"));
   } finally {

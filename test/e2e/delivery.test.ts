@@ -78,7 +78,11 @@ test("[SEND-201] a prompt waits for an agent that starts slowly, also over a res
   expect(await home.show(id)).toMatchObject({ status: "starting", queued: 2 });
   expect(home.taken()).toEqual([]);
   writeFileSync(home.gate, "");
-  expect(await home.give(id, "three", "--timeout", "2m")).toMatchObject({ code: 0, disposition: "delivered", reason: null });
+  expect(await home.give(id, "three", "--timeout", "2m")).toMatchObject({
+    code: 0,
+    disposition: "delivered",
+    reason: null,
+  });
   expect(home.taken()).toEqual(["one", "two", "three"]);
   expect(await home.fates(id)).toEqual(["prompt.sent", "prompt.sent", "prompt.sent"]);
   await home.status(id, "idle");

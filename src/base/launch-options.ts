@@ -13,7 +13,8 @@ export interface LaunchOptions {
   logLevel: Level;
 }
 
-export const defaultPort = 4710;
+/** A test has a default port of its own, which no other test takes or frees. */
+export const defaultPort = Number(process.env["HOLDFAST_TEST_PORT"] ?? 4710);
 
 export const defaultLaunchOptions: LaunchOptions = {
   host: "127.0.0.1",

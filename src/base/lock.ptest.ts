@@ -21,7 +21,7 @@ test("[BASE-2] one that asks at the same moment does not keep the lock from its 
   try {
     const ended = once(other, "close");
     await once(other.stdout, "data");
-    const lock = acquireLock(path);
+    const lock = acquireLock(path, 60_000);
     expect(lock).not.toBeNull();
     lock!.release();
     await ended;

@@ -15,8 +15,8 @@ export interface Lock {
 const contendedMs = 500;
 
 /** Null when another process holds it. */
-export function acquireLock(path: string): Lock | null {
-  const database = new DatabaseSync(path, { timeout: contendedMs });
+export function acquireLock(path: string, waitMs = contendedMs): Lock | null {
+  const database = new DatabaseSync(path, { timeout: waitMs });
   try {
     database.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
   } catch (error) {

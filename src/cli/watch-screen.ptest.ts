@@ -29,7 +29,7 @@ test("[CLI-202] status --watch fits the terminal, follows its size, and leaves i
     tmux("set-option", "-g", "window-size", "manual");
     const entry = join(import.meta.dirname, "entry.ts");
     tmux("send-keys", "-t", "=w:", `'${process.execPath}' '${entry}' status --watch`, "Enter");
-    await until("the list", () => screen()[0] === "Needs you (1)");
+    await until("the list", () => screen()[0] === "Needs you (1)" && screen().at(-1)!.endsWith("more sessions"));
     await until("the hidden cursor", () => flags() === "1 0");
     expect(screen()[1]).toMatch(/^ {2}ma-99 {2}needs_input /);
     expect(screen().slice(2, 4)).toEqual(["    Asks: It asks something", "    Answer: holdfast attach ma-99"]);

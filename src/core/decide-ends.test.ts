@@ -70,6 +70,12 @@ describe("[CORE-5] wanted running: an end is classified by exit code and signal"
     ],
     ["absent after a reboot: lost", upNow, { absence: "other-boot" }, [recordEnd("lost")]],
     ["absent without a tmux server: lost", upNow, { absence: "no-server" }, [recordEnd("lost")]],
+    [
+      "[TMUX-16] dead without a tmux server, with processes that outlive it for a moment: lost",
+      upNow,
+      { runtime: dead(null), absence: "no-server" },
+      [{ do: "record-end", how: "lost", exit: null, lastLines: ["bye"] }],
+    ],
     ["absent and its process proven gone: crash", upNow, { absence: "identity-gone" }, [recordEnd("crash")]],
     ["absent: crash", upNow, {}, [recordEnd("crash")]],
     ["nothing seen of its launch: it never came to be", [...base, started], {}, [recordEnd("lost")]],

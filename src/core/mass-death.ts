@@ -34,3 +34,8 @@ export function looksDead({ session, runtime, absence }: SessionFacts): boolean 
   if (runtime.is === "unknown" || runtime.value.launch !== session.run.launch) return false;
   return !runtime.value.agent.alive && runtime.value.agent.exit === null;
 }
+
+/** Whether a session that should live is gone with its tmux server, as all others of that server are. */
+export function isLostWithServer({ session, absence }: SessionFacts): boolean {
+  return session.intent.want === "running" && isLive(session.run) && absence === "no-server";
+}

@@ -4,7 +4,7 @@
  */
 import { decide } from "../core/decide.ts";
 import type { Action, SessionFacts } from "../core/facts.ts";
-import { looksDead, massDeath } from "../core/mass-death.ts";
+import { isLostWithServer, looksDead, massDeath } from "../core/mass-death.ts";
 import { isAtRest, isLive } from "../core/runs.ts";
 import type { Observation } from "../ports/runtime.ts";
 import type { FactEvent } from "../protocol/event.ts";
@@ -250,8 +250,9 @@ export class Loop {
       session = this.#parts.store.session(id) ?? session;
       const now = this.#parts.clock.now();
       const facts = this.#facts(session);
-      // One session that looks dead may be one of many: the breaker judges over the whole board.
-      if (first === "look" && looksDead(facts)) return this.#startPass();
+      // One session that looks dead may be one of many: the breaker judges over the whole board. And one that is lost with
+      // its server is one of many: all are seen to be gone before the first is recorded, so that they are reported together.
+      if (first === "look" && (looksDead(facts) || isLostWithServer(facts))) return this.#startPass();
       const actions = decide(facts, now);
       this.#tell(id);
       const action = actions[0];

@@ -16,8 +16,14 @@ import { currentStatus } from "./view.ts";
 const minuteMs = Number(process.env["HOLDFAST_TEST_MINUTE_MS"] ?? 60_000);
 
 export function startPolicies(parts: Parts, loop: Loop): () => void {
+  let running = false;
   const timer = setInterval(() => {
-    run(parts, loop).catch((error: unknown) => parts.log.warn("a policy failed", { error: messageOf(error) }));
+    // Emptying much trash takes longer than a minute: a second look would empty the same entries at the same time.
+    if (running) return;
+    running = true;
+    run(parts, loop)
+      .catch((error: unknown) => parts.log.warn("a policy failed", { error: messageOf(error) }))
+      .finally(() => (running = false));
   }, minuteMs);
   timer.unref();
   return () => clearInterval(timer);

@@ -40,7 +40,7 @@ export type Absence = "other-boot" | "no-server" | "identity-gone";
 
 export interface Observation {
   seen: Observed<RuntimeSeen>;
-  /** With `absent`: what proves it. */
+  /** With `absent`: what proves it. With `known` and an agent that is dead: that its server is gone too. */
   cause: Absence | null;
 }
 

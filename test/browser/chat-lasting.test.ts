@@ -23,11 +23,11 @@ const keys = (page: Page) => page.evaluate(() => Object.keys(localStorage).sort(
 
 test("[WEB-52, WEB-61] a daemon killed in mid-stream loses nothing on screen: what was said stays, what was typed is sent once, the rest arrives", async () => {
   await using home = await ChatHome.open();
+  const port = await home.keepPort();
   const id = await home.chat("say: before\ngate: a\nsay: after");
   await using tab = await openChat(home, id, { expected: lineDown });
   const { page } = tab;
   await paragraph(page, "before").waitFor();
-  const { port } = new URL(home.daemon().url);
   await home.crash();
   home.openGate("a");
   await write(page, "say: typed without a daemon");
@@ -332,11 +332,12 @@ test("[WEB-60] hostile output stays inert, and 10 MB of it do not freeze the pag
 
 test("[WEB-62] a read-only daemon says so in the composer; damaged output offers to end the turn", async () => {
   await using home = await ChatHome.open();
+  const port = await home.keepPort();
   const id = await home.chat("say: one\ngate: a\nsay: two");
   await home.says(id, "one\n");
   await home.crash();
   appendFileSync(join(home.launchDirectory(id), "out"), "no JSON at all\n");
-  await home.ok(["start"]);
+  await home.ok(["start", "--port", port]);
   {
     await using tab = await openChat(home, id);
     const { page } = tab;
@@ -347,10 +348,11 @@ test("[WEB-62] a read-only daemon says so in the composer; damaged output offers
     expect((await home.turns(id))[0]!.stopReason).toBe("forced");
   }
   await home.ok(["stop"]);
-  await home.ok(["start", "--read-only"]);
+  await home.ok(["start", "--read-only", "--port", port]);
   await using tab = await openChat(home, id, { expected: lineDown });
   await tab.page.getByPlaceholder("This daemon is read-only").waitFor();
   expect(await composer(tab.page).isDisabled()).toBe(true);
   await home.ok(["stop"]);
-  await home.ok(["start"]);
+  // The page looks for its daemon there, and would complain about one of another home.
+  await home.ok(["start", "--port", port]);
 });

@@ -10,9 +10,9 @@ const noLine = "No connection to the daemon";
 
 test("[WEB-13] the daemon is killed and started again under an open page: a banner, then gone, and nothing is lost", async () => {
   await using home = await ChatHome.open();
+  const port = await home.keepPort();
   const id = await home.chat("say: begun\ngate: a\nslow: 40 x 25ms\nsay: the end");
   await home.says(id, "begun");
-  const port = new URL(home.daemon().url).port;
   await using tab = await openDashboard(home, { expected: lineDown });
   const { page } = tab;
   const card = page.getByRole("article", { name: id });
@@ -32,9 +32,9 @@ test("[WEB-13] the daemon is killed and started again under an open page: a bann
 
 test("[WEB-15, WEB-25] offline the page keeps its state and opens again from the service worker; the API is never touched", async () => {
   await using home = await ChatHome.open();
+  const port = await home.keepPort();
   const id = await home.chat("say: hello");
   await home.ended(id);
-  const port = new URL(home.daemon().url).port;
   await using tab = await openDashboard(home, { expected: lineDown });
   const { page, context } = tab;
   await page.getByRole("article", { name: id }).waitFor();

@@ -70,6 +70,7 @@ test("[WEB-80] what is typed in the terminal reaches the agent, and its answer i
 
 test("[WEB-81] the terminal comes back by itself after the daemon was killed, painted whole; meanwhile typing is off", async () => {
   await using home = await ProjectHome.make();
+  const port = await home.keepPort();
   const { id } = await home.spawn();
   await using tab = await openDashboard(home, { path: `/s/${id}`, expected: lineDown });
   const { page } = tab;
@@ -80,8 +81,7 @@ test("[WEB-81] the terminal comes back by itself after the daemon was killed, pa
   await home.crash();
   await page.getByText("typing is off").waitFor();
   await type(page, "lost");
-  // With `--port 0` it would have another address.
-  await home.ok(["start", "--port", new URL(page.url()).port]);
+  await home.ok(["start", "--port", port]);
   await attached(page);
   await shows(page, "> say: before the crash");
   await type(page, "say: after it");

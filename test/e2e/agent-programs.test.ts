@@ -126,7 +126,9 @@ test("[CORE-210] a program that is there and cannot be run yet is tried again, a
     expect([status, reason]).toEqual(["starting", expect.stringMatching(/not found|attempt/)]);
     const attempts = (await home.ofType(id, "launch.started")).map(({ attempt }) => attempt);
     expect(attempts.slice(0, 4)).toEqual([1, 2, 3, 4]);
-    expect(await home.ofType(id, "launch.failed")).toMatchObject(attempts.slice(1, 4).map(() => ({ retry: true })));
+    // The fourth may have failed by now.
+    const failed = (await home.ofType(id, "launch.failed")).slice(0, 3);
+    expect(failed).toMatchObject([{ retry: true }, { retry: true }, { retry: true }]);
   }
   for (const name of ["mine-acp", "mine-tui"]) made.write(name);
   expect((await home.turn(chat, "history?")).text).toContain("turns=1 ");
@@ -249,11 +251,13 @@ test("[UPD-201] agents bundled with Holdfast outlive an update that takes its No
     status: "starting",
     reason: `${node} does not exist or cannot be run; retrying`,
   });
-  mkdirSync(folder);
-  copyFileSync(process.execPath, node);
-  chmodSync(node, 0o755);
-  // "Text file busy" for as long as a process has it open for writing.
-  const busy = openSync(node, "r+");
+  const written = `${folder}.new`;
+  mkdirSync(written);
+  copyFileSync(process.execPath, join(written, "node"));
+  chmodSync(join(written, "node"), 0o755);
+  // "Text file busy" for as long as a process has it open for writing; in its place only then.
+  const busy = openSync(join(written, "node"), "r+");
+  renameSync(written, folder);
   await until("an attempt", async () => (await home.ofType(chat, "launch.failed")).length > 0);
   expect((await home.show(chat)).status).toBe("starting");
   closeSync(busy);

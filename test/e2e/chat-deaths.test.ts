@@ -1,4 +1,4 @@
-import { appendFileSync, rmSync } from "node:fs";
+import { appendFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ChatHome } from "../harness/chat.ts";
@@ -41,7 +41,9 @@ test("[CHAT-200] files of an agent that are removed in mid-turn: it is told, who
   const before = await home.agent(id);
   const waiting = home.cli(["send", id, "say: last words\ngate: never", "--wait"]);
   await home.says(id, "last words\n");
-  rmSync(join(home.paths.workers, id), { recursive: true });
+  // At one instant: the daemon writes there meanwhile.
+  renameSync(join(home.paths.workers, id), join(home.directory, "removed"));
+  rmSync(join(home.directory, "removed"), { recursive: true });
   const waited = await waiting;
   expect(waited.stdout).toContain("[interrupted: the agent stopped before it finished] The agent's files");
   expect(await home.ofType(id, "notice")).toMatchObject([

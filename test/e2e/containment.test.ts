@@ -76,11 +76,14 @@ test.runIf(hasCgroups)("[PROC-201] a chat agent's runaway is gone after kill, al
 });
 
 test.runIf(hasCgroups)("[PROC-201] what hides from an agent that ends on its own ends too", async () => {
-  const { home: made, file } = await terminalHome("sleep", "1");
+  // Ended once it is up: an end in the very start is a start that failed.
+  const { home: made, file } = await terminalHome("sh", "-c", "until test -e go; do sleep 0.1; done");
   await using home = made;
-  const { id } = await home.json(["spawn", "my-app", "--agent", "away", "--kind", "terminal"]);
+  const { id, workspacePath } = await home.json(["spawn", "my-app", "--agent", "away", "--kind", "terminal"]);
   const pid = await pidIn(file);
-  await home.ok(["session", "stop", id]);
+  expect(isRunning(pid)).toBe(true);
+  writeFileSync(join(workspacePath, "go"), "");
+  await home.status(id, "exited");
   await until("the runaway to end", () => !isRunning(pid));
 });
 

@@ -1,18 +1,29 @@
 /** A daemon that has no descriptor left: it stays, callers get a sentence, and what it was asked for is done later. */
 import { execFileSync, spawnSync } from "node:child_process";
-import { readdirSync } from "node:fs";
+import { readFileSync, readdirSync } from "node:fs";
 import { expect, test } from "vitest";
+import { readStat } from "../../src/base/pid.ts";
 import { ProjectHome } from "../harness/project.ts";
 import { until } from "../harness/until.ts";
 
 const hasPrlimit = spawnSync("prlimit", ["--version"]).status === 0;
 
 /** Lets a process open so many descriptors more. */
-function leave(pid: number, free: number): void {
-  const open = new Set(readdirSync(`/proc/${pid}/fd`).map(Number));
-  let limit = 0;
-  for (let left = free; left > 0; limit++) if (!open.has(limit)) left--;
-  execFileSync("prlimit", ["--pid", String(pid), `--nofile=${limit}:`]);
+async function leave(pid: number, free: number): Promise<void> {
+  await until("nothing to run that gives descriptors back when it ends", () => {
+    const open = new Set(readdirSync(`/proc/${pid}/fd`).map(Number));
+    let limit = 0;
+    for (let left = free; left > 0; limit++) if (!open.has(limit)) left--;
+    execFileSync("prlimit", ["--pid", String(pid), `--nofile=${limit}:`]);
+    // Behind the limit, under which none is started.
+    return !children(pid).some((child) => !child.includes("wait-for"));
+  });
+}
+
+/** The commands of a process's children; one that waits for tmux's word is always there. */
+function children(pid: number): string[] {
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && readStat(Number(name))?.parent === pid);
+  return pids.map((child) => readFileSync(`/proc/${child}/cmdline`, "utf8"));
 }
 
 test.runIf(hasPrlimit)(
@@ -21,7 +32,7 @@ test.runIf(hasPrlimit)(
     await using home = await ProjectHome.make();
     const { id } = await home.spawn();
     const { pid } = home.daemon();
-    leave(pid, 2);
+    await leave(pid, 2);
     const refused = await home.cli(["spawn", "my-app", "--agent", "demo", "--kind", "terminal"]);
     expect(refused.code).toBe(1);
     expect(refused.stderr).toContain("too many files open");

@@ -11,10 +11,9 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { createServer, type Server } from "node:net";
+import { createServer, type AddressInfo, type Server } from "node:net";
 import { basename, dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { defaultPort } from "../../src/base/launch-options.ts";
 import { identify, isAlive } from "../../src/base/pid.ts";
 import type { InfoJson } from "../../src/protocol/wire.ts";
 import { anotherBuild } from "../harness/another-build.ts";
@@ -26,6 +25,15 @@ async function takePort(port: number): Promise<Server> {
   await once(server, "listening");
   return server;
 }
+
+/** A home whose default port another program has. Not the real one: daemons of other tests take and free that. */
+async function withTakenPort(): Promise<{ home: Home; other: Server; port: string }> {
+  const other = await takePort(0);
+  const port = String((other.address() as AddressInfo).port);
+  return { home: new Home({ HOLDFAST_TEST_PORT: port }), other, port };
+}
+
+const portOf = (home: Home): string => new URL(home.daemon().url).port;
 
 const info = (home: Home): Promise<InfoJson> => home.json<InfoJson>(["info"]);
 
@@ -303,26 +311,26 @@ test("[DAEMON-12] a port that was asked for and is taken is an error with the ne
 });
 
 test("[DAEMON-12] the default port gives way to a free one when another program has it", async () => {
-  await using home = new Home();
-  // A daemon of another test has it for a moment. Whoever keeps it for longer serves as well.
-  const other = await until("the default port", () => takePort(defaultPort), 15_000).catch(() => null);
+  const { home: made, other, port } = await withTakenPort();
+  await using home = made;
   try {
     await home.ok(["start"]);
-    expect(home.daemon().url).not.toContain(`:${defaultPort}`);
+    expect(portOf(home)).not.toBe(port);
     expect((await info(home)).state).toBe("running");
+    await home.ok(["stop"]);
   } finally {
-    other?.close();
+    other.close();
   }
 });
 
 test("[DAEMON-201] the free port that was used instead is used again by the next start, as long as it is free", async () => {
-  await using home = new Home();
-  const other = await until("the default port", () => takePort(defaultPort), 15_000).catch(() => null);
-  const servers: (Server | null)[] = [other];
+  const { home: made, other, port } = await withTakenPort();
+  await using home = made;
+  const servers = [other];
   try {
     await home.ok(["start"]);
     const { url } = home.daemon();
-    expect(url).not.toContain(`:${defaultPort}`);
+    expect(portOf(home)).not.toBe(port);
     await home.ok(["stop"]);
     await home.ok(["start"]);
     expect(home.daemon().url).toBe(url);
@@ -331,7 +339,7 @@ test("[DAEMON-201] the free port that was used instead is used again by the next
     await home.ok(["session", "ls"]);
     expect(home.daemon().url).not.toBe(url);
   } finally {
-    for (const server of servers) server?.close();
+    for (const server of servers) server.close();
   }
 });
 

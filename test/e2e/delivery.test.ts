@@ -85,7 +85,11 @@ test("[SEND-201] a prompt waits for an agent that starts slowly, also over a res
   expect(await home.show(id)).toMatchObject({ status: "starting", queued: 2 });
   expect(home.taken()).toEqual([]);
   writeFileSync(home.gate, "");
-  expect(await home.give(id, "three")).toMatchObject({ code: 0, disposition: "delivered", reason: null });
+  expect(await home.give(id, "three", "--timeout", "2m")).toMatchObject({
+    code: 0,
+    disposition: "delivered",
+    reason: null,
+  });
   expect(home.taken()).toEqual(["one", "two", "three"]);
   expect(await home.fates(id)).toEqual(["prompt.sent", "prompt.sent", "prompt.sent"]);
   await home.status(id, "idle");
@@ -124,8 +128,7 @@ test("[SEND-202] a first prompt of an agent that dies before it could read it wa
   process.kill(pid, "SIGKILL");
   await until("the next start", async () => (await home.agent(id)).pid !== pid);
   writeFileSync(home.gate, "");
-  await until("the prompt", () => home.taken().length > 0);
-  await home.status(id, "idle");
+  await until("its receipt", async () => (await home.fates(id)).includes("prompt.sent"));
   expect(home.taken()).toEqual(["the first"]);
   expect(await home.fates(id)).toEqual(["prompt.requeued", "prompt.sent"]);
 });

@@ -3,6 +3,7 @@
  * fails the test when something of it is left.
  */
 import { spawn } from "node:child_process";
+import { randomInt } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import type { DaemonFile } from "../../src/base/launch-options.ts";
@@ -28,6 +29,8 @@ export interface RunOptions {
   cwd?: string;
   timeoutMs?: number;
 }
+
+const isDaemon = ({ what }: { what: string }): boolean => what.includes("daemon.cjs");
 
 export class Home implements AsyncDisposable {
   readonly directory: string;
@@ -117,6 +120,20 @@ export class Home implements AsyncDisposable {
     await until("the daemon to be gone", () => !isRunning(pid));
   }
 
+  /**
+   * Restarts the daemon on a port that it can be started on again: below those that the system gives to whoever asks
+   * for any, which another test may get while this daemon is down. Returns it.
+   */
+  async keepPort(): Promise<string> {
+    await this.ok(["stop"]);
+    for (let tries = 0; ; tries++) {
+      const port = String(randomInt(20_000, 32_000));
+      const started = await this.cli(["start", "--port", port]);
+      if (started.code === 0) return port;
+      if (tries === 20) throw new Error(`no port could be kept: ${started.stderr}`);
+    }
+  }
+
   /** Arms a named test point; see src/base/test-points.ts. */
   arm(point: string, action: "pause" | "kill" | "fail", text = ""): void {
     rmSync(join(this.points, `${point}.reached`), { force: true });
@@ -160,12 +177,19 @@ export class Home implements AsyncDisposable {
       .join("\n");
   }
 
+  async #ended(): Promise<void> {
+    await until("the daemon to end once all is down", () => !existsSync(this.paths.daemonFile), 60_000);
+    await until("the daemon to be gone", () => !markedProcesses(`HOLDFAST_HOME=${this.home}`).some(isDaemon));
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     for (const name of readdirSync(this.points)) if (!name.endsWith(".reached")) rmSync(join(this.points, name));
     if (existsSync(this.paths.database)) {
       const halted = await this.cli(["stop", "--halt-sessions", "--yes"]);
+      // On a busy machine it may take longer than the command waits; a stop would leave running what still ends.
+      if (halted.stderr.includes("Still ending")) await this.#ended();
       // A read-only daemon halts nothing.
-      if (halted.code !== 0) await this.cli(["stop"]);
+      else if (halted.code !== 0) await this.cli(["stop"]);
     }
     const left = markedProcesses(`HOLDFAST_HOME=${this.home}`);
     await endMarked(left);

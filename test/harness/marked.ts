@@ -33,6 +33,22 @@ export function markedProcesses(marker: string): Marked[] {
   return found;
 }
 
+/** Does something while a process stands still; a signal alone reaches its threads only a moment later. */
+export async function whileStopped<T>(pid: number, run: () => T | Promise<T>): Promise<T> {
+  process.kill(pid, "SIGSTOP");
+  try {
+    await until(`process ${pid} to stand still`, () => threadStates(pid).every((state) => state === "T"));
+    return await run();
+  } finally {
+    process.kill(pid, "SIGCONT");
+  }
+}
+
+function threadStates(pid: number): (string | undefined)[] {
+  const stats = readdirSync(`/proc/${pid}/task`).map((id) => readFileSync(`/proc/${pid}/task/${id}/stat`, "latin1"));
+  return stats.map((stat) => /\) (\w) /.exec(stat)?.[1]);
+}
+
 export async function endMarked(processes: Marked[]): Promise<void> {
   for (const { pid } of processes) {
     try {

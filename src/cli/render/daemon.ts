@@ -36,7 +36,7 @@ export function stopLines(outcome: StopOutcome): { lines: string[]; exitCode: nu
     case "still-halting":
       return {
         lines: [
-          `Still ending: ${outcome.answer.remaining.join(", ")}.`,
+          `Still ending: ${outcome.answer.remaining.toSorted(compareNaturally).join(", ")}.`,
           "The daemon stops once they are down. You can end them at once with holdfast session kill.",
         ],
         exitCode: 1,

@@ -322,7 +322,11 @@ test.each<[StopOutcome, string, number]>([
     "Daemon stopped. Its sessions keep running (holdfast start to supervise them again).",
     0,
   ],
-  [{ stop: "still-halting", answer: { kept: 0, halted: [], remaining: ["a-1"] } }, "Still ending: a-1.", 1],
+  [
+    { stop: "still-halting", answer: { kept: 0, halted: [], remaining: ["a-10", "a-2"] } },
+    "Still ending: a-2, a-10.",
+    1,
+  ],
 ])("[CTL-5] stop %j says what happened to sessions", (outcome, line, code) => {
   const { lines, exitCode } = stopLines(outcome);
   expect([lines[0], exitCode]).toEqual([line, code]);

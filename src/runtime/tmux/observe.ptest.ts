@@ -105,10 +105,12 @@ test("[TMUX-16] processes that outlive their pane are listed, so that they can b
   await until("the agent to be deaf", async () => (await runtime.capture(session, 5)).includes("ready"));
   world.tmux("kill-server");
   // While it goes, its answers tell nothing.
-  const seen = await until("the server to be gone", async () => {
-    const { seen } = await look(runtime, session);
-    return seen.is === "known" && !seen.value.agent.alive ? seen.value : null;
+  const { seen, cause } = await until("the server to be gone", async () => {
+    const { seen: now, cause } = await look(runtime, session);
+    return now.is === "known" && !now.value.agent.alive ? { seen: now.value, cause } : null;
   });
+  // Lost with it, although something of it still runs: it did not crash.
+  expect(cause).toBe("no-server");
   expect(seen.agent).toEqual({ alive: false, exit: null });
   expect(seen.processes.map((one) => one.identity)).toContainEqual(result.agent);
   expect((await runtime.stop(session, stopping)).remaining).toEqual([]);

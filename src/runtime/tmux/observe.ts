@@ -210,7 +210,7 @@ async function describeMissing(context: ObserveContext, session: SessionState, l
   if (serverOf(left, null) !== null) {
     return { seen: { is: "unknown", why: "its agent runs in a tmux server of another home" }, cause: null };
   }
-  return known({
+  const seen = known({
     launch,
     agent: { alive: false, exit: null },
     processes: processesOf(left, Date.now()),
@@ -218,6 +218,8 @@ async function describeMissing(context: ObserveContext, session: SessionState, l
     agentSessionId: watch.agentSessionId,
     lastLines: [],
   });
+  // What it left may need a moment to end: it is lost with its server all the same, and did not crash.
+  return list.is === "no-server" ? { ...seen, cause: "no-server" } : seen;
 }
 
 async function leftOver(context: ObserveContext, session: SessionState, watch: LaunchWatch): Promise<TreeMember[]> {

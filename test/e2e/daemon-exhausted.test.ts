@@ -53,7 +53,7 @@ test.runIf(hasPrlimit)(
     // A fresh one has loaded nothing that makes worktrees yet.
     await home.ok(["restart"]);
     const { pid } = home.daemon();
-    leave(pid, 1);
+    await leave(pid, 1);
     const refused = await home.cli(["spawn", "my-app", "--agent", "demo", "--kind", "terminal"]);
     execFileSync("prlimit", ["--pid", String(pid), "--nofile=4096:"]);
     expect(refused.code).toBe(1);

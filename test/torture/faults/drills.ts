@@ -424,7 +424,7 @@ export const convertAlone: Scenario = {
 export const sameAgentId: Scenario = {
   name: "same-agent-id",
   group: "fault",
-  promise: "two projects that define one agent id differently do not restart each other's agents",
+  promise: "two projects that define one agent id differently each run their own command, and restart nothing",
   run: async (run) => {
     await using world = await World.open();
     const other = await world.repository("other-app");
@@ -443,6 +443,9 @@ export const sameAgentId: Scenario = {
     for (const id of [mine, theirs]) {
       const starts = world.ledger.of(id, "started").length;
       run.check(starts === 1, "ended", `the agent of ${id} was started ${starts} times`);
+      const { pid } = await world.agent(id);
+      const isOther = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").includes("--other");
+      run.check(isOther === (id === theirs), "untrue", `${id} runs the command of the other project`);
     }
   },
 };

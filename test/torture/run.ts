@@ -19,6 +19,10 @@ import { withoutStrace } from "./strace.ts";
 const mark = (run: string): string => `HOLDFAST_TEST_RUN=${run}`;
 /** The first process of a pid namespace inherits orphans; a dead one that it does not reap keeps its pid. */
 const reaper = '"$@" & wait $!';
+/** From here on the faults are over early, and kills inside system calls get a lane of their own for the whole time. */
+const longMinutes = 30;
+/** How much longer than its time a run may start faults, as a part of it: on a busy machine they take twice as long. */
+const grace = 0.25;
 const { values } = parseArgs({
   options: {
     seed: { type: "string" },
@@ -78,11 +82,6 @@ async function torture(): Promise<void> {
   );
   process.exitCode = count("failed") + count("broken") > 0 ? 1 : 0;
 }
-
-/** From here on the faults are over early, and kills inside system calls get a lane of their own for the whole time. */
-const longMinutes = 30;
-/** How much longer than its time a run may start faults, as a part of it: on a busy machine they take twice as long. */
-const grace = 0.25;
 
 /**
  * Storms share the time of their lane by weight, each what the ones before it left; faults run next to them in the others,

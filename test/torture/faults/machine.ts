@@ -26,6 +26,7 @@ export const emfile: Scenario = {
   run: async (run) => {
     await using world = await World.open();
     const chat = await world.start("chat");
+    const agent = await world.agent(chat);
     const { pid } = world.daemon();
     const limit = (descriptors: number): void =>
       void execFileSync("prlimit", ["--pid", String(pid), `--nofile=${descriptors}:`]);
@@ -44,7 +45,7 @@ export const emfile: Scenario = {
     }
     run.check(isRunning(pid), "ended", "the daemon exited when it had no descriptors left");
     await world.calm();
-    run.check((await world.agent(chat)).pid > 0, "ended", "the chat agent is gone");
+    run.check((await world.agent(chat)).pid === agent.pid, "ended", "the chat agent was replaced");
     const spawned = await world.cli(["spawn", "my-app", "--kind", "chat", "--json"], { timeoutMs: 90_000 });
     run.check(spawned.code === 0, "untrue", `spawn with descriptors again: ${spawned.stderr.trim().slice(0, 200)}`);
   },

@@ -66,9 +66,10 @@ async function trashProblems(
         : [`the branch ${branch} of trash entry ${id} is gone`]),
     ];
   });
+  const inTrash = trashTrees(world);
   const untrue = sessions.flatMap(({ id, workspace }) => {
     if (workspace !== "gone" || world.ledger.of(id, "work").length === 0) return [];
-    const kept = trashTrees(world, id).some((tree) => existsSync(tree));
+    const kept = (inTrash.get(id) ?? []).some((tree) => existsSync(tree));
     return kept ? [`the worktree of ${id} is in the trash, but its record has it as gone`] : [];
   });
   return [
@@ -185,18 +186,24 @@ function checkProcesses(run: Run, world: World, listed: Map<string, SessionJson>
 
 /** Each worktree whose agent noted a checksum still has those bytes, in its place or in the trash. */
 export function checkWork(run: Run, world: World): void {
+  const inTrash = trashTrees(world);
   for (const { session, value } of world.ledger.lines().filter(({ event }) => event === "work")) {
-    const places = [join(world.paths.worktrees, "my-app", session), ...trashTrees(world, session)];
+    const places = [join(world.paths.worktrees, "my-app", session), ...(inTrash.get(session) ?? [])];
     const kept = places.filter((place) => workFiles.every((name) => checksum(join(place, name)) === value));
     run.check(kept.length > 0, "lost", `the work of ${session} is in none of ${places.join(", ")}`);
     run.check(kept.length <= 1, "doubled", `the work of ${session} exists ${kept.length} times: ${kept.join(", ")}`);
   }
 }
 
-function trashTrees(world: World, session: string): string[] {
-  return world.names(world.paths.trash).flatMap((name) => {
-    return readRecord(world, name)?.session === session ? [join(world.paths.trash, name, "tree")] : [];
-  });
+/** By session; read once for all of them, because a long run has hundreds. */
+function trashTrees(world: World): Map<string, string[]> {
+  const trees = new Map<string, string[]>();
+  for (const name of world.names(world.paths.trash)) {
+    const session = readRecord(world, name)?.session;
+    if (session === undefined) continue;
+    trees.set(session, [...(trees.get(session) ?? []), join(world.paths.trash, name, "tree")]);
+  }
+  return trees;
 }
 
 function checksum(path: string): string | null {

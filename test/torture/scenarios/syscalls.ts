@@ -14,18 +14,21 @@ import type { Run, Scenario } from "../report.ts";
 import { attach, withoutStrace } from "../strace.ts";
 import { World, type Daemon } from "../world.ts";
 
+/** As strace takes them; with `?` those that some machines do not have. Directories are removed by `unlinkat`. */
 const calls = [
   "write",
   "pwrite64",
-  "rename",
+  "?rename,?renameat,?renameat2",
   "fsync",
   "fdatasync",
-  "unlink",
+  "?unlink",
+  "unlinkat",
+  "?link,linkat",
   "openat",
-  "mkdir",
+  "?mkdir,mkdirat",
   "ftruncate",
-  "rmdir",
-  "vfork,clone,clone3",
+  "?rmdir",
+  "?vfork,clone,clone3",
 ];
 const verbs = ["spawn", "convert", "kill", "restore", "delete"] as const;
 type Verb = (typeof verbs)[number];

@@ -71,8 +71,9 @@ export const namedSteps: Scenario = {
       for (const step of ["stop", "restore", "kill", "revive"] as const)
         for (const point of steps[step]) {
           if (run.timeIsUp) break;
-          if (step !== "stop" && step !== "kill") await bring(world, session, step === "restore" ? "stop" : "kill");
-          else await bring(world, session, "restore");
+          if (step !== "stop" && step !== "kill")
+            await bring(run, world, session, step === "restore" ? "stop" : "kill");
+          else await bring(run, world, session, "restore");
           await dieAt(run, world, step, point, session);
         }
       for (const point of steps.delete) {
@@ -109,14 +110,17 @@ function made(world: World, session: string): void {
   world.requests.requests.push({ client: -1, verb: "spawn", session, from: 0, to: 0, fate: "ok", error: null });
 }
 
-async function bring(world: World, session: string, verb: "stop" | "kill" | "restore"): Promise<void> {
+/** Undisturbed: it has to work. */
+async function bring(run: Run, world: World, session: string, verb: "stop" | "kill" | "restore"): Promise<void> {
   const { want } = (await world.show(session)).intent;
   const wanted = { stop: "stopped", kill: "killed", restore: "running" }[verb];
   if (want === wanted) return;
-  if (want === "killed" && verb === "stop") await bring(world, session, "restore");
+  if (want === "killed" && verb === "stop") await bring(run, world, session, "restore");
   const from = Date.now();
-  await world.call(verb, session, { body: {} });
-  world.requests.requests.push({ client: 0, verb, session, from, to: Date.now(), fate: "ok", error: null });
+  const trouble = await world.call(verb, session, { body: {} }).then(() => null, String);
+  run.check(trouble === null, "untrue", `${verb} of ${session}, ${want} before: ${trouble}`);
+  const fate = trouble === null ? "ok" : "cut";
+  world.requests.requests.push({ client: 0, verb, session, from, to: Date.now(), fate, error: trouble });
 }
 
 /** Issues the verb with the step armed; the daemon dies there, and the next one must finish what was recorded. */

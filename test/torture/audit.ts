@@ -130,7 +130,9 @@ function checkIntents(run: Run, world: World, listed: Map<string, SessionJson>):
     if (allowed.size === 0) continue;
     const final = listed.get(id)?.intent.want ?? "deleted";
     const fits = allowed.has(final) || (final === "deleted" && allowed.has("absent"));
-    const requests = world.requests.of(id).map(({ verb, fate }) => `${verb}:${fate}`);
+    const requests = world.requests.of(id).map(({ verb, fate, error }) => {
+      return fate === "refused" ? `${verb}:${fate} (${error?.split("\n")[0] ?? ""})` : `${verb}:${fate}`;
+    });
     run.check(fits, "untrue", `${id} is ${final}, not ${[...allowed].join(" or ")}; ${requests.slice(-8).join(" ")}`);
   }
 }

@@ -253,7 +253,7 @@ export const mutations: readonly Mutation[] = [
     search: '      outcome = { answered: false, why: "not-open" };\n      return null;',
     replace: "      outcome = { answered: true };\n      return null;",
     scenario: "permissions",
-    minutes: 0.3,
+    minutes: 1.5,
   },
   {
     name: "two-daemons",

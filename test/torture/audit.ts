@@ -242,12 +242,23 @@ async function leftovers(world: World): Promise<string[]> {
       .filter((id) => !sessions.has(id))
       .map((id) => `acp-workers/${id} of no session`),
     ...visible(join(paths.worktrees, "my-app"))
-      .filter((id) => sessions.get(id)?.workspace !== "ready")
-      .map((id) => `worktrees/my-app/${id} of no session that has a worktree`),
+      .filter((id) => !mayHaveWorktree(sessions.get(id)))
+      .map((id) => `worktrees/my-app/${id}, whose session is ${stateOf(sessions.get(id))}`),
     ...visible(paths.trash)
       .filter((id) => !kept.has(id))
       .map((id) => `trash/${id}, which no list shows`),
   ];
+}
+
+/** One that was stopped while its worktree was made keeps what is there, and finishes it when it is restored. */
+function mayHaveWorktree(session: SessionJson | undefined): boolean {
+  if (session === undefined) return false;
+  const { workspace, intent } = session;
+  return workspace === "ready" || (workspace === "planned" && intent.want !== "killed" && intent.want !== "running");
+}
+
+function stateOf(session: SessionJson | undefined): string {
+  return session === undefined ? "deleted" : `${session.intent.want}, its worktree ${session.workspace}`;
 }
 
 async function registrations(world: World, gitMayDie: boolean): Promise<string[]> {

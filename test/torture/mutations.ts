@@ -451,9 +451,9 @@ export const mutations: readonly Mutation[] = [
   {
     name: "removed-files-unseen",
     promise: "a chat whose files were removed is reported",
-    file: "src/runtime/acp/files-lost.ts",
-    search: '      if (run.run !== "up" || run.launch !== launch) return null;',
-    replace: '      if (run.run !== "none") return null;',
+    file: "src/runtime/acp/inbox.ts",
+    search: "now - worker.missingSince >= lossMs;",
+    replace: "now - worker.missingSince >= lossMs * 1e6;",
     scenario: "worker-removed",
   },
   {

@@ -80,7 +80,7 @@ export async function askCli(
     // Whether the verb was refused or the daemon went away in the middle of it is not in the exit code.
     const refused =
       /^(Cannot|Failed to|Session|Unknown|.* is (not|a|already) )/m.test(ran.stderr) &&
-      !/did not answer|not running|starting/i.test(ran.stderr);
+      !/did not answer|not running|starting|before it was ready/i.test(ran.stderr);
     throw refused ? new HoldfastError("conflict", ran.stderr) : new Error(ran.stderr);
   });
 }

@@ -15,6 +15,9 @@ const settleMs = 90_000;
 /** Events carry the daemon's clock, requests the driver's; both are this machine's. */
 const slackMs = 50;
 
+/** A worktree is moved by one rename; only the look takes time. */
+const movingMs = 5_000;
+
 export interface AuditOptions {
   /** Agents may be ended by the faults of this scenario. */
   agentsMayDie?: boolean;
@@ -32,7 +35,7 @@ export async function audit(run: Run, world: World, options: AuditOptions = {}):
   checkIntents(run, world, listed);
   for (const session of sessions) checkHistory(run, world, session.id, await world.events(session.id), options);
   checkProcesses(run, world, listed);
-  checkWork(run, world);
+  await checkWork(run, world);
   await checkTrash(run, world, sessions);
   await checkLeftovers(run, world, options);
 }
@@ -187,14 +190,32 @@ function checkProcesses(run: Run, world: World, listed: Map<string, SessionJson>
 }
 
 /** Each worktree whose agent noted a checksum still has those bytes, in its place or in the trash. */
-export function checkWork(run: Run, world: World): void {
-  const inTrash = trashTrees(world);
-  for (const { session, value } of world.ledger.lines().filter(({ event }) => event === "work")) {
-    const places = [join(world.paths.worktrees, "my-app", session), ...(inTrash.get(session) ?? [])];
-    const kept = places.filter((place) => workFiles.every((name) => checksum(join(place, name)) === value));
-    run.check(kept.length > 0, "lost", `the work of ${session} is in none of ${places.join(", ")}`);
-    run.check(kept.length <= 1, "doubled", `the work of ${session} exists ${kept.length} times: ${kept.join(", ")}`);
-  }
+export async function checkWork(run: Run, world: World): Promise<void> {
+  let problems: { loss: "lost" | "doubled"; text: string }[] = [];
+  let count = 0;
+  // The worktree of a session that is being deleted may move between the two looks.
+  const look = (): boolean => {
+    const works = world.ledger.lines().filter(({ event }) => event === "work");
+    const inTrash = trashTrees(world);
+    count = works.length;
+    problems = works.flatMap(({ session, value }): typeof problems => {
+      const places = [join(world.paths.worktrees, "my-app", session), ...(inTrash.get(session) ?? [])];
+      const kept = places.filter((place) => workFiles.every((name) => checksum(join(place, name)) === value));
+      if (kept.length === 1) return [];
+      return kept.length === 0
+        ? [{ loss: "lost", text: `the work of ${session} is in none of ${places.join(", ")}` }]
+        : [
+            {
+              loss: "doubled" as const,
+              text: `the work of ${session} exists ${kept.length} times: ${kept.join(", ")}`,
+            },
+          ];
+    });
+    return problems.length === 0;
+  };
+  await until("the worktrees to be in one place each", look, movingMs).catch(() => undefined);
+  run.count("checks", count);
+  for (const { loss, text } of problems) run.bad(loss, text);
 }
 
 /** By session; read once for all of them, because a long run has hundreds. */

@@ -449,14 +449,6 @@ export const mutations: readonly Mutation[] = [
     scenario: "lost-files",
   },
   {
-    name: "removed-files-unseen",
-    promise: "a chat whose files were removed is reported",
-    file: "src/runtime/acp/inbox.ts",
-    search: "now - worker.missingSince >= lossMs;",
-    replace: "now - worker.missingSince >= lossMs * 1e6;",
-    scenario: "worker-removed",
-  },
-  {
     name: "confirmed-again",
     promise: "a prompt that the agent confirmed is not typed again",
     file: "src/daemon/settle-prompt.ts",

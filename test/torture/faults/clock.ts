@@ -45,10 +45,10 @@ async function jump(run: Run, before: number, during: number): Promise<void> {
   run.check(await kept(), "lost", "the trash was emptied by a daemon that started with the moved clock");
   setClock(world, 0);
   await rounds(world);
-  checkWork(run, world);
+  await checkWork(run, world);
   const restored = await world.cli(["session", "restore", session]);
   run.check(restored.code === 0, "lost", `restore after the jump: ${restored.stderr.trim()}`);
-  checkWork(run, world);
+  await checkWork(run, world);
 }
 
 /** Renamed into place: half a number would be another time. */

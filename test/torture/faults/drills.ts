@@ -159,7 +159,7 @@ async function dieAt(
   await until(`${verb} of ${session} to be finished`, look, 90_000).catch((error: unknown) =>
     run.bad("untrue", `${step} at ${point}: ${String(error)}`),
   );
-  checkWork(run, world);
+  await checkWork(run, world);
   if (verb === "kill" || verb === "delete") await checkTrash(run, world, await world.call("sessions"));
 }
 

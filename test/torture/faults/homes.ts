@@ -58,7 +58,7 @@ export const copiedHome: Scenario = {
       );
       await delay(reconcileMs);
       stillAlive(run, living, "by start --copied");
-      checkWork(run, world);
+      await checkWork(run, world);
     } finally {
       await world.cli(["stop", "--halt-sessions", "--yes"], { env, timeoutMs: 90_000 }).catch(() => undefined);
       await endHome(world, copy);
@@ -89,7 +89,7 @@ export const movedHome: Scenario = {
       const kept = /"workspace": ?"ready"/.test(listed.stdout);
       run.check(kept, "lost", `${terminal!.id} has no worktree in the moved home`);
       // Through the link that the old path has become.
-      checkWork(run, world);
+      await checkWork(run, world);
     } finally {
       await world.cli(["stop", "--halt-sessions", "--yes"], { env, timeoutMs: 90_000 }).catch(() => undefined);
       await endHome(world, moved);
@@ -160,7 +160,7 @@ async function withDatabase(run: Run, how: "old copy" | "no log"): Promise<void>
     run.check(!later.some((one) => one.id === id), "doubled", `${id} was given out again beside its living agent`);
   }
   stillAlive(run, living, `by a spawn with ${how}`);
-  checkWork(run, world);
+  await checkWork(run, world);
   // The record does not know them: they are the driver's to end, with their panes.
   const { endMarked } = await import("../../harness/marked.ts");
   const tmux = (...args: string[]): string =>

@@ -147,7 +147,7 @@ export const fullDisk: Scenario = {
       "untrue",
       `the kill on a full disk is ${final.intent.want} after the restart`,
     );
-    checkWork(run, world);
+    await checkWork(run, world);
     await world.ok(["stop", "--halt-sessions", "--yes"], { timeoutMs: 90_000 });
   },
 };

@@ -167,7 +167,7 @@ async function converge(run: Run, world: World, session: string, name: string, c
     "untrue",
     `${name}: ${final}, not ${[...allowed].join(" or ")}`,
   );
-  checkWork(run, world);
+  await checkWork(run, world);
 }
 
 /** A verb that was cut off before its intent was recorded is issued again, so that the next verb finds what it needs. */

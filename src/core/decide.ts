@@ -123,7 +123,9 @@ function tend(facts: SessionFacts, seen: RuntimeFacts, now: number): Action[] {
   }
   if (run.run === "ended") return [{ do: "stop", why: "leftover" }];
   const { exit } = seen.agent;
-  const how = facts.absence === "no-server" ? "lost" : howEnded(exit, facts.session);
+  // Its daemon died first: no agent crashed.
+  const neverMade = run.run === "launching" && seen.neverStarted === true && facts.restoreLost;
+  const how = neverMade || facts.absence === "no-server" ? "lost" : howEnded(exit, facts.session);
   const end: Action = { do: "record-end", how, exit, lastLines: seen.lastLines };
   // The turn is settled when the whole tree is gone: until then its answer may still be written.
   return exit === null ? unlessLookingAgain(facts, now, [end]) : [end];

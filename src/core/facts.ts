@@ -19,6 +19,8 @@ export interface RuntimeFacts {
   unrecorded?: boolean;
   /** A terminal agent that has not shown yet that it can take a prompt. */
   starting?: boolean;
+  /** A dead launch of which nothing ever ran: its daemon died before it started the agent. */
+  neverStarted?: boolean;
   /** A chat agent that lives but can no longer be spoken to. */
   deaf?: boolean;
   /** A chat agent of another build than would be launched now. */

@@ -141,7 +141,7 @@ function intend(
   want: Want,
   { by }: VerbContext,
   verb: Verb["verb"],
-  more: readonly FactEvent[] = [],
+  facts: readonly FactEvent[] = [],
 ): VerbAnswer {
   const from = state.intent.want;
   if (from === "deleted") return unknownSession;
@@ -151,7 +151,16 @@ function intend(
     if (by !== "person") return refuse("forbidden", cannot(verb), "Only you can restore a killed session.");
   }
   const event = { type: "session.intent", want, by } as IntentEvent;
+  const more = staysEnded && from !== "killed" && verb !== "copy" ? [...comingBack(state), ...facts] : facts;
   return write(state, [event, ...more]);
+}
+
+/**
+ * A restore that is under way, or that was cut off, may have moved the worktree out of the trash already: it counts as back,
+ * so that the end looks for it and puts it away again [WORK-200].
+ */
+function comingBack({ workspace, workspacePath: path }: SessionState): FactEvent[] {
+  return workspace.at === "trashed" ? [{ type: "workspace.restored", trash: workspace.trash, path, branch: null }] : [];
 }
 
 const cannot = (verb: Verb["verb"]): string => `Cannot ${verb}: Session was killed`;

@@ -7,6 +7,7 @@ export function runtimeFacts(observation: Observation | null): Observed<RuntimeF
   const { seen } = observation;
   if (seen.is !== "known") return seen;
   const { launch, agent, activity, lastLines, starting = false, deaf = false, stale = false } = seen.value;
+  const { neverStarted = false } = seen.value;
   return {
     is: "known",
     value: {
@@ -17,6 +18,7 @@ export function runtimeFacts(observation: Observation | null): Observed<RuntimeF
       starting,
       lastLines,
       deaf,
+      neverStarted,
       stale,
     },
   };

@@ -1,5 +1,6 @@
 /** A conversation that is removed for good: the agent's own copy goes too where that can be done, else the person is told. */
 import type { DeleteOutcome } from "../ports/chat.ts";
+import { HoldfastError } from "../protocol/error.ts";
 import type { SessionState } from "../protocol/session.ts";
 import { environmentFor } from "./environment.ts";
 import type { Parts } from "./parts.ts";
@@ -19,7 +20,11 @@ export async function noteKeptConversation(parts: Parts, session: SessionState):
   const agent = parts.agents.of(session);
   const hint = agent?.chat?.deleteHint;
   const text = `${agent?.label ?? session.agent} keeps its own copy of this conversation (${session.agentSessionId}).`;
-  await parts.store.change(session.id, () => [
+  const noted = parts.store.change(session.id, () => [
     { type: "notice", level: "warn", text: hint === undefined ? text : `${text} ${hint}` },
   ]);
+  await noted.catch((error: unknown) => {
+    // A deleted session of which nothing is left may be purged meanwhile: the delete is done all the same [DEL-201].
+    if (!(error instanceof HoldfastError) || error.code !== "not-found") throw error;
+  });
 }

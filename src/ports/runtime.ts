@@ -27,6 +27,8 @@ export interface RuntimeSeen {
   promptTaken?: boolean;
   /** With `promptTaken`: whether the agent will confirm that prompt itself. */
   promptConfirmed?: "later" | "never";
+  /** A dead launch of which nothing ever ran: its daemon died before it started the agent. */
+  neverStarted?: boolean;
   /** A chat agent that can no longer be told anything: it has to be ended and its session resumed. */
   deaf?: boolean;
   /** What was launched: keeper script, adapter and its version. */

@@ -65,6 +65,23 @@ test("[CHAT-16] a start that is cut off at any step is taken up: one agent, one 
   }
 });
 
+test("[CORE-240] daemons that die before a chat agent is started spend none of its crash budget", async () => {
+  await using home = await ChatHome.open();
+  home.arm("outbox.append", "kill");
+  const asked = home.chat("say: hello").catch(() => null);
+  for (let died = 1; ; died++) {
+    const { pid } = home.daemon();
+    await until("the daemon to die", () => !isRunning(pid));
+    if (died === 4) break;
+    await home.cli(["start"]);
+  }
+  await asked;
+  home.disarm("outbox.append");
+  await home.ok(["start"]);
+  expect(await home.ended("ma-1")).toMatchObject([{ text: "hello\n", stopReason: "end_turn" }]);
+  expect((await home.ofType("ma-1", "run.ended")).map(({ how }) => how)).toEqual(["lost", "lost", "lost", "lost"]);
+});
+
 test("[CHAT-17] an answer to a question that is given in the instant the daemon dies arrives once", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("ask: may I?\nsay: done");

@@ -331,7 +331,8 @@ test("[VERB-204] a halt includes a session that is being deleted, and waits for 
 
 test("[VERB-205] over its limit a halt lists what still ends, and the daemon ends once that is down, unless you change your mind", async () => {
   await using home = await ProjectHome.make({ HOLDFAST_TEST_HALT_MS: "1" });
-  const [one, two] = await Promise.all([home.spawn(), home.spawn()]);
+  // One after the other: the list is in the order in which they were recorded.
+  const [one, two] = [await home.spawn(), await home.spawn()];
   const daemon = home.daemon();
   home.arm("perform.stop", "pause");
   const late = await home.cli(["stop", "--halt-sessions", "--yes"]);

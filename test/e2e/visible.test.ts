@@ -78,6 +78,17 @@ test("[DEL-200] delete of a terminal session prints what its agent keeps", async
   );
 });
 
+test("[DEL-201] a delete is answered as done, also where its session is purged at the same moment", async () => {
+  // Purges, which come once a minute, come all the time.
+  await using home = await ChatHome.open({}, { HOLDFAST_TEST_MINUTE_MS: "2" });
+  for (let n = 0; n < 6; n++) {
+    const id = await home.chat("say: hello");
+    await home.ended(id);
+    await home.call("kill", id, { body: {} });
+    expect(await home.call("delete", id, { body: {} })).toMatchObject({ done: true });
+  }
+});
+
 test("[CLI-212] acp restart reports a context reset", async () => {
   await using home = await ChatHome.open({ forgetful: { program: "forgets-sessions" } });
   const id = await home.chat("one", "forgetful");

@@ -15,6 +15,9 @@ const settleMs = 90_000;
 /** Events carry the daemon's clock, requests the driver's; both are this machine's. */
 const slackMs = 50;
 
+/** A worktree is moved by one rename; only the look takes time. */
+const movingMs = 5_000;
+
 export interface AuditOptions {
   /** Agents may be ended by the faults of this scenario. */
   agentsMayDie?: boolean;
@@ -32,7 +35,7 @@ export async function audit(run: Run, world: World, options: AuditOptions = {}):
   checkIntents(run, world, listed);
   for (const session of sessions) checkHistory(run, world, session.id, await world.events(session.id), options);
   checkProcesses(run, world, listed);
-  checkWork(run, world);
+  await checkWork(run, world);
   await checkTrash(run, world, sessions);
   await checkLeftovers(run, world, options);
 }
@@ -66,9 +69,10 @@ async function trashProblems(
         : [`the branch ${branch} of trash entry ${id} is gone`]),
     ];
   });
+  const inTrash = trashTrees(world);
   const untrue = sessions.flatMap(({ id, workspace }) => {
     if (workspace !== "gone" || world.ledger.of(id, "work").length === 0) return [];
-    const kept = trashTrees(world, id).some((tree) => existsSync(tree));
+    const kept = (inTrash.get(id) ?? []).some((tree) => existsSync(tree));
     return kept ? [`the worktree of ${id} is in the trash, but its record has it as gone`] : [];
   });
   return [
@@ -129,7 +133,9 @@ function checkIntents(run: Run, world: World, listed: Map<string, SessionJson>):
     if (allowed.size === 0) continue;
     const final = listed.get(id)?.intent.want ?? "deleted";
     const fits = allowed.has(final) || (final === "deleted" && allowed.has("absent"));
-    const requests = world.requests.of(id).map(({ verb, fate }) => `${verb}:${fate}`);
+    const requests = world.requests.of(id).map(({ verb, fate, error }) => {
+      return fate === "refused" ? `${verb}:${fate} (${error?.split("\n")[0] ?? ""})` : `${verb}:${fate}`;
+    });
     run.check(fits, "untrue", `${id} is ${final}, not ${[...allowed].join(" or ")}; ${requests.slice(-8).join(" ")}`);
   }
 }
@@ -184,19 +190,43 @@ function checkProcesses(run: Run, world: World, listed: Map<string, SessionJson>
 }
 
 /** Each worktree whose agent noted a checksum still has those bytes, in its place or in the trash. */
-export function checkWork(run: Run, world: World): void {
-  for (const { session, value } of world.ledger.lines().filter(({ event }) => event === "work")) {
-    const places = [join(world.paths.worktrees, "my-app", session), ...trashTrees(world, session)];
-    const kept = places.filter((place) => workFiles.every((name) => checksum(join(place, name)) === value));
-    run.check(kept.length > 0, "lost", `the work of ${session} is in none of ${places.join(", ")}`);
-    run.check(kept.length <= 1, "doubled", `the work of ${session} exists ${kept.length} times: ${kept.join(", ")}`);
-  }
+export async function checkWork(run: Run, world: World): Promise<void> {
+  let problems: { loss: "lost" | "doubled"; text: string }[] = [];
+  let count = 0;
+  // The worktree of a session that is being deleted may move between the two looks.
+  const look = (): boolean => {
+    const works = world.ledger.lines().filter(({ event }) => event === "work");
+    const inTrash = trashTrees(world);
+    count = works.length;
+    problems = works.flatMap(({ session, value }): typeof problems => {
+      const places = [join(world.paths.worktrees, "my-app", session), ...(inTrash.get(session) ?? [])];
+      const kept = places.filter((place) => workFiles.every((name) => checksum(join(place, name)) === value));
+      if (kept.length === 1) return [];
+      return kept.length === 0
+        ? [{ loss: "lost", text: `the work of ${session} is in none of ${places.join(", ")}` }]
+        : [
+            {
+              loss: "doubled" as const,
+              text: `the work of ${session} exists ${kept.length} times: ${kept.join(", ")}`,
+            },
+          ];
+    });
+    return problems.length === 0;
+  };
+  await until("the worktrees to be in one place each", look, movingMs).catch(() => undefined);
+  run.count("checks", count);
+  for (const { loss, text } of problems) run.bad(loss, text);
 }
 
-function trashTrees(world: World, session: string): string[] {
-  return world.names(world.paths.trash).flatMap((name) => {
-    return readRecord(world, name)?.session === session ? [join(world.paths.trash, name, "tree")] : [];
-  });
+/** By session; read once for all of them, because a long run has hundreds. */
+function trashTrees(world: World): Map<string, string[]> {
+  const trees = new Map<string, string[]>();
+  for (const name of world.names(world.paths.trash)) {
+    const session = readRecord(world, name)?.session;
+    if (session === undefined) continue;
+    trees.set(session, [...(trees.get(session) ?? []), join(world.paths.trash, name, "tree")]);
+  }
+  return trees;
 }
 
 function checksum(path: string): string | null {
@@ -233,12 +263,23 @@ async function leftovers(world: World): Promise<string[]> {
       .filter((id) => !sessions.has(id))
       .map((id) => `acp-workers/${id} of no session`),
     ...visible(join(paths.worktrees, "my-app"))
-      .filter((id) => sessions.get(id)?.workspace !== "ready")
-      .map((id) => `worktrees/my-app/${id} of no session that has a worktree`),
+      .filter((id) => !mayHaveWorktree(sessions.get(id)))
+      .map((id) => `worktrees/my-app/${id}, whose session is ${stateOf(sessions.get(id))}`),
     ...visible(paths.trash)
       .filter((id) => !kept.has(id))
       .map((id) => `trash/${id}, which no list shows`),
   ];
+}
+
+/** One that was stopped while its worktree was made keeps what is there, and finishes it when it is restored. */
+function mayHaveWorktree(session: SessionJson | undefined): boolean {
+  if (session === undefined) return false;
+  const { workspace, intent } = session;
+  return workspace === "ready" || (workspace === "planned" && intent.want !== "killed" && intent.want !== "running");
+}
+
+function stateOf(session: SessionJson | undefined): string {
+  return session === undefined ? "deleted" : `${session.intent.want}, its worktree ${session.workspace}`;
 }
 
 async function registrations(world: World, gitMayDie: boolean): Promise<string[]> {

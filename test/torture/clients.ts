@@ -17,10 +17,10 @@ export function unasked(error: unknown): boolean {
 }
 
 /** Errors after which the request may or may not have taken effect. */
-const uncertain = new Set(["unreachable", "starting", "internal", "timeout"]);
+const uncertain = new Set(["unreachable", "starting", "internal", "timeout", "launch-failed", "storage"]);
 
-/** A convert that another verb overtook after its own intent was recorded. */
-const halfway = /meanwhile|before its agent ran/i;
+/** Answered after the intent was recorded: another verb overtook it, or the agent did not start. The CLI prints no code. */
+const halfway = /meanwhile|before its agent ran|did not start|has not started/i;
 
 /** Runs one request and writes it down; `session` may be learnt from the answer. */
 export async function ask<T>(
@@ -80,7 +80,7 @@ export async function askCli(
     // Whether the verb was refused or the daemon went away in the middle of it is not in the exit code.
     const refused =
       /^(Cannot|Failed to|Session|Unknown|.* is (not|a|already) )/m.test(ran.stderr) &&
-      !/did not answer|not running|starting/i.test(ran.stderr);
+      !/did not answer|not running|starting|before it was ready/i.test(ran.stderr);
     throw refused ? new HoldfastError("conflict", ran.stderr) : new Error(ran.stderr);
   });
 }

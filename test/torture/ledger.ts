@@ -19,6 +19,7 @@ export class AgentLedger {
   #read = 0;
   #held = "";
   readonly #lines: AgentLine[] = [];
+  readonly #by = new Map<string, AgentLine[]>();
 
   constructor(path: string) {
     this.path = path;
@@ -36,7 +37,7 @@ export class AgentLedger {
         this.#read += count;
         const parts = (this.#held + buffer.toString("latin1", 0, count)).split("\n");
         this.#held = parts.pop() ?? "";
-        for (const part of parts) if (part !== "") this.#lines.push(JSON.parse(part) as AgentLine);
+        for (const part of parts) if (part !== "") this.#add(JSON.parse(part) as AgentLine);
       }
     } finally {
       closeSync(file);
@@ -44,8 +45,18 @@ export class AgentLedger {
     return this.#lines;
   }
 
-  of(session: string, event: AgentLine["event"]): AgentLine[] {
-    return this.lines().filter((line) => line.session === session && line.event === event);
+  /** Asked many times a second while agents emit hundreds of thousands of chunks. */
+  of(session: string, event: AgentLine["event"]): readonly AgentLine[] {
+    this.lines();
+    return this.#by.get(`${session} ${event}`) ?? [];
+  }
+
+  #add(line: AgentLine): void {
+    this.#lines.push(line);
+    const key = `${line.session} ${line.event}`;
+    const known = this.#by.get(key);
+    if (known === undefined) this.#by.set(key, [line]);
+    else known.push(line);
   }
 
   sessions(): string[] {

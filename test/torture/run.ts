@@ -14,10 +14,15 @@ import { markedProcesses, endMarked } from "../harness/marked.ts";
 import { Random } from "./random.ts";
 import { EnoughFound, Run, losses, table, type Outcome, type Result, type Scenario } from "./report.ts";
 import { scenarios } from "./scenarios.ts";
+import { withoutStrace } from "./strace.ts";
 
 const mark = (run: string): string => `HOLDFAST_TEST_RUN=${run}`;
 /** The first process of a pid namespace inherits orphans; a dead one that it does not reap keeps its pid. */
 const reaper = '"$@" & wait $!';
+/** From here on the faults are over early, and kills inside system calls get a lane of their own for the whole time. */
+const longMinutes = 30;
+/** How much longer than its time a run may start faults, as a part of it: on a busy machine they take twice as long. */
+const grace = 0.25;
 const { values } = parseArgs({
   options: {
     seed: { type: "string" },
@@ -79,7 +84,7 @@ async function torture(): Promise<void> {
 }
 
 /**
- * Storms share the time of one lane by weight, each what the ones before it left; faults run next to them in the others,
+ * Storms share the time of their lane by weight, each what the ones before it left; faults run next to them in the others,
  * in an order that the seed chooses.
  */
 async function runAll(all: readonly Scenario[]): Promise<Result[]> {
@@ -88,24 +93,30 @@ async function runAll(all: readonly Scenario[]): Promise<Result[]> {
   const storms = all.filter(({ group }) => group === "storm");
   const faults = new Random(seed, "order").shuffled(all.filter(({ group }) => group === "fault"));
   const results = new Map<string, Result>();
-  const stormLane = async (): Promise<void> => {
-    for (const [at, one] of storms.entries()) {
-      const shares = storms.slice(at).reduce((sum, { share = 1 }) => sum + share, 0);
+  const stormLane = async (own: readonly Scenario[]): Promise<void> => {
+    for (const [at, one] of own.entries()) {
+      const shares = own.slice(at).reduce((sum, { share = 1 }) => sum + share, 0);
       const left = Math.max(0, deadline - performance.now());
       results.set(one.name, await runOne(one, (left * (one.share ?? 1)) / shares));
     }
   };
   const faultLane = async (): Promise<void> => {
     for (let one = faults.shift(); one !== undefined; one = faults.shift()) {
-      const late = performance.now() > deadline && names === undefined;
+      const late = performance.now() > deadline + grace * total && names === undefined;
       results.set(one.name, late ? notRun(one, "the time was up") : await runOne(one, total * (one.share ?? 1)));
     }
   };
   const jobs = Math.max(1, Number(values.jobs));
+  const apart = storms.filter(({ needs }) => needs === withoutStrace);
+  const isSplit = minutes >= longMinutes && jobs > 2 && apart.length > 0 && apart.length < storms.length;
+  const lanes = isSplit ? [storms.filter((one) => !apart.includes(one)), apart] : [storms];
   if (jobs === 1 || storms.length === 0) {
-    await stormLane();
+    await stormLane(storms);
     await Promise.all(Array.from({ length: jobs }, faultLane));
-  } else await Promise.all([stormLane().then(faultLane), ...Array.from({ length: jobs - 1 }, faultLane)]);
+  } else {
+    const others = Array.from({ length: jobs - lanes.length }, faultLane);
+    await Promise.all([...lanes.map((lane) => stormLane(lane).then(faultLane)), ...others]);
+  }
   return all.map(({ name }) => results.get(name)!);
 }
 

@@ -15,6 +15,8 @@ export interface StormOptions {
 }
 
 const calmEvery = 4;
+/** How long a calm daemon lives at most, in starts. */
+const startsPerCalm = 5;
 /** A start takes 120 ms on an idle machine and a second on a busy one. */
 const startMs = 300;
 
@@ -35,8 +37,11 @@ export async function storm(
       const calm = n % calmEvery === calmEvery - 1;
       if (!calm && run.random.chance(early)) await delay(run.random.between(0, startMs));
       else {
+        const startedAt = performance.now();
         await daemon.ready;
-        await delay(run.random.between(0, calm ? calmMs : longestMs));
+        // On a machine where a start takes seconds, so does everything that is to be interrupted.
+        const slow = startsPerCalm * (performance.now() - startedAt);
+        await delay(run.random.between(0, calm ? Math.max(calmMs, slow) : longestMs));
       }
       // The CLI of a client may have started another one.
       if ((await world.killDaemons()) > 0) run.count("kills");

@@ -133,7 +133,10 @@ export class World extends ProjectHome {
   }
 
   daemons(): Marked[] {
-    return markedProcesses(`HOLDFAST_HOME=${this.home}`).filter(({ what }) => /\bdaemon\.cjs/.test(what));
+    const all = markedProcesses(`HOLDFAST_HOME=${this.home}`).filter(({ what }) => /\bdaemon\.cjs/.test(what));
+    const pids = new Set(all.map(({ pid }) => pid));
+    // A child between fork and exec still has the daemon's command line: by the time of the kill it may be a git in a write.
+    return all.filter(({ pid }) => !pids.has(parentOf(pid)));
   }
 
   /** A daemon that stays, with an answer for every session. */
@@ -161,6 +164,15 @@ export class World extends ProjectHome {
 
   get tmuxSocketPath(): string {
     return `/tmp/tmux-${process.getuid?.() ?? 0}/${this.paths.tmuxSocket}`;
+  }
+}
+
+/** 0 once it is gone. */
+function parentOf(pid: number): number {
+  try {
+    return Number(/\) \S (\d+) /.exec(readFileSync(`/proc/${pid}/stat`, "latin1"))?.[1] ?? 0);
+  } catch {
+    return 0;
   }
 }
 

@@ -74,7 +74,7 @@ async function observeOne(
     if (started !== "found")
       return started === "starting"
         ? { seen: { is: "unknown", why: "it is being started" }, cause: null }
-        : dead(context, worker);
+        : dead(context, worker, isBare(worker));
   }
   const agent = identityOf(worker.record, worker.record.agent!);
   const stat = readStat(agent.pid);
@@ -121,7 +121,13 @@ async function lookForAgent(context: AcpContext, worker: Worker): Promise<"found
   return tree.length > 0 ? "starting" : "none";
 }
 
-function dead(context: AcpContext, worker: Worker): Observation {
+/** Its keeper writes down at once who it is, and how the agent ended. */
+function isBare({ directory }: Worker): boolean {
+  const { keeper, agent } = readPids(directory);
+  return keeper === null && agent === null && readExit(directory) === null;
+}
+
+function dead(context: AcpContext, worker: Worker, neverStarted = false): Observation {
   const value: RuntimeSeen = {
     launch: worker.launch,
     agent: { alive: false, exit: readExit(worker.directory) },
@@ -130,6 +136,7 @@ function dead(context: AcpContext, worker: Worker): Observation {
     agentSessionId: null,
     lastLines: context.files.errorLines(worker.session, worker.launch, deathLines),
     build: worker.record.build,
+    neverStarted,
   };
   return { seen: { is: "known", value }, cause: null };
 }

@@ -71,8 +71,9 @@ export const namedSteps: Scenario = {
       for (const step of ["stop", "restore", "kill", "revive"] as const)
         for (const point of steps[step]) {
           if (run.timeIsUp) break;
-          if (step !== "stop" && step !== "kill") await bring(world, session, step === "restore" ? "stop" : "kill");
-          else await bring(world, session, "restore");
+          if (step !== "stop" && step !== "kill")
+            await bring(run, world, session, step === "restore" ? "stop" : "kill");
+          else await bring(run, world, session, "restore");
           await dieAt(run, world, step, point, session);
         }
       for (const point of steps.delete) {
@@ -109,14 +110,17 @@ function made(world: World, session: string): void {
   world.requests.requests.push({ client: -1, verb: "spawn", session, from: 0, to: 0, fate: "ok", error: null });
 }
 
-async function bring(world: World, session: string, verb: "stop" | "kill" | "restore"): Promise<void> {
+/** Undisturbed: it has to work. */
+async function bring(run: Run, world: World, session: string, verb: "stop" | "kill" | "restore"): Promise<void> {
   const { want } = (await world.show(session)).intent;
   const wanted = { stop: "stopped", kill: "killed", restore: "running" }[verb];
   if (want === wanted) return;
-  if (want === "killed" && verb === "stop") await bring(world, session, "restore");
+  if (want === "killed" && verb === "stop") await bring(run, world, session, "restore");
   const from = Date.now();
-  await world.call(verb, session, { body: {} });
-  world.requests.requests.push({ client: 0, verb, session, from, to: Date.now(), fate: "ok", error: null });
+  const trouble = await world.call(verb, session, { body: {} }).then(() => null, String);
+  run.check(trouble === null, "untrue", `${verb} of ${session}, ${want} before: ${trouble}`);
+  const fate = trouble === null ? "ok" : "cut";
+  world.requests.requests.push({ client: 0, verb, session, from, to: Date.now(), fate, error: trouble });
 }
 
 /** Issues the verb with the step armed; the daemon dies there, and the next one must finish what was recorded. */
@@ -155,7 +159,7 @@ async function dieAt(
   await until(`${verb} of ${session} to be finished`, look, 90_000).catch((error: unknown) =>
     run.bad("untrue", `${step} at ${point}: ${String(error)}`),
   );
-  checkWork(run, world);
+  await checkWork(run, world);
   if (verb === "kill" || verb === "delete") await checkTrash(run, world, await world.call("sessions"));
 }
 
@@ -424,7 +428,7 @@ export const convertAlone: Scenario = {
 export const sameAgentId: Scenario = {
   name: "same-agent-id",
   group: "fault",
-  promise: "two projects that define one agent id differently do not restart each other's agents",
+  promise: "two projects that define one agent id differently each run their own command, and restart nothing",
   run: async (run) => {
     await using world = await World.open();
     const other = await world.repository("other-app");
@@ -443,6 +447,9 @@ export const sameAgentId: Scenario = {
     for (const id of [mine, theirs]) {
       const starts = world.ledger.of(id, "started").length;
       run.check(starts === 1, "ended", `the agent of ${id} was started ${starts} times`);
+      const { pid } = await world.agent(id);
+      const isOther = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").includes("--other");
+      run.check(isOther === (id === theirs), "untrue", `${id} runs the command of the other project`);
     }
   },
 };

@@ -58,7 +58,7 @@ export const copiedHome: Scenario = {
       );
       await delay(reconcileMs);
       stillAlive(run, living, "by start --copied");
-      checkWork(run, world);
+      await checkWork(run, world);
     } finally {
       await world.cli(["stop", "--halt-sessions", "--yes"], { env, timeoutMs: 90_000 }).catch(() => undefined);
       await endHome(world, copy);
@@ -69,7 +69,7 @@ export const copiedHome: Scenario = {
 export const movedHome: Scenario = {
   name: "moved-home",
   group: "fault",
-  promise: "a home that was moved starts with --moved and keeps its record",
+  promise: "a home that was moved starts with --moved and keeps its record and its worktrees",
   run: async (run) => {
     await using world = await World.open();
     const [terminal] = await twoKinds(world);
@@ -86,6 +86,10 @@ export const movedHome: Scenario = {
       );
       const listed = await world.cli(["session", "show", terminal!.id, "--json"], { env });
       run.check(listed.code === 0, "lost", `${terminal!.id} is unknown in the moved home: ${listed.stderr.trim()}`);
+      const kept = /"workspace": ?"ready"/.test(listed.stdout);
+      run.check(kept, "lost", `${terminal!.id} has no worktree in the moved home`);
+      // Through the link that the old path has become.
+      await checkWork(run, world);
     } finally {
       await world.cli(["stop", "--halt-sessions", "--yes"], { env, timeoutMs: 90_000 }).catch(() => undefined);
       await endHome(world, moved);
@@ -156,7 +160,7 @@ async function withDatabase(run: Run, how: "old copy" | "no log"): Promise<void>
     run.check(!later.some((one) => one.id === id), "doubled", `${id} was given out again beside its living agent`);
   }
   stillAlive(run, living, `by a spawn with ${how}`);
-  checkWork(run, world);
+  await checkWork(run, world);
   // The record does not know them: they are the driver's to end, with their panes.
   const { endMarked } = await import("../../harness/marked.ts");
   const tmux = (...args: string[]): string =>

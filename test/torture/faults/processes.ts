@@ -3,6 +3,9 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { readCgroupFacts } from "../../../src/base/cgroup-facts.ts";
+import { judgeCgroup, launchCgroupsRefused } from "../../../src/base/cgroup-risk.ts";
+import { openCgroups } from "../../../src/base/cgroup.ts";
 import { anotherBuild } from "../../harness/another-build.ts";
 import { isRunning, markedProcesses } from "../../harness/marked.ts";
 import { until } from "../../harness/until.ts";
@@ -83,10 +86,17 @@ export const programMissing: Scenario = {
   },
 };
 
+/** Elsewhere it is not promised, and `doctor` reports that. */
+function withoutCgroups(): string | null {
+  const { state } = openCgroups("holdfast-0", launchCgroupsRefused(judgeCgroup(readCgroupFacts())));
+  return state.is === "ok" ? null : state.why;
+}
+
 export const runaway: Scenario = {
   name: "runaway",
   group: "fault",
   promise: "a kill ends children that set their own session, forked twice and cleared their environment",
+  needs: withoutCgroups,
   run: async (run) => {
     const world = new World();
     await using _ = world;

@@ -35,7 +35,7 @@ export const intents: Scenario = {
   name: "intents",
   group: "storm",
   promise: "what you start keeps running, what you end stays ended, no byte of a worktree is lost",
-  share: 4,
+  share: 6,
   run: async (run) => {
     await using world = await World.open({ HOLDFAST_TEST_MINUTE_MS: "1000" });
     const board: Board = { sessions: [], seen: new Set(), alive: 0 };

@@ -14,18 +14,21 @@ import type { Run, Scenario } from "../report.ts";
 import { attach, withoutStrace } from "../strace.ts";
 import { World, type Daemon } from "../world.ts";
 
+/** As strace takes them; with `?` those that some machines do not have. Directories are removed by `unlinkat`. */
 const calls = [
   "write",
   "pwrite64",
-  "rename",
+  "?rename,?renameat,?renameat2",
   "fsync",
   "fdatasync",
-  "unlink",
+  "?unlink",
+  "unlinkat",
+  "?link,linkat",
   "openat",
-  "mkdir",
+  "?mkdir,mkdirat",
   "ftruncate",
-  "rmdir",
-  "vfork,clone,clone3",
+  "?rmdir",
+  "?vfork,clone,clone3",
 ];
 const verbs = ["spawn", "convert", "kill", "restore", "delete"] as const;
 type Verb = (typeof verbs)[number];
@@ -99,7 +102,7 @@ async function onePoint(run: Run, world: World, point: Point): Promise<{ daemon:
   const { sweep, verb, children, kind } = point;
   let { daemon, session } = point;
   const pid = daemon.child.pid!;
-  const { call, at } = sweep.next(verb, children);
+  const { call, at } = sweep.next(verb, kind, children);
   const tracer = await attach(pid, { calls: call, what: `signal=SIGKILL:when=${at}`, children });
   const request = {
     client: 0,
@@ -110,7 +113,7 @@ async function onePoint(run: Run, world: World, point: Point): Promise<{ daemon:
   const asked = await ask(run, world, request, () => issue(world, verb, session, kind));
   const hit = await tracer.detach(!isRunning(pid));
   if (hit) run.count("calls");
-  sweep.saw(verb, call, at, hit);
+  sweep.saw(verb, kind, { call, at }, hit);
   if (!isRunning(pid)) {
     run.count("kills");
     daemon = await up(world);
@@ -164,7 +167,7 @@ async function converge(run: Run, world: World, session: string, name: string, c
     "untrue",
     `${name}: ${final}, not ${[...allowed].join(" or ")}`,
   );
-  checkWork(run, world);
+  await checkWork(run, world);
 }
 
 /** A verb that was cut off before its intent was recorded is issued again, so that the next verb finds what it needs. */
@@ -202,10 +205,17 @@ function issue(world: World, verb: Verb, session: string | null, kind: "chat" | 
   return world.call(verb, session!, { body: {} });
 }
 
-/** Which point comes next: in random order, each once, up to what the verb was seen to reach; then all of them again. */
+type Place = { call: string; at: number };
+type Kind = Point["kind"];
+
+/**
+ * Which point comes next: in random order, each once for each kind, up to what the verb was seen to reach there; then all of
+ * them again.
+ */
 class Sweep {
   readonly #run: Run;
   readonly #done = new Set<string>();
+  readonly #different = new Set<string>();
   readonly #limits = new Map<string, number>();
   #hits = 0;
   #beyond = 0;
@@ -214,28 +224,29 @@ class Sweep {
     this.#run = run;
   }
 
-  next(verb: Verb, children: boolean): { call: string; at: number } {
+  next(verb: Verb, kind: Kind, children: boolean): Place {
     const open = calls.flatMap((call) => {
-      const limit = this.#limits.get(`${verb} ${call}`) ?? firstCalls;
+      const limit = this.#limits.get(`${verb} ${kind} ${call}`) ?? firstCalls;
       return [...Array(limit).keys()].map((n) => ({ call, at: n + 1 }));
     });
-    const key = ({ call, at }: { call: string; at: number }): string => `${verb} ${call} ${at} ${String(children)}`;
+    const key = ({ call, at }: Place): string => `${verb} ${kind} ${call} ${at} ${String(children)}`;
     const fresh = open.filter((point) => !this.#done.has(key(point)));
     const point = this.#run.random.pick(fresh.length > 0 ? fresh : open);
     this.#done.add(key(point));
     return point;
   }
 
-  saw(verb: Verb, call: string, at: number, hit: boolean): void {
+  saw(verb: Verb, kind: Kind, { call, at }: Place, hit: boolean): void {
     if (hit) this.#hits++;
     else this.#beyond++;
-    const key = `${verb} ${call}`;
+    const key = `${verb} ${kind} ${call}`;
+    if (hit) this.#different.add(`${key} ${at}`);
     const limit = this.#limits.get(key) ?? firstCalls;
-    // Counts differ by a few between kinds and runs.
+    // Counts differ by a few between runs.
     this.#limits.set(key, hit ? Math.max(limit, at + 4) : Math.max(2, Math.min(limit, at)));
   }
 
   summary(): string {
-    return `${this.#hits} points hit, ${this.#beyond} beyond the end of their verb`;
+    return `${this.#hits} points hit, ${this.#different.size} of them different, ${this.#beyond} beyond the end of their verb`;
   }
 }

@@ -63,7 +63,12 @@ export async function slowWorld(random: Random): Promise<World> {
   chmodSync(join(bin, "claude"), 0o755);
   world.env["PATH"] = `${bin}:${world.env["PATH"]}`;
   nextStart(world, random);
-  await world.begin();
+  try {
+    await world.begin();
+  } catch (error) {
+    await world[Symbol.asyncDispose]().catch(() => undefined);
+    throw error;
+  }
   return world;
 }
 

@@ -22,19 +22,28 @@ export function installBuild(paths: Paths, dist: string): string {
   }
   // A command that the daemon's own build runs (an agent that calls `holdfast`) is where it should be already.
   if (dirname(dist) === paths.builds) return join(dist, daemonBundle);
+  let files: BuildFile[] = [];
   try {
-    const files = filesOf(dist);
+    files = filesOf(dist);
     const target = join(paths.builds, `${build.replace(/[^A-Za-z0-9.+-]/g, "_")}-${fingerprint(files)}`);
     if (!isWhole(target, files) && copyBuild(dist, target, files)) forgetCompiled(paths);
     removeOldBuilds(paths, target);
     return join(target, daemonBundle);
   } catch (error) {
-    const { code, path } = error as NodeJS.ErrnoException;
-    if (code !== "ENOENT" || path?.startsWith(`${dist}/`) !== true) throw error;
-    throw new HoldfastError("preflight-failed", `Holdfast is just being replaced: ${path} is missing.`, {
+    if (!isReplaced(dist, files)) throw error;
+    throw new HoldfastError("preflight-failed", `Holdfast itself is just being replaced in ${dist}.`, {
       hint: "Try again when the update or the build is done. Sessions keep running.",
       cause: error,
     });
+  }
+}
+
+/** By an update or a build: its files are other ones than those that were to be copied, or are taken away just now. */
+function isReplaced(dist: string, files: readonly BuildFile[]): boolean {
+  try {
+    return fingerprint(filesOf(dist)) !== fingerprint(files);
+  } catch {
+    return true;
   }
 }
 

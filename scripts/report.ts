@@ -34,6 +34,14 @@ export function printFailures({ testResults }: Report): void {
   }
 }
 
+/** Titles of tests that are skipped somewhere name what they need. */
+export function printSkipped({ testResults }: Report): void {
+  for (const { name, assertionResults } of testResults)
+    for (const { status, fullName } of assertionResults)
+      if (status === "skipped" || status === "pending")
+        console.log(`skipped: ${relative(process.cwd(), name)} > ${fullName}`);
+}
+
 export function printFailure(name: string, message: string): void {
   const [first = ""] = message.trim().split("\n");
   console.log(`FAILED: ${name}: ${first.slice(0, 300)}`);

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { printFailure, printFailures, readReport } from "./report.ts";
+import { printFailure, printFailures, printSkipped, readReport } from "./report.ts";
 import { ensureTools } from "./tools.ts";
 
 interface TortureResult {
@@ -39,6 +39,7 @@ const torture = process.argv.length > 2 ? { passed: 0, failed: 0, skipped: 0 } :
 rmSync(directory, { recursive: true });
 for (const name of failedChecks) printFailure(name, "the check failed");
 printFailures(report);
+printSkipped(report);
 if (status !== 0 && report.numFailedTests === 0) printFailure("vitest", "the test run itself failed");
 const failed =
   report.numFailedTests + failedChecks.length + torture.failed + (status !== 0 && report.numFailedTests === 0 ? 1 : 0);

@@ -108,34 +108,44 @@ const shells = (): NodeJS.ProcessEnv => ({
 });
 const isInstalled = (shell: string): boolean => spawnSync(shell, ["--version"]).status === 0;
 
-test.skipIf(!isInstalled("zsh"))("[CLI-14] the zsh completion loads without compinit, and completes", () => {
-  const lines = [
-    `eval "$(holdfast completion zsh)"`,
-    // What zsh's own function would show.
-    "_describe() { print -r -- ${(P)2} }",
-    'try() { words=(holdfast "$@"); CURRENT=$#words; _holdfast }',
-    "try session ki",
-    "try spawn --kind=t",
-    'print -r -- "$_comps[hold]"',
-  ];
-  const ran = spawnSync("zsh", ["-f", "-c", lines.join("\n")], { encoding: "utf8", env: shells() });
-  expect([ran.stderr, ran.stdout]).toEqual([
-    "",
-    expect.stringMatching(/^kill:.*\n--kind=terminal:--kind=terminal\n_holdfast\n$/),
-  ]);
-});
+test.skipIf(!isInstalled("zsh"))(
+  "[CLI-14] the zsh completion loads without compinit, and completes (needs zsh)",
+  () => {
+    const lines = [
+      `eval "$(holdfast completion zsh)"`,
+      // What zsh's own function would show.
+      "_describe() { print -r -- ${(P)2} }",
+      'try() { words=(holdfast "$@"); CURRENT=$#words; _holdfast }',
+      "try session ki",
+      "try spawn --kind=t",
+      'print -r -- "$_comps[hold]"',
+    ];
+    const ran = spawnSync("zsh", ["-f", "-c", lines.join("\n")], { encoding: "utf8", env: shells() });
+    expect([ran.stderr, ran.stdout]).toEqual([
+      "",
+      expect.stringMatching(/^kill:.*\n--kind=terminal:--kind=terminal\n_holdfast\n$/),
+    ]);
+  },
+);
 
-test.skipIf(!isInstalled("fish"))("[CLI-14] the fish completion, installed as its help says, serves both names", () => {
-  mkdirSync(join(directory, ".config/fish/completions"), { recursive: true });
-  symlinkSync("holdfast", join(directory, "hold"));
-  const fish = (...lines: string[]) =>
-    spawnSync("fish", ["-c", lines.join("\n")], { encoding: "utf8", env: shells(), stdio: ["ignore", "pipe", "pipe"] });
-  const help = run(process.execPath, cli, "completion", "--help").stdout;
-  const [, line = ""] = /\$ (holdfast completion fish .*)/.exec(help) ?? [];
-  expect(fish(line).stderr).toBe("");
-  for (const name of ["holdfast", "hold"]) {
-    const ran = fish(`complete -C '${name} session ki'`, `complete -C '${name} spawn --kind='`);
-    const [kill, ...kinds] = ran.stdout.trim().split("\n");
-    expect([ran.stderr, kill?.split("\t")[0], kinds]).toEqual(["", "kill", ["--kind=chat", "--kind=terminal"]]);
-  }
-});
+test.skipIf(!isInstalled("fish"))(
+  "[CLI-14] the fish completion, installed as its help says, serves both names (needs fish)",
+  () => {
+    mkdirSync(join(directory, ".config/fish/completions"), { recursive: true });
+    symlinkSync("holdfast", join(directory, "hold"));
+    const fish = (...lines: string[]) =>
+      spawnSync("fish", ["-c", lines.join("\n")], {
+        encoding: "utf8",
+        env: shells(),
+        stdio: ["ignore", "pipe", "pipe"],
+      });
+    const help = run(process.execPath, cli, "completion", "--help").stdout;
+    const [, line = ""] = /\$ (holdfast completion fish .*)/.exec(help) ?? [];
+    expect(fish(line).stderr).toBe("");
+    for (const name of ["holdfast", "hold"]) {
+      const ran = fish(`complete -C '${name} session ki'`, `complete -C '${name} spawn --kind='`);
+      const [kill, ...kinds] = ran.stdout.trim().split("\n");
+      expect([ran.stderr, kill?.split("\t")[0], kinds]).toEqual(["", "kill", ["--kind=chat", "--kind=terminal"]]);
+    }
+  },
+);

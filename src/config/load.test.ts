@@ -63,11 +63,14 @@ describe("loadConfig", () => {
     expect(await said(join(directory, "dir.yaml"))).toEqual(["f:1:1: is not a file (it is a directory)"]);
   });
 
-  test.skipIf(process.getuid?.() === 0)("[CONF-6] a file that may not be read says so", async () => {
-    const path = put("secret.yaml", "");
-    chmodSync(path, 0);
-    expect(await said(path)).toEqual(["f:1:1: may not be read (check its permissions)"]);
-  });
+  test.skipIf(process.getuid?.() === 0)(
+    "[CONF-6] a file that may not be read says so (needs a user other than root)",
+    async () => {
+      const path = put("secret.yaml", "");
+      chmodSync(path, 0);
+      expect(await said(path)).toEqual(["f:1:1: may not be read (check its permissions)"]);
+    },
+  );
 
   test("an absent holdfast.yaml is a problem, an absent config.yaml is not", async () => {
     const path = join(directory, "none.yaml");

@@ -7,7 +7,7 @@ import { until } from "../../test/harness/until.ts";
 import { echo, KeeperWorld, privateMemory, shells, stateOf } from "./keeper.fixture.ts";
 
 const hasShellcheck = spawnSync("shellcheck", ["--version"]).error === undefined;
-test.runIf(hasShellcheck)("[KEEP-1] shellcheck has nothing to say", () => {
+test.runIf(hasShellcheck)("[KEEP-1] shellcheck has nothing to say (needs shellcheck)", () => {
   const script = new URL("keeper.sh", import.meta.url).pathname;
   const checked = spawnSync("shellcheck", ["--shell=sh", "--severity=style", script], { encoding: "utf8" });
   expect(checked.stdout).toBe("");

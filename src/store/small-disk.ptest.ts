@@ -8,17 +8,20 @@ const child = fileURLToPath(new URL("small-disk.fixture.ts", import.meta.url));
 const canMount =
   spawnSync("unshare", ["-rm", "mount", "-t", "tmpfs", "none", "/mnt"], { stdio: "ignore" }).status === 0;
 
-it.runIf(canMount)("[DB-5] records a kill on a disk that is really full, and takes the reserve back later", () => {
-  const { directory } = makeHome();
-  const answer = execFileSync("unshare", ["-rm", process.execPath, child, directory], { encoding: "utf8" });
-  expect(JSON.parse(answer)).toEqual({
-    full: "disk-full",
-    written: 2,
-    want: "killed",
-    chatter: "disk-full",
-    reserveWhileFull: false,
-    reserveAfterwards: true,
-    problems: [],
-    readOnly: "The database /holdfast.db cannot be written: it, or its disk, is read-only.",
-  });
-});
+it.runIf(canMount)(
+  "[DB-5] records a kill on a disk that is really full, and takes the reserve back later (needs to mount a disk)",
+  () => {
+    const { directory } = makeHome();
+    const answer = execFileSync("unshare", ["-rm", process.execPath, child, directory], { encoding: "utf8" });
+    expect(JSON.parse(answer)).toEqual({
+      full: "disk-full",
+      written: 2,
+      want: "killed",
+      chatter: "disk-full",
+      reserveWhileFull: false,
+      reserveAfterwards: true,
+      problems: [],
+      readOnly: "The database /holdfast.db cannot be written: it, or its disk, is read-only.",
+    });
+  },
+);

@@ -103,7 +103,7 @@ describe.each(realAgents)("%s", (name) => {
   });
 
   test.runIf(canMount())(
-    "[ACP-R9] a disk that is full in mid-turn and then is not takes nothing from the turn",
+    "[ACP-R9] a disk that is full in mid-turn and then is not takes nothing from the turn (needs to mount a disk)",
     async () => {
       expect(await runOnSmallDisk(fixture, name)).toEqual({
         whileFull: { freeBytes: 0, stopReason: null },

@@ -40,7 +40,7 @@ async function terminalHome(...command: string[]): Promise<{ home: ProjectHome; 
 }
 
 test.runIf(hasCgroups)(
-  "[PROC-201] a terminal agent's runaway is gone after kill, also by the next daemon",
+  "[PROC-201] a terminal agent's runaway is gone after kill, also by the next daemon (needs cgroups)",
   async () => {
     for (const next of [false, true]) {
       const { home: made, file } = await terminalHome("sleep", "600");
@@ -58,53 +58,62 @@ test.runIf(hasCgroups)(
   },
 );
 
-test.runIf(hasCgroups)("[PROC-201] a chat agent's runaway is gone after kill, also by the next daemon", async () => {
-  for (const next of [false, true]) {
-    await using home = new ChatHome();
-    const file = join(home.directory, "runaway");
-    await home.begin({ away: { program: "runs-away", env: { RUNAWAY_FILE: file } } });
-    const id = await home.chat("go", "away");
+test.runIf(hasCgroups)(
+  "[PROC-201] a chat agent's runaway is gone after kill, also by the next daemon (needs cgroups)",
+  async () => {
+    for (const next of [false, true]) {
+      await using home = new ChatHome();
+      const file = join(home.directory, "runaway");
+      await home.begin({ away: { program: "runs-away", env: { RUNAWAY_FILE: file } } });
+      const id = await home.chat("go", "away");
+      const pid = await pidIn(file);
+      await home.ended(id);
+      if (next) await home.crash();
+      await home.ok(["start"]);
+      expect(isRunning(pid)).toBe(true);
+      expect(await home.ok(["session", "kill", id])).toContain(`Session ${id} killed.`);
+      expect(isRunning(pid)).toBe(false);
+      expect(cgroupsOf(home)).toEqual([]);
+    }
+  },
+);
+
+test.runIf(hasCgroups)(
+  "[PROC-201] what hides from an agent that ends on its own ends too (needs cgroups)",
+  async () => {
+    // Ended once it is up: an end in the very start is a start that failed.
+    const { home: made, file } = await terminalHome("sh", "-c", "until test -e go; do sleep 0.1; done");
+    await using home = made;
+    const { id, workspacePath } = await home.json(["spawn", "my-app", "--agent", "away", "--kind", "terminal"]);
     const pid = await pidIn(file);
-    await home.ended(id);
-    if (next) await home.crash();
-    await home.ok(["start"]);
     expect(isRunning(pid)).toBe(true);
-    expect(await home.ok(["session", "kill", id])).toContain(`Session ${id} killed.`);
-    expect(isRunning(pid)).toBe(false);
-    expect(cgroupsOf(home)).toEqual([]);
-  }
-});
+    writeFileSync(join(workspacePath, "go"), "");
+    await home.status(id, "exited");
+    await until("the runaway to end", () => !isRunning(pid));
+  },
+);
 
-test.runIf(hasCgroups)("[PROC-201] what hides from an agent that ends on its own ends too", async () => {
-  // Ended once it is up: an end in the very start is a start that failed.
-  const { home: made, file } = await terminalHome("sh", "-c", "until test -e go; do sleep 0.1; done");
-  await using home = made;
-  const { id, workspacePath } = await home.json(["spawn", "my-app", "--agent", "away", "--kind", "terminal"]);
-  const pid = await pidIn(file);
-  expect(isRunning(pid)).toBe(true);
-  writeFileSync(join(workspacePath, "go"), "");
-  await home.status(id, "exited");
-  await until("the runaway to end", () => !isRunning(pid));
-});
-
-test.runIf(hasCgroups)("[PROC-201, DAEMON-8] a daemon that an agent starts is not part of that agent", async () => {
-  await using other = await ProjectHome.make();
-  await other.ok(["stop"]);
-  const { home: made, file } = await terminalHome(
-    "env",
-    `HOLDFAST_HOME=${other.home}`,
-    "sh",
-    "-c",
-    `${bin} start; exec sleep 600`,
-  );
-  await using home = made;
-  const { id } = await home.json(["spawn", "my-app", "--agent", "away", "--kind", "terminal"]);
-  await pidIn(file);
-  const { pid } = await until("the other daemon", () => other.daemon());
-  await home.ok(["session", "kill", id]);
-  expect(isRunning(pid)).toBe(true);
-  expect((await other.json<{ pid: number }>(["info"])).pid).toBe(pid);
-});
+test.runIf(hasCgroups)(
+  "[PROC-201, DAEMON-8] a daemon that an agent starts is not part of that agent (needs cgroups)",
+  async () => {
+    await using other = await ProjectHome.make();
+    await other.ok(["stop"]);
+    const { home: made, file } = await terminalHome(
+      "env",
+      `HOLDFAST_HOME=${other.home}`,
+      "sh",
+      "-c",
+      `${bin} start; exec sleep 600`,
+    );
+    await using home = made;
+    const { id } = await home.json(["spawn", "my-app", "--agent", "away", "--kind", "terminal"]);
+    await pidIn(file);
+    const { pid } = await until("the other daemon", () => other.daemon());
+    await home.ok(["session", "kill", id]);
+    expect(isRunning(pid)).toBe(true);
+    expect((await other.json<{ pid: number }>(["info"])).pid).toBe(pid);
+  },
+);
 
 test("[PROC-201] doctor reports whether an end reaches everything", async () => {
   await using home = await ProjectHome.make();
@@ -115,7 +124,7 @@ test("[PROC-201] doctor reports whether an end reaches everything", async () => 
 });
 
 test.runIf(hasCgroups)(
-  "[PROC-202] a daemon inside a unit that would end its agents makes no cgroups there",
+  "[PROC-202] a daemon inside a unit that would end its agents makes no cgroups there (needs cgroups)",
   async () => {
     const unit = `hf-${randomBytes(6).toString("hex")}.service`;
     const cgroup = join(state.is === "ok" ? dirname(state.directory) : "", unit);

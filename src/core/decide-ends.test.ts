@@ -76,6 +76,13 @@ describe("[CORE-5] wanted running: an end is classified by exit code and signal"
       { runtime: dead(null), absence: "no-server" },
       [{ do: "record-end", how: "lost", exit: null, lastLines: ["bye"] }],
     ],
+    [
+      "[CORE-241] dead with code 0 after a stop that was cut off: stopped, and not its own exit",
+      upNow,
+      { runtime: dead({ code: 0, signal: null }), absence: "stopped" },
+      [{ do: "record-end", how: "stopped", exit: { code: 0, signal: null }, lastLines: ["bye"] }],
+    ],
+    ["[CORE-241] absent after a stop that was cut off: stopped", upNow, { absence: "stopped" }, [recordEnd("stopped")]],
     ["absent and its process proven gone: crash", upNow, { absence: "identity-gone" }, [recordEnd("crash")]],
     ["absent: crash", upNow, {}, [recordEnd("crash")]],
     ["nothing seen of its launch: it never came to be", [...base, started], {}, [recordEnd("lost")]],

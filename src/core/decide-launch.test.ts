@@ -1,7 +1,7 @@
 import { describe } from "vitest";
 import type { SessionEvent } from "../protocol/event.ts";
 import { again, base, check, fresh, lookAgain, now, resume, stopped, upNow } from "./test-decide.ts";
-import { ended, failed, prompt, sending, sent, started, talked, up } from "./test-facts.ts";
+import { absent, ended, failed, prompt, sending, sent, started, talked, up } from "./test-facts.ts";
 
 describe("[CORE-6] what ended is launched again, or rests until asked", () => {
   const crash = (at: number): SessionEvent & { at?: number } => ended("crash", { code: 1, signal: null }, at);
@@ -14,6 +14,12 @@ describe("[CORE-6] what ended is launched again, or rests until asked", () => {
     ["own exit: stays ended", [...talked, ended("own-exit")], {}, []],
     ["own exit, asked again: resumed", [...talked, ended("own-exit"), again], {}, [resume()]],
     ["own exit, a newer prompt: resumed", [...talked, ended("own-exit"), prompt("p-1")], {}, [resume()]],
+    [
+      "[CORE-242] own exit, and a kill that the record lost moved its worktree to the trash: stays ended",
+      [...talked, ended("own-exit")],
+      { workspace: absent, workspaceInTrash: true, trashedUnrecorded: true },
+      [{ do: "stay-ended" }],
+    ],
     ["own exit, an older prompt still waiting: stays ended", [...talked, prompt("p-1"), ended("own-exit")], {}, []],
     ["one crash: resumed at once", crashes(now), {}, [resume(2)]],
     ["two crashes within a minute: resumed", crashes(now - 59_000, now), {}, [resume(3)]],

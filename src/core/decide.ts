@@ -98,17 +98,20 @@ function keepRunning(facts: SessionFacts, now: number): Action[] {
   // A launch of which nothing was ever seen never came to be: its daemon died first. No agent crashed.
   const neverMade = facts.session.run.run === "launching" && facts.restoreLost;
   const lost = neverMade || facts.absence === "other-boot" || facts.absence === "no-server";
-  const ending = conclude(facts, lost ? "lost" : "crash");
+  const ending = conclude(facts, facts.absence === "stopped" ? "stopped" : lost ? "lost" : "crash");
   return unlessLookingAgain(facts, now, ending.length > 0 ? ending : launch(facts, now));
 }
 
 function prepareWorkspace(facts: SessionFacts): Action[] {
   const { session } = facts;
-  if (isLive(session.run) || restOf(session, facts.restoreLost) !== null) return [];
-  if (session.workspace.at === "planned") return [{ do: "create-workspace" }];
-  const moved = session.workspace.at === "ready" && facts.workspace.is === "absent" && facts.workspaceInTrash === true;
+  if (isLive(session.run)) return [];
+  const { at } = session.workspace;
+  const moved = at === "ready" && facts.workspaceInTrash === true && facts.workspace.is === "absent";
+  // Also where nothing would start it again: it is not a session that failed.
   if (moved && facts.trashedUnrecorded === true) return [{ do: "stay-ended" }];
-  return session.workspace.at === "trashed" || moved ? [{ do: "restore-workspace" }] : [];
+  if (restOf(session, facts.restoreLost) !== null) return [];
+  if (at === "planned") return [{ do: "create-workspace" }];
+  return at === "trashed" || moved ? [{ do: "restore-workspace" }] : [];
 }
 
 function tend(facts: SessionFacts, seen: RuntimeFacts, now: number): Action[] {
@@ -125,7 +128,9 @@ function tend(facts: SessionFacts, seen: RuntimeFacts, now: number): Action[] {
   const { exit } = seen.agent;
   // Its daemon died first: no agent crashed.
   const neverMade = run.run === "launching" && seen.neverStarted === true && facts.restoreLost;
-  const how = neverMade || facts.absence === "no-server" ? "lost" : howEnded(exit, facts.session);
+  const lost = neverMade || facts.absence === "no-server";
+  // It neither left nor crashed: a stop that was cut off or taken back ended it.
+  const how = facts.absence === "stopped" ? "stopped" : lost ? "lost" : howEnded(exit, facts.session);
   const end: Action = { do: "record-end", how, exit, lastLines: seen.lastLines };
   // The turn is settled when the whole tree is gone: until then its answer may still be written.
   return exit === null ? unlessLookingAgain(facts, now, [end]) : [end];

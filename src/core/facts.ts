@@ -30,8 +30,8 @@ export interface RuntimeFacts {
 export interface SessionFacts {
   session: SessionState;
   runtime: Observed<RuntimeFacts>;
-  /** With an absent runtime: what proves that it is gone, or null where nothing does. */
-  absence: "other-boot" | "no-server" | "identity-gone" | null;
+  /** With an absent runtime or a dead agent: what proves that it is gone, or null where nothing does. */
+  absence: "other-boot" | "no-server" | "identity-gone" | "stopped" | null;
   /** Whether the worktree's directory is there. */
   workspace: Observed<true>;
   /** False after `start --no-restore`: what a reboot took is then left down. */

@@ -18,6 +18,8 @@ export interface Process {
   launch: LaunchId;
   alive: boolean;
   exit: ExitStatus | null;
+  /** A stop of ours ended it. */
+  stopped?: boolean;
   conversation: string;
   /** A permission or question is open. */
   asking: boolean;
@@ -241,7 +243,7 @@ export class World {
     return {
       ...common,
       runtime: { is: "known", value: { launch: process.launch, agent, activity, lastLines: [], unrecorded } },
-      absence: null,
+      absence: process.stopped === true ? "stopped" : null,
     };
   }
 
@@ -331,6 +333,8 @@ export class World {
         this.commit(sim, ({ turn }) => (turn.turn === "open" ? [{ type: "turn.ended", stopReason: action.as }] : []));
         return;
       case "record-end":
+        if (action.how !== "stopped" && this.#found(sim)?.stopped === true)
+          throw new Error(`a stop was taken for ${action.how}`);
         this.commit(sim, ({ run }) => (isLive(run) ? [end(run.launch, action.how, action.exit)] : []));
         return;
       case "reset-context":
@@ -450,7 +454,8 @@ export class World {
       if (process.stubborn-- > 0) return;
       if (process.alive && !this.#isRecorded(sim, process.launch))
         throw new Error("an agent ended that is not on record");
-      if (process.alive) Object.assign(process, { alive: false, exit: { code: null, signal: "SIGTERM" } });
+      // As most agents do: a SIGTERM ends them like their user's own word.
+      if (process.alive) Object.assign(process, { alive: false, stopped: true, exit: { code: 0, signal: null } });
       yield;
     }
     sim.processes = sim.processes.filter((one) => one.kind !== kind);

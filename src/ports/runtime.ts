@@ -37,12 +37,12 @@ export interface RuntimeSeen {
   stale?: boolean;
 }
 
-/** Why nothing of a session is there any more, where that is proven. */
-export type Absence = "other-boot" | "no-server" | "identity-gone";
+/** Why nothing of a session is there any more, where that is proven. `stopped`: by a stop of ours that was cut off. */
+export type Absence = "other-boot" | "no-server" | "identity-gone" | "stopped";
 
 export interface Observation {
   seen: Observed<RuntimeSeen>;
-  /** With `absent`: what proves it. With `known` and an agent that is dead: that its server is gone too. */
+  /** With `absent`: what proves it. With `known` and an agent that is dead: that its server is gone too, or that we ended it. */
   cause: Absence | null;
 }
 

@@ -1,7 +1,8 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { test } from "vitest";
+import { isRunning } from "../../../test/harness/marked.ts";
 import { until } from "../../../test/harness/until.ts";
 import { sessionOf, standIn } from "../test-support/stand-in.ts";
 
@@ -22,23 +23,40 @@ test("[CLI-18] [CLI-207] attach prints how to leave, and works inside the person
   try {
     tmux(["-L", name, "new-session", "-d", "-s", "inner", "cat"]);
     const cli = [process.execPath, join(import.meta.dirname, "../entry.ts"), "attach", "ma-1"];
-    tmux(["-L", "theirs", "new-session", "-d", "-s", "outer", "-x", "80", "-y", "24", ...cli], outer);
-    tmux(["-L", "theirs", "set-option", "-t", "=outer:", "remain-on-exit", "on"], outer);
+    const begin = ["sh", "-c", 'read go; exec "$@"', "sh", ...cli];
+    tmux(["-L", "theirs", "new-session", "-d", "-s", "outer", "-x", "80", "-y", "24", ...begin], outer);
+    // All that it writes: the agent's screen covers the line while it is attached.
+    const output = join(daemon.home, "output");
+    tmux(["-L", "theirs", "pipe-pane", "-t", "=outer:", `cat > '${output}'`], outer);
+    await until("the pipe", () => existsSync(output));
+    tmux(["-L", "theirs", "send-keys", "-t", "=outer:", "Enter"], outer);
     const clients = (): string => tmux(["-L", name, "list-clients", "-F", "#{client_session}"]).trim();
     await until("the client", () => {
       if (clients() === "inner") return true;
-      throw new Error(tmux(["-L", "theirs", "capture-pane", "-p", "-t", "=outer:"], outer));
+      throw new Error(readFileSync(output, "utf8"));
     });
-    expect(clients()).toBe("inner");
-    const screen = (): string => tmux(["-L", "theirs", "capture-pane", "-p", "-t", "=outer:"], outer);
     // On the screen it stays for four seconds; tmux keeps it longer.
     const messages = (): string => tmux(["-L", name, "show-messages"]);
     await until("the hint", () => messages().includes("message: Leave with Ctrl-B, then d. Inside your own tmux"));
-    tmux(["-L", name, "detach-client", "-s", "=inner"]);
-    await until("the line below", () => screen().includes("Attaching to ma-1. Leave with Ctrl-B, then d;"));
+    const line = "Attaching to ma-1. Leave with Ctrl-B, then d;";
+    await until(
+      "the line",
+      () => {
+        const text = readFileSync(output, "utf8");
+        if (text.includes(line)) return true;
+        throw new Error(JSON.stringify(text.slice(0, 900)));
+      },
+      5000,
+    );
   } finally {
-    tmux(["-L", name, "kill-server"]);
+    const started = [
+      ...tmux(["-L", "theirs", "list-panes", "-a", "-F", "#{pid} #{pane_pid}"], outer).trim().split(/\s/),
+      ...tmux(["-L", name, "list-panes", "-a", "-F", "#{pid} #{pane_pid}"]).trim().split(/\s/),
+      ...tmux(["-L", name, "list-clients", "-F", "#{client_pid}"]).trim().split(/\s/),
+    ];
     tmux(["-L", "theirs", "kill-server"], outer);
+    tmux(["-L", name, "kill-server"]);
+    await until("all of it to end", () => !started.some((pid) => pid !== "" && isRunning(Number(pid))));
     rmSync(`/tmp/tmux-${process.getuid?.() ?? 0}/${name}`, { force: true });
     await daemon.close();
   }

@@ -18,6 +18,7 @@ import type { LaunchPlace } from "../../ports/store.ts";
 import type { LaunchId, SessionId } from "../../protocol/ids.ts";
 import type { SessionState } from "../../protocol/session.ts";
 import { launchMarker } from "../../protocol/worker-record.ts";
+import { isEnding } from "../ending.ts";
 import { awaitExit } from "./await-exit.ts";
 import { flush } from "./client.ts";
 import type { AcpContext } from "./context.ts";
@@ -138,7 +139,7 @@ function dead(context: AcpContext, worker: Worker, neverStarted = false): Observ
     build: worker.record.build,
     neverStarted,
   };
-  return { seen: { is: "known", value }, cause: null };
+  return { seen: { is: "known", value }, cause: isEnding(worker.directory) ? "stopped" : null };
 }
 
 function seenAlive(context: AcpContext, worker: Worker, session: SessionState, agent: Identity): RuntimeSeen {

@@ -7,10 +7,12 @@ import { existsSync } from "node:fs";
 import { forgetCgroup } from "../../base/cgroup.ts";
 import { isAlive } from "../../base/pid.ts";
 import { endTree } from "../../base/process-tree.ts";
+import { reach } from "../../base/test-points.ts";
 import type { StopResult } from "../../ports/runtime.ts";
 import type { LaunchId } from "../../protocol/ids.ts";
 import type { SessionState } from "../../protocol/session.ts";
 import { launchMarker } from "../../protocol/worker-record.ts";
+import { markEnding } from "../ending.ts";
 import type { AcpContext } from "./context.ts";
 import { ring } from "./outbox.ts";
 import { cancelTurn } from "./turns.ts";
@@ -42,6 +44,7 @@ export async function stop(
     if (!known) inbox.follow(worker);
     const waitMs = options.force ? forcedCancelMs : Math.min(cancelMs, options.deadlineMs / 4);
     if (hears(worker)) await cancelTurn(context, worker, { by: "stop", waitMs });
+    markEnding(worker.directory);
     // Closes the agent's stdin; an agent that heeds that ends by itself.
     ring(worker.directory, "q");
   }
@@ -58,6 +61,7 @@ export async function stop(
     { politeMs: polite, forceMs, helpers: helpersOf(worker) },
   );
   const remaining = left.map(({ identity, what }) => ({ pid: identity.pid, what }));
+  await reach("stop.signalled");
   const exit = worker === null ? null : readExit(worker.directory);
   const lastLines = worker === null ? [] : files.errorLines(session.id, worker.launch, deathLines);
   if (remaining.length > 0) return { remaining, exit, lastLines };

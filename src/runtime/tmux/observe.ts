@@ -12,6 +12,7 @@ import type { Logger } from "../../ports/commands.ts";
 import type { Absence, Observation, RuntimeSeen } from "../../ports/runtime.ts";
 import type { LaunchId, SessionId } from "../../protocol/ids.ts";
 import type { SessionState } from "../../protocol/session.ts";
+import { isEnding } from "../ending.ts";
 import { treeTarget } from "./identity.ts";
 import type { LaunchFiles } from "./launch-files.ts";
 import { awaitsExit, listPanes, paneFor, remind } from "./panes.ts";
@@ -183,13 +184,14 @@ async function describe(context: ObserveContext, one: Found, now: number): Promi
     }
     if (watch.deadLines === null) await readDeadLines(context.tmux, [one]);
   }
-  return known({
+  const seen = known({
     ...base,
     agent: { alive: false, exit: pane.exit },
     processes: processesOf(await leftOver(context, session, watch), now),
     activity: null,
     lastLines: watch.deadLines ?? [],
   });
+  return isEnding(context.files.directory(session.id, pane.launch)) ? { ...seen, cause: "stopped" } : seen;
 }
 
 /** No pane has it: what of it still lives, and if nothing does, what proves that. */
@@ -218,6 +220,7 @@ async function describeMissing(context: ObserveContext, session: SessionState, l
     agentSessionId: watch.agentSessionId,
     lastLines: [],
   });
+  if (isEnding(context.files.directory(session.id, launch))) return { ...seen, cause: "stopped" };
   // What it left may need a moment to end: it is lost with its server all the same, and did not crash.
   return list.is === "no-server" ? { ...seen, cause: "no-server" } : seen;
 }
@@ -231,6 +234,8 @@ async function leftOver(context: ObserveContext, session: SessionState, watch: L
 
 function absenceOf(context: ObserveContext, session: SessionState, list: PaneList): Absence {
   if (isOtherBoot(context, session)) return "other-boot";
+  const launch = expectedLaunch(session);
+  if (launch !== null && isEnding(context.files.directory(session.id, launch))) return "stopped";
   return list.is === "no-server" ? "no-server" : "identity-gone";
 }
 

@@ -7,6 +7,7 @@ import { crypto } from "../../base/crypto.ts";
 import { setTimeout as delay } from "node:timers/promises";
 import type { PromptToSend, SendResult, Typing } from "../../ports/runtime.ts";
 import type { SessionState } from "../../protocol/session.ts";
+import { forgetEnding } from "../ending.ts";
 import { Confirming, onlyEcho } from "./confirm.ts";
 import { endsInMention, holds, pastePlaceholder, typeable } from "./input.ts";
 import type { ObserveContext } from "./observe.ts";
@@ -77,6 +78,7 @@ export async function send(
   if (!entered) return (known ? pending : doubtful)("the text was typed, but Enter could not be pressed");
   watch.pressed = { promptId: prompt.promptId, enters: 1, at: Date.now() };
   watch.tookOver();
+  forgetEnding(context.files.directory(session.id, pane.launch));
   if (!confirmsPrompts(watch.agent)) {
     return echoes ? untilAnswer(typed, shown.screen, times, wasReady) : untilReaction(typed, shown.screen, times);
   }

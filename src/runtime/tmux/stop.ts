@@ -5,6 +5,7 @@ import { endTree } from "../../base/process-tree.ts";
 import { reach } from "../../base/test-points.ts";
 import type { StopResult } from "../../ports/runtime.ts";
 import type { SessionState } from "../../protocol/session.ts";
+import { markEnding } from "../ending.ts";
 import { treeTarget } from "./identity.ts";
 import { deathLines, expectedLaunch } from "./observe.ts";
 import type { ObserveContext } from "./observe.ts";
@@ -29,10 +30,12 @@ export async function stop(
   const before = (await ownPanes(context, session)) ?? [];
   const roots = before.flatMap((pane) => (pane.dead ? [] : (identify(pane.pid) ?? [])));
   const target = treeTarget(session, context.files, roots);
+  for (const pane of before) if (!pane.dead) markEnding(context.files.directory(session.id, pane.launch));
   const polite = options.force ? forcedPoliteMs : Math.min(politeMs, options.deadlineMs / 2);
   const forceMs = Math.max(until - performance.now() - polite, forcedPoliteMs);
   const left = await endTree(target, { politeMs: polite, forceMs });
   const remaining = left.map(({ identity, what }) => ({ pid: identity.pid, what }));
+  await reach("stop.signalled");
 
   const after = await settledPanes(context, session);
   const pane = paneFor(after ?? [], expectedLaunch(session));

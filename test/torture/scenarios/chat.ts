@@ -90,13 +90,23 @@ async function finish(run: Run, world: World, session: string, prompts: Prompt[]
   // A retry under the same id is safe by contract; half of those that were cut off are retried.
   for (const prompt of prompts.filter((one) => one.session === session && !one.accepted))
     if (run.random.chance(0.5)) await send(world, prompt);
-  const idle = async (): Promise<boolean> => {
+  // A queue that moves is given all the time it takes: an hour leaves hundreds of prompts to retry.
+  for (let before = -1; ;) {
+    const now = await until(`${session} to answer`, progressOf(world, session, before), 60_000).catch(() => null);
+    if (now === "idle") return;
+    if (now === null) return run.bad("untrue", `${session} does not come to rest: ${before} turns ended`);
+    before = now;
+  }
+}
+
+/** `idle`, or how many turns have ended where that is more than before. */
+function progressOf(world: World, session: string, before: number): () => Promise<"idle" | number | null> {
+  return async () => {
     const { status, queued } = await world.show(session);
-    return status === "idle" && queued === 0;
+    if (status === "idle" && queued === 0) return "idle";
+    const turns = world.ledger.of(session, "turn").length;
+    return turns > before ? turns : null;
   };
-  await until(`${session} to answer everything`, idle, 60_000).catch((error: unknown) =>
-    run.bad("untrue", `${session} does not come to rest: ${String(error)}`),
-  );
 }
 
 async function compare(run: Run, world: World, session: string, prompts: Prompt[]): Promise<void> {

@@ -1,0 +1,38 @@
+/** A stop that somebody takes back while it ends the agent, under a daemon that dies before it wrote that down. */
+import { expect, test } from "vitest";
+import { ChatHome } from "../harness/chat.ts";
+import { ProjectHome } from "../harness/project.ts";
+import { until } from "../harness/until.ts";
+
+/** Stops it, sends a prompt once its agent has ended, and lets the daemon die before the end is on record. */
+async function takeBack(home: ProjectHome, id: string, text: string): Promise<void> {
+  home.arm("stop.signalled", "pause");
+  await home.ok(["session", "stop", id, "--no-wait"]);
+  await home.reached("stop.signalled");
+  expect(await home.ok(["send", id, text, "--timeout", "1s"])).toContain("queued");
+  expect((await home.show(id)).intent.want).toBe("running");
+  await home.crash();
+  home.disarm("stop.signalled");
+  await home.ok(["start"]);
+}
+
+const ends = async (home: ProjectHome, id: string): Promise<unknown[]> =>
+  (await home.events(id)).filter(({ type }) => type === "run.ended").map(({ how }) => how);
+
+test("[CORE-241] a terminal agent that a stop ended is started again for the prompt that took the stop back", async () => {
+  await using home = await ProjectHome.make();
+  const { id } = await home.spawn();
+  await home.status(id, "idle");
+  await takeBack(home, id, "say: after all");
+  await until("the prompt", async () => (await home.events(id)).some(({ type }) => type === "prompt.sent"), 60_000);
+  expect(await ends(home, id)).toEqual(["stopped"]);
+});
+
+test("[CORE-241] a chat agent that a stop ended is started again for the prompt that took the stop back", async () => {
+  await using home = await ChatHome.open();
+  const id = await home.chat("say: first");
+  await home.ended(id);
+  await takeBack(home, id, "say: after all");
+  expect((await home.ended(id, 2)).at(-1)).toMatchObject({ text: "after all\n", stopReason: "end_turn" });
+  expect(await ends(home, id)).toEqual(["stopped"]);
+});

@@ -65,13 +65,14 @@ export class Confirming {
     if (saidByHook(watch, this.#prompt)) return this.#confirmed("hook");
     const mayBeLeft = finish && watch.agent?.input === undefined && !this.#prompt.asArgument;
     this.#isLeft = mayBeLeft && (await this.#typed.isAtCursor(this.#prompt.text));
-    if (!this.#isInLine() && this.#isInTranscript()) return this.#confirmed("transcript");
+    const question = now === null ? null : questionOf(now, this.#isInLine());
+    // Under a dialog there is no input line: what looks like one is the prompt in the conversation.
+    if ((question !== null || !this.#isInLine()) && this.#isInTranscript()) return this.#confirmed("transcript");
     if (now === null) return { is: "gone" };
     if (finish && this.#ranCommand()) return this.#confirmed("screen");
     if (finish && this.#wasCompleted()) {
       return (await isRaw(now.pane.tty)) === false ? { is: "doubtful", why: onlyEcho } : this.#confirmed("screen");
     }
-    const question = questionOf(now, this.#isInLine());
     if (question !== null) return { is: "waiting", why: question };
     if (this.#prompt.asArgument && showsReady(watch.agent) && !watch.isReady && !this.#isInLine()) return starting;
     const isLine = watch.agent?.input !== undefined || this.#isLeft;

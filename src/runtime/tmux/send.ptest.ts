@@ -355,6 +355,19 @@ test("[TMUX-202] a prompt in the line is not confirmed by the same one before it
   expect(one.taken()).toEqual(["the same"]);
 });
 
+test("[TMUX-202] a prompt that seems to be in the line under a dialog is in the conversation, and the transcript confirms it", async () => {
+  await using world = new TmuxWorld();
+  const readPrompts = (): string[] => ["shown above"];
+  const asks = { where: "title", pattern: /^asks/, activity: "needs_input", reason: "It asks" } as const;
+  const one = await composer(world, hooked, { ...known, screenRules: [asks], readPrompts });
+  world.tmux("send-keys", "-t", "=worker-project-t-1:", "-l", "shown above");
+  await until("the text", async () => (await one.runtime.capture(one.session, 50)).includes("shown above"));
+  world.tmux("select-pane", "-t", "=worker-project-t-1:", "-T", "asks");
+  const what = sent(one, "shown above", { sentAt: Date.now() - 10_000 });
+  expect(await one.runtime.confirm(one.session, what, { finish: true })).toEqual({ is: "confirmed", by: "transcript" });
+  expect(one.taken()).toEqual([]);
+});
+
 test.each([
   ["the paste", "paste-buffer", false],
   ["Enter", "send-keys", false],

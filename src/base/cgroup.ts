@@ -19,7 +19,7 @@ import { join } from "node:path";
 export interface Cgroups {
   /** What `doctor` prints. */
   readonly state: CgroupState;
-  /** Makes the cgroup of a launch; null where there is none, and then the launch does without. */
+  /** Creates the cgroup of a launch. Null where the system does not allow one; the launch then runs without it. */
   make(session: string, launch: string): string | null;
 }
 
@@ -88,7 +88,7 @@ export function cgroupMembers(cgroup: string): number[] {
   return [...own, ...subdirectories(cgroup).flatMap((name) => cgroupMembers(join(cgroup, name)))];
 }
 
-/** SIGKILL to all that is in it, at one instant: nothing forks away. Whoever calls has looked who is in it. */
+/** Sends SIGKILL to every process in it at once, so that none can fork away. The caller has checked what is in it. */
 export function killCgroup(cgroup: string): void {
   try {
     if (existsSync(join(cgroup, "cgroup.kill"))) {

@@ -1,7 +1,7 @@
 /**
  * Starts another program. On a machine or in a process that has no descriptor, process or memory left, Node hands out a
- * child without streams and reports the reason later: whoever uses its streams at once throws, and the report, which has
- * no listener then, ends the daemon. Here a child is handed out only once it runs [PROC-200].
+ * child without streams and reports the reason later: code that uses its streams immediately throws, and the report, which
+ * has no listener then, ends the daemon. Here a child is handed out only once it runs [PROC-200].
  */
 import type { ChildProcess } from "node:child_process";
 import { setTimeout as delay } from "node:timers/promises";

@@ -1,5 +1,5 @@
 /** Runs in a mount namespace of its own (see small-disk.ts) and prints what a daemon does whose disk fails under it. */
-import { existsSync, rmSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { ProjectHome } from "../harness/project.ts";
 import { endMarked, markedProcesses } from "../harness/marked.ts";
 import { FailingDisk } from "../harness/small-disk.ts";
@@ -15,8 +15,7 @@ try {
   await endMarked(markedProcesses(`HOLDFAST_HOME=${home.home}`));
   disk[Symbol.dispose]();
   if (existsSync(home.paths.database)) process.exitCode = 2;
-  // No daemon could tidy it away.
-  rmSync(`/tmp/tmux-${process.getuid!()}/${home.paths.tmuxSocket}`, { force: true });
+  home.endTmuxServer();
   await home[Symbol.asyncDispose]();
 }
 

@@ -2,7 +2,7 @@
  * A Holdfast of a test's own: its own home, port, tmux socket and HOME. `await using` ends everything it started and
  * fails the test when something of it is left.
  */
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
@@ -182,6 +182,17 @@ export class Home implements AsyncDisposable {
     await until("the daemon to be gone", () => !markedProcesses(`HOLDFAST_HOME=${this.home}`).some(isDaemon));
   }
 
+  /** Where no daemon can tidy it away any more. */
+  endTmuxServer(): void {
+    spawnSync("tmux", ["-L", this.paths.tmuxSocket, "kill-server"], { stdio: "ignore" });
+    for (const file of this.#tmuxSockets()) rmSync(file, { force: true });
+  }
+
+  #tmuxSockets(): string[] {
+    const socket = `/tmp/tmux-${process.getuid?.() ?? 0}/${this.paths.tmuxSocket}`;
+    return [socket, `${socket}.lock`];
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     for (const name of readdirSync(this.points)) if (!name.endsWith(".reached")) rmSync(join(this.points, name));
     if (existsSync(this.paths.database)) {
@@ -195,8 +206,7 @@ export class Home implements AsyncDisposable {
     const left = markedProcesses(`HOLDFAST_HOME=${this.home}`);
     await endMarked(left);
     rmSync(this.directory, { recursive: true, force: true });
-    const socket = `/tmp/tmux-${process.getuid?.() ?? 0}/${this.paths.tmuxSocket}`;
-    const files = [socket, `${socket}.lock`].filter((file) => existsSync(file));
+    const files = this.#tmuxSockets().filter((file) => existsSync(file));
     for (const file of files) rmSync(file);
     if (files.length > 0) throw new Error(`left behind: ${files.join(", ")}`);
     if (left.length > 0) throw new Error(`left running: ${left.map(({ pid, what }) => `${pid} ${what}`).join("; ")}`);

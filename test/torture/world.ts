@@ -161,10 +161,6 @@ export class World extends ProjectHome {
   names(directory: string): string[] {
     return existsSync(directory) ? readdirSync(directory) : [];
   }
-
-  get tmuxSocketPath(): string {
-    return `/tmp/tmux-${process.getuid?.() ?? 0}/${this.paths.tmuxSocket}`;
-  }
 }
 
 /** 0 once it is gone. */

@@ -90,7 +90,7 @@ async function requireChat(context: Context, id: string): Promise<void> {
 /** Ended by the agent itself or by a user: any other end failed or cut the turn. */
 const goodEnds = ["end_turn", "cancelled", "forced"];
 
-/** The turn that was waited for, or why there is none. Without one, or with one that failed, the exit code is 1. */
+/** Prints the turn, or the reason why there was none. Exits 1 without a turn, and for a turn that failed. */
 async function sayTurn(context: Context, input: Input, receipt: Answers["prompt"]): Promise<number> {
   const { turn } = receipt;
   if (input.flag("json")) context.json(receipt);

@@ -104,7 +104,7 @@ describe("[CLI-206] session restore --all", () => {
     expect(asked.filter(({ line }) => line.startsWith("POST"))).toHaveLength(3);
   });
 
-  test("reports that there is none, and does not mix with names", async () => {
+  test("says when there are no sessions, and refuses session names beside --all", async () => {
     const { run } = await daemon({ "GET /api/sessions": { answer: [] } });
     expect(await run(["session", "restore", "--all"])).toEqual({ code: 0, out: "No session is stopped.", err: "" });
     expect((await run(["session", "restore", "--all", "--json"])).out).toBe("[]");

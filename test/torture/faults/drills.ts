@@ -7,6 +7,7 @@ import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { restorePoints, trashPoints } from "../../../src/workspace/points.ts";
 import { endMarked, isRunning } from "../../harness/marked.ts";
 import { until } from "../../harness/until.ts";
 import { audit, checkLeftovers, checkTrash, checkWork } from "../audit.ts";
@@ -27,24 +28,8 @@ const steps = {
   ],
   stop: ["stop.ended"],
   restore: ["launch.recorded", "chat.spawned", "launch.made"],
-  kill: [
-    "stop.ended",
-    "workspace.trash.snapshot",
-    "workspace.trash.entry",
-    "workspace.trash.pinned",
-    "workspace.trash.locked",
-    "workspace.trash.moved",
-    "workspace.trash.repaired",
-    "workspace.trash.detached",
-    "workspace.trashed",
-  ],
-  revive: [
-    "workspace.restore.moved",
-    "workspace.restore.repaired",
-    "workspace.restore.attached",
-    "workspace.restore.unlocked",
-    "workspace.restore.unpinned",
-  ],
+  kill: ["stop.ended", ...trashPoints, "workspace.trashed"],
+  revive: restorePoints,
   delete: ["stop.ended", "workspace.trash.moved", "workspace.trashed"],
 } as const;
 type Step = keyof typeof steps;

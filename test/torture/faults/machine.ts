@@ -1,5 +1,5 @@
 /** Faults of the machine: no descriptors, no room, a disk that dies, a log that cannot be rotated. */
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import {
   appendFileSync,
   existsSync,
@@ -12,8 +12,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { isRunning } from "../../harness/marked.ts";
-import { SmallDisk, canMount } from "../../harness/small-disk.ts";
+import { endMarked, isRunning, markedProcesses } from "../../harness/marked.ts";
+import { FailingDisk, SmallDisk, canFail, canMount } from "../../harness/small-disk.ts";
 import { until } from "../../harness/until.ts";
 import { checkWork } from "../audit.ts";
 import type { Scenario } from "../report.ts";
@@ -157,25 +157,17 @@ export const diskDies: Scenario = {
   group: "fault",
   namespace: "root",
   promise: "a disk that turns read-only under the daemon ends neither it nor an agent, and errors name the disk",
-  needs: () =>
-    process.getuid?.() === 0 && spawnSync("losetup", ["-f"], { stdio: "ignore" }).status === 0
-      ? null
-      : "needs root and loop devices",
+  needs: () => (canFail() ? null : "needs root and loop devices"),
   run: async (run) => {
     const world = new World();
-    const image = join(world.directory, "image");
-    mkdirSync(world.home, { mode: 0o700 });
-    execFileSync("truncate", ["-s", "600M", image]);
-    execFileSync("mkfs.ext4", ["-q", "-F", image]);
-    execFileSync("mount", ["-o", "loop", image, world.home]);
+    const disk = new FailingDisk(world.home);
     try {
       rmSync(join(world.home, "lost+found"), { recursive: true });
       await world.begin();
       const chat = await world.start("chat");
       const agent = await world.agent(chat);
       const { pid } = world.daemon();
-      // The kernel does the same when ext4 finds an error.
-      execFileSync("mount", ["-o", "remount,abort", world.home], { stdio: "ignore" });
+      disk.fail();
       const killed = await world.cli(["session", "kill", chat], { timeoutMs: 90_000 });
       run.count("verbs");
       await delay(1_000);
@@ -191,11 +183,10 @@ export const diskDies: Scenario = {
       run.check(doctor.code !== 0, "untrue", "doctor reports ok on a dead disk");
       run.check(isRunning(agent.pid), "ended", "the agent was ended although its kill could not be recorded");
     } finally {
-      const { endMarked, markedProcesses } = await import("../../harness/marked.ts");
       await endMarked(markedProcesses(`HOLDFAST_HOME=${world.home}`));
-      execFileSync("umount", ["-l", world.home]);
+      disk[Symbol.dispose]();
       rmSync(world.directory, { recursive: true, force: true });
-      for (const path of [world.tmuxSocketPath, `${world.tmuxSocketPath}.lock`]) rmSync(path, { force: true });
+      world.endTmuxServer();
     }
   },
 };

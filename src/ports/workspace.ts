@@ -15,6 +15,8 @@ export interface WorkspacePlan {
   copy: string[];
   postCreate: string[];
   env: Record<string, string>;
+  /** Where the session keeps git objects of its own, read by every later call about its worktree. */
+  objects?: string | null;
 }
 
 export interface WorkspaceReady {
@@ -30,6 +32,8 @@ export interface WorkspaceWork {
   uncommitted: number;
   /** Commits that no other ref reaches, newest first: `<short id> <subject>`. */
   unpushed: string[];
+  /** What at the worktree contradicts our own record of it, as a sentence. */
+  note?: string;
 }
 
 export interface LandingQuestion {

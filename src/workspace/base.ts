@@ -3,8 +3,9 @@ import { join } from "node:path";
 import { crypto } from "../base/crypto.ts";
 import { HoldfastError } from "../protocol/error.ts";
 import type { WorkspacePlan } from "../ports/workspace.ts";
-import { askGit, git, runGit } from "./git.ts";
-import { readHead, readLine } from "./head.ts";
+import { askGit, git, runGit, type GitCall } from "./git.ts";
+import { readHead } from "./head.ts";
+import { readLine } from "./read-regular.ts";
 import { readPlainStart } from "./ref-files.ts";
 import type { Repository } from "./repository.ts";
 
@@ -64,7 +65,9 @@ async function freshestDefault(
   );
   if (commit !== null) return { is: "commit", commit };
   const head = readHead(repository.commonDir);
-  const born = await askGit(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], { gitDir: repository.commonDir });
+  const born = await askGit("look", ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], {
+    gitDir: repository.commonDir,
+  });
   if (born === null && head?.is === "branch") return { is: "unborn" };
   throw new HoldfastError("preflight-failed", `${path} has no branch ${defaultBranch}.`, {
     hint: "Set the project's defaultBranch, or name a base with --base.",
@@ -75,7 +78,7 @@ const defaultRefs = (branch: string): string[] => [`refs/heads/${branch}`, `refs
 
 async function readRefs(repository: Repository, patterns: string[]): Promise<Candidate[]> {
   const format = "--format=%(objectname)%00%(committerdate:unix)%00%(refname)%00%(upstream)";
-  const text = await git(["for-each-ref", format, "--", ...patterns], { gitDir: repository.commonDir });
+  const text = await git("look", ["for-each-ref", format, "--", ...patterns], { gitDir: repository.commonDir });
   return text
     .split("\n")
     .filter((line) => line !== "")
@@ -97,18 +100,18 @@ async function freshest(repository: Repository, candidates: readonly Candidate[]
 
 async function isFresher(repository: Repository, next: Candidate, best: Candidate): Promise<boolean> {
   const [ahead, behind] = await Promise.all([
-    isAncestor(repository.commonDir, best.commit, next.commit),
-    isAncestor(repository.commonDir, next.commit, best.commit),
+    isAncestor({ gitDir: repository.commonDir }, best.commit, next.commit),
+    isAncestor({ gitDir: repository.commonDir }, next.commit, best.commit),
   ]);
   return ahead !== behind ? ahead : next.committedAt > best.committedAt;
 }
 
-export async function isAncestor(gitDir: string, older: string, newer: string): Promise<boolean> {
-  return (await runGit(["merge-base", "--is-ancestor", older, newer], { gitDir })).code === 0;
+export async function isAncestor(where: GitCall, older: string, newer: string): Promise<boolean> {
+  return (await runGit("look", ["merge-base", "--is-ancestor", older, newer], where)).code === 0;
 }
 
 async function resolveBase(repository: Repository, base: string): Promise<string> {
-  const commit = await askGit(["rev-parse", "--verify", "--quiet", "--end-of-options", `${base}^{commit}`], {
+  const commit = await askGit("look", ["rev-parse", "--verify", "--quiet", "--end-of-options", `${base}^{commit}`], {
     gitDir: repository.commonDir,
   });
   if (commit !== null) return commit;

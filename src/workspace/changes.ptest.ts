@@ -93,10 +93,12 @@ test("[LOOK-1] a merge conflict, an unborn branch and a base that the agent took
   expect(merged.mergeBase).toBe(later);
   expect(merged.files.map((file) => file.path)).toEqual(["file.txt"]);
 
-  const unborn = join(world.dir, "unborn");
-  put(unborn, { "first.txt": "1\n" });
-  sh(unborn, "init", "--quiet");
-  const first = await world.workspaces.changes(unborn, onMain);
+  world.remove();
+  world = makeWorld({ commits: false });
+  const unborn = world.plan("ab-1");
+  await world.workspaces.create(unborn, () => undefined);
+  put(unborn.path, { "first.txt": "1\n" });
+  const first = await world.workspaces.changes(unborn.path, onMain);
   expect(first).toMatchObject({ mergeBase: null, head: null });
   expect(first.files.map((file) => [file.path, file.status])).toEqual([["first.txt", "untracked"]]);
   await expect(world.workspaces.changes(join(world.dir, "nowhere"), onMain)).rejects.toThrow("is not a worktree");

@@ -5,16 +5,17 @@ import { compare, diffArguments, type Comparison } from "./compare.ts";
 import type { Context } from "./context.ts";
 import { git } from "./git.ts";
 import type { Change } from "./inspect.ts";
+import type { Worktree } from "./record.ts";
 
 /** More than a person goes through; the patch has them all, up to its own limit. */
 const maxFiles = 5_000;
 
 export async function readChanges(
   context: Pick<Context, "worktrees">,
-  path: string,
+  worktree: Worktree,
   against: Against,
 ): Promise<ChangesJson> {
-  return await compare(context, path, against, async (comparison) => {
+  return await compare(context, worktree, against, async (comparison) => {
     const [differing, committed] = await Promise.all([listDiffering(comparison), listCommitted(comparison)]);
     const files = describe(differing, committed, comparison.changes);
     const { base, mergeBase, head } = comparison;
@@ -33,12 +34,12 @@ export interface Differing {
 }
 
 export async function listDiffering({ from, call }: Comparison): Promise<Differing[]> {
-  return parseDiffering(await git([...diffArguments, "--raw", "--numstat", "-z", from, "--"], call));
+  return parseDiffering(await git("look", [...diffArguments, "--raw", "--numstat", "-z", from, "--"], call));
 }
 
 async function listCommitted({ mergeBase, head, from, call }: Comparison): Promise<Set<string>> {
   if (head === null || head === mergeBase) return new Set();
-  const names = await git([...diffArguments, "--no-renames", "--name-only", "-z", from, head, "--"], call);
+  const names = await git("look", [...diffArguments, "--no-renames", "--name-only", "-z", from, head, "--"], call);
   return new Set(names.split("\0").filter((name) => name !== ""));
 }
 

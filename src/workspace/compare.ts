@@ -2,16 +2,17 @@
  * A worktree held against what it began from: committed, staged, unstaged and untracked together. Changes nothing: what
  * git has to be told for that (untracked files, conflicts as they lie there) goes into a copy of the index.
  */
-import { copyFileSync, existsSync, mkdirSync, rmSync, statSync, utimesSync } from "node:fs";
+import { mkdirSync, rmSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { crypto } from "../base/crypto.ts";
-import { HoldfastError } from "../protocol/error.ts";
 import type { Against } from "../ports/workspace.ts";
 import type { Context } from "./context.ts";
-import { askGit, git, type ConfigEntry, type GitCall } from "./git.ts";
-import { gitDirOf } from "./head.ts";
+import { askGit, git, type GitCall } from "./git.ts";
+import type { ConfigEntry } from "./git-rules.ts";
 import { idLength } from "./object-ids.ts";
 import { parseStatus, readStatus, type Change } from "./inspect.ts";
+import { copyRegular } from "./read-regular.ts";
+import type { Worktree } from "./record.ts";
 
 export interface Comparison {
   /** What HEAD is compared with, by name. */
@@ -64,18 +65,17 @@ const empty: Record<number, { tree: string; blob: string }> = {
 
 export async function compare<T>(
   context: Pick<Context, "worktrees">,
-  path: string,
+  worktree: Worktree,
   against: Against,
   read: (comparison: Comparison) => Promise<T>,
 ): Promise<T> {
-  const gitDir = gitDirOf(path);
-  if (gitDir === null || !existsSync(gitDir)) throw new HoldfastError("not-found", `${path} is not a worktree.`);
-  const { filters, status } = await readStatus(path);
+  const { filters, status } = await readStatus(worktree);
   const { head, changes } = parseStatus(status);
-  const { base, mergeBase } = head === null ? { base: against.base, mergeBase: null } : await findBase(path, against);
-  const ids = empty[head?.length ?? (await idLength({ cwd: path }))] ?? empty[40]!;
+  const { base, mergeBase } =
+    head === null ? { base: against.base, mergeBase: null } : await findBase(worktree, against);
+  const ids = empty[head?.length ?? (await idLength({ worktree }))] ?? empty[40]!;
   const config = [...filters, ...plainDiff];
-  const call: GitCall = { cwd: path, config, encoding: "latin1", deadlineMs: compareDeadlineMs };
+  const call: GitCall = { worktree, config, encoding: "latin1", deadlineMs: compareDeadlineMs };
   const comparison: Comparison = { base, mergeBase, head, from: mergeBase ?? ids.tree, changes, call };
   const told = changes.filter(isNotInIndex);
   if (told.length === 0) return await read(comparison);
@@ -84,9 +84,9 @@ export async function compare<T>(
   mkdirSync(scratch, { recursive: true, mode: 0o700 });
   try {
     const index = join(scratch, "index");
-    copyIndex(join(gitDir, "index"), index);
+    copyIndex(join(worktree.admin, "index"), index);
     const withIndex = { ...call, env: { GIT_INDEX_FILE: index } };
-    await git(["update-index", "-z", "--index-info"], { ...withIndex, input: indexLines(told, ids.blob) });
+    await git("store", ["update-index", "-z", "--index-info"], { ...withIndex, input: indexLines(told, ids.blob) });
     return await read({ ...comparison, call: withIndex });
   } finally {
     rmSync(scratch, { recursive: true, force: true });
@@ -109,10 +109,9 @@ function indexLines(changes: readonly Change[], blob: string): Buffer {
 
 /** With a time that is not later: git looks into files that changed in the moment their index was written. */
 function copyIndex(from: string, to: string): void {
-  if (!existsSync(from)) return;
-  const { mtimeMs } = statSync(from);
-  copyFileSync(from, to);
-  const before = Math.floor(mtimeMs / 1000) - 1;
+  const copied = copyRegular(from, to);
+  if (copied === null) return;
+  const before = Math.floor(copied.modifiedMs / 1000) - 1;
   utimesSync(to, before, before);
 }
 
@@ -120,7 +119,7 @@ function copyIndex(from: string, to: string): void {
  * The freshest commit that HEAD shares with the default branch, its remote, or where the session began: an agent that
  * took up the newer default branch is not shown what others did there.
  */
-async function findBase(path: string, against: Against): Promise<{ base: string; mergeBase: string | null }> {
+async function findBase(worktree: Worktree, against: Against): Promise<{ base: string; mergeBase: string | null }> {
   const named = against.defaultBranch;
   const candidates = [
     ...(named === null || named === "" ? [] : [named, `origin/${named}`]).map((name) => ({
@@ -132,13 +131,13 @@ async function findBase(path: string, against: Against): Promise<{ base: string;
   const found = await Promise.all(
     candidates.map(async ({ name, ref }) => ({
       name,
-      commit: await askGit(["merge-base", "HEAD", ref], { cwd: path }),
+      commit: await askGit("look", ["merge-base", "HEAD", ref], { worktree }),
     })),
   );
   const shared = found.flatMap(({ name, commit }) => (commit === null || commit === "" ? [] : [{ name, commit }]));
   const commits = [...new Set(shared.map(({ commit }) => commit.split("\n")[0]!))];
   const freshest =
-    commits.length < 2 ? commits[0] : await askGit(["merge-base", "--independent", ...commits], { cwd: path });
+    commits.length < 2 ? commits[0] : await askGit("look", ["merge-base", "--independent", ...commits], { worktree });
   const mergeBase = freshest?.split("\n")[0] ?? null;
   const base = shared.find(({ commit }) => commit.startsWith(mergeBase ?? "-"))?.name ?? against.base;
   return { base, mergeBase };

@@ -15,4 +15,10 @@ export interface Context {
   /** Spare worktrees that are being prepared or claimed at this moment. */
   busySpares: Set<string>;
   foresight: Foresight;
+  /** Trash entries that are being made at this moment. */
+  busyEntries: Set<string>;
+  /** What was found wrong with a worktree's directory of git since this daemon began, by that directory. */
+  findings: Map<string, string>;
+  /** The repository of the session whose worktree this is, as the daemon knows it; null when it has none at this path. */
+  repositoryOf: (path: string) => string | null;
 }

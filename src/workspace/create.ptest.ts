@@ -174,8 +174,8 @@ describe("what a fresh worktree gets", () => {
     world = makeWorld();
     const file = join(world.repository, ".git/info/exclude");
     writeFileSync(file, "mine");
-    excludePatterns(world.repository, ["/.agent", "/.agent", "mine"]);
-    excludePatterns(world.repository, ["/.agent"]);
+    excludePatterns(join(world.repository, ".git"), ["/.agent", "/.agent", "mine"]);
+    excludePatterns(join(world.repository, ".git"), ["/.agent"]);
     expect(readFileSync(file, "utf8")).toBe("mine\n/.agent\n");
   });
 

@@ -11,13 +11,16 @@ import { creationMessage, findStart, type Start } from "./base.ts";
 import { describeInside, processesInside } from "./busy.ts";
 import { othersInside, runCommands } from "./commands.ts";
 import type { Context } from "./context.ts";
+import { fetchMissing } from "./fetch-missing.ts";
 import { beginFilters, type Filters } from "./filters.ts";
 import { checkoutDeadlineMs, git } from "./git.ts";
-import { gitDirOf, readHead } from "./head.ts";
+import { registeredAt } from "./find-worktree.ts";
+import { readHead } from "./head.ts";
 import { isCheckedOut, readMarker, writeMarker } from "./marker.ts";
 import { isBranchName } from "./names.ts";
 import { passed } from "./points.ts";
 import { provision } from "./provision.ts";
+import { writeWorktree, type Worktree } from "./record.ts";
 import { canRegister, finishPointer, writeRegistration } from "./register.ts";
 import { finishRegistration, forgetMissing, releaseIndex, taken } from "./registration.ts";
 import {
@@ -44,7 +47,10 @@ export async function createWorkspace(
   const place = lookAt(repository, plan.path);
   if (place.is === "worktree") {
     const marker = readMarker(place.admin);
-    if (marker?.is === "ready" && marker.session === plan.session) return marker.workspace;
+    if (marker?.is === "ready" && marker.session === plan.session) {
+      remember(context, repository, plan, place.admin);
+      return marker.workspace;
+    }
     if (marker?.is === "ready") throw taken(plan.path, `it is the worktree of session ${marker.session}`);
     await untilNobodyInside(plan.path);
   }
@@ -65,14 +71,17 @@ export async function createWorkspace(
     note(`Filter ${name} of this repository's own configuration is not run. To trust it, set it in ~/.gitconfig.`);
   }
   const admin = await register(context, repository, plan, { place, tip, filters });
+  const worktree = remember(context, repository, plan, admin);
   await passed("workspace.create.added");
-  await attach(admin, plan);
+  await attach(worktree, plan);
   await passed("workspace.create.attached");
-  await checkOut(context, repository, plan, { admin, tip, filters });
+  if (tip !== null && filters.partial) await fetchMissing(context, repository, tip, note);
+  await checkOut(context, repository, { worktree, tip, filters });
   await passed("workspace.create.checked-out");
-  await fillSubmodules(plan.path, join(repository.commonDir, "modules"), note);
+  const modules = join(repository.commonDir, "modules");
+  await fillSubmodules({ path: plan.path, where: { worktree }, modules, partial: filters.partial, note });
   await passed("workspace.create.submodules");
-  await link(context, repository, plan, filters, note);
+  await link(context, repository, plan, { worktree, filters, note });
   await passed("workspace.create.linked");
   await runCommands(plan.postCreate, { path: plan.path, env: plan.env, output, signal });
   await passed("workspace.create.commands");
@@ -81,6 +90,14 @@ export async function createWorkspace(
   writeMarker(admin, { is: "ready", session: plan.session, workspace: ready });
   await passed("workspace.create.ready");
   return ready;
+}
+
+/** From here on git is sent to this directory, whatever `.git` in the worktree says. */
+function remember(context: Context, { commonDir }: Repository, plan: WorkspacePlan, admin: string): Worktree {
+  const { path, session, objects = null } = plan;
+  const worktree = { path, admin, commonDir, session, objects };
+  writeWorktree(context.worktrees, worktree);
+  return worktree;
 }
 
 async function ask(repository: Repository, plan: WorkspacePlan): Promise<{ start: Start; filters: Promise<Filters> }> {
@@ -126,7 +143,7 @@ async function makeBranch(repository: Repository, plan: WorkspacePlan, start: St
   if (start.is === "branch") return start.tip;
   const made = ["update-ref", "--create-reflog", "-m", creationMessage(plan)];
   // The last argument is the old value, none: should the branch have appeared meanwhile, this fails instead of moving it.
-  await git([...made, `refs/heads/${plan.branch}`, start.commit, ""], { gitDir: repository.commonDir });
+  await git("store", [...made, `refs/heads/${plan.branch}`, start.commit, ""], { gitDir: repository.commonDir });
   return start.commit;
 }
 
@@ -151,49 +168,48 @@ async function register(
     return writeRegistration(commonDir, plan.path, plan.branch);
   } else {
     const what = tip === null ? ["--detach", plan.path, await emptyCommit(commonDir)] : [plan.path, plan.branch];
-    await git(["worktree", "add", "--quiet", "--no-checkout", ...what], { gitDir: commonDir });
+    await git("store", ["worktree", "add", "--quiet", "--no-checkout", ...what], { gitDir: commonDir });
   }
-  const admin = gitDirOf(plan.path);
+  const admin = registeredAt(repository, plan.path);
   if (admin === null) throw new Error(`git made no worktree at ${plan.path}`);
   return admin;
 }
 
 /** `worktree add` needs a commit; this one is referred to by nothing once HEAD names the unborn branch. */
 async function emptyCommit(gitDir: string): Promise<string> {
-  const tree = (await git(["hash-object", "-t", "tree", "-w", "--stdin"], { gitDir })).trim();
-  return (await git(["commit-tree", "-m", "nothing yet", tree], { gitDir })).trim();
+  const tree = (await git("store", ["hash-object", "-t", "tree", "-w", "--stdin"], { gitDir })).trim();
+  return (await git("store", ["commit-tree", "-m", "nothing yet", tree], { gitDir })).trim();
 }
 
-async function attach(admin: string, plan: WorkspacePlan): Promise<void> {
+async function attach(worktree: Worktree, plan: WorkspacePlan): Promise<void> {
+  const { admin } = worktree;
   const head = readHead(admin);
   if (head?.is === "branch" && head.branch === plan.branch) return;
   if (isCheckedOut(admin) && readMarker(admin)?.is !== "spare") {
     throw taken(plan.path, "its worktree is on something else than the session's branch");
   }
-  await git(["symbolic-ref", "-m", "holdfast: claimed", "HEAD", `refs/heads/${plan.branch}`], { gitDir: admin });
+  const args = ["symbolic-ref", "-m", "holdfast: claimed", "HEAD", `refs/heads/${plan.branch}`];
+  await git("store", args, { admin: worktree });
 }
 
 async function checkOut(
   context: Context,
   repository: Repository,
-  plan: WorkspacePlan,
-  { admin, tip, filters }: { admin: string; tip: string | null; filters: Filters },
+  { worktree, tip, filters }: { worktree: Worktree; tip: string | null; filters: Filters },
 ): Promise<void> {
+  const { admin } = worktree;
   const marker = readMarker(admin);
   const atTip = marker?.is === "spare" ? marker.commit === tip : isCheckedOut(admin);
   if (atTip) return;
   releaseIndex(admin);
   if (tip === null) {
-    await git(["read-tree", "--empty"], { cwd: plan.path });
+    await git("store", ["read-tree", "--empty"], { worktree });
     return;
   }
   const began = performance.now();
   // Reached only while git has never finished a checkout here, or for a spare that nobody was given yet.
-  await git(["reset", "--hard", "--quiet"], {
-    cwd: plan.path,
-    config: filters.checkout,
-    deadlineMs: checkoutDeadlineMs,
-  });
+  const call = { worktree, config: filters.checkout, deadlineMs: checkoutDeadlineMs };
+  await git("checkout", ["reset", "--hard", "--quiet"], call);
   if (marker === null) rememberCost(context, repository, performance.now() - began);
 }
 
@@ -201,16 +217,15 @@ async function link(
   context: Context,
   { root }: Repository,
   plan: WorkspacePlan,
-  filters: Filters,
-  note: (text: string) => void,
+  { worktree, filters, note }: { worktree: Worktree; filters: Filters; note: (text: string) => void },
 ): Promise<void> {
   if (root === null) {
     if (plan.symlinks.length + plan.copy.length > 0) note("A bare repository has no files to link or copy.");
     return;
   }
-  const { path, symlinks, copy } = plan;
+  const { symlinks, copy } = plan;
   const scratch = join(context.worktrees, ".scratch", plan.session);
-  await provision({ root, path, symlinks, copy, scratch, filters: filters.none, note });
+  await provision({ root, worktree, symlinks, copy, scratch, filters: filters.none, note });
 }
 
 /** A git that outlived the daemon may still be at it, and finishes; a postCreate command is begun anew. */

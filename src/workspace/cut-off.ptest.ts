@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, utimesSync, w
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { commit, dieAt, makeWorld, manifest, put, sh, type World } from "./test-support.ts";
+import { storeOf } from "./trash-records.ts";
 
 let world: World;
 afterEach(() => world.remove());
@@ -155,10 +156,16 @@ test("[WORKTREE-202] a SHA-256 repository: create, undo, changes, snapshot, tras
     expect(changes.files.map(({ path }) => path)).toEqual(["new.txt", "staged.txt"]);
     const before = manifest(plan.path);
     const entry = await world.workspaces.trash(plan);
-    expect(entry).toMatchObject({ uncommitted: commits ? 3 : 2, ref: expect.any(String) });
+    expect(entry).toMatchObject({
+      uncommitted: commits ? 3 : 2,
+      ref: commits ? `refs/holdfast/trash/${entry!.id}` : null,
+    });
     expect(entry).not.toHaveProperty("note");
-    expect(sh(world.repository, "rev-parse", entry!.ref!).trim()).toMatch(/^[0-9a-f]{64}$/);
-    expect(sh(world.repository, "ls-tree", "--name-only", entry!.ref!)).not.toContain("gone.txt");
+    const store = `--git-dir=${storeOf(world.trash, entry!.id)}`;
+    expect(sh(world.dir, store, "rev-parse", "snapshot").trim()).toMatch(/^[0-9a-f]{64}$/);
+    expect(sh(world.dir, store, "ls-tree", "--name-only", "snapshot")).toBe(
+      commits ? ".gitignore\nfile.txt\nnew.txt\nstaged.txt\n" : "new.txt\nstaged.txt\n",
+    );
     expect(await world.workspaces.restore(entry!.id)).toEqual({ path: plan.path, branch: "ab-2", notes: [] });
     expect(manifest(plan.path)).toEqual(before);
     const again = await world.workspaces.trash(plan);

@@ -3,22 +3,25 @@
  * between is finished by the next call. The registration goes by `git worktree remove`, which for a worktree whose
  * directory is gone removes exactly that registration and needs no force.
  */
-import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync, rmdirSync, unlinkSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync, rmSync, rmdirSync, unlinkSync } from "node:fs";
 import { chmod, readdir, rm } from "node:fs/promises";
 import { basename, join, sep } from "node:path";
 import { dropTemporaries } from "../base/durable-file.ts";
 import { HoldfastError } from "../protocol/error.ts";
 import type { Context } from "./context.ts";
+import { worktreeInTrash } from "./find-worktree.ts";
 import { git } from "./git.ts";
 import { passed } from "./points.ts";
 import { readRegistration, samePath } from "./repository.ts";
 import { unlock, unpin } from "./trash.ts";
 import {
   checkId,
+  entryNames,
   hideForEmptying,
   listEmptying,
   noEntry,
   readRecord,
+  storeOf,
   treeOf,
   type TrashRecord,
 } from "./trash-records.ts";
@@ -52,26 +55,28 @@ async function finishEmptying(context: Context, hidden: string): Promise<void> {
   await unpin(record);
   await passed("workspace.empty.unpinned");
   await removeTree(join(hidden, "tree"));
+  rmSync(storeOf(context.trash, basename(hidden)), { recursive: true, force: true });
   await passed("workspace.empty.deleted");
   unlinkSync(join(hidden, "entry.json"));
   rmdirSync(hidden);
 }
 
 async function unregister(context: Context, record: TrashRecord): Promise<void> {
-  const { admin, commonDir, id } = record;
-  if (admin === null || commonDir === null || !existsSync(admin)) return;
-  const tree = treeOf(context.trash, id);
+  const tree = treeOf(context.trash, record.id);
+  const worktree = worktreeInTrash(record, tree);
+  if (worktree === null || !existsSync(worktree.admin)) return;
+  const { admin, commonDir } = worktree;
   const registration = readRegistration(admin);
   // The registration may have become somebody else's: a worktree that lives is never touched.
   if (registration === null || !samePath(registration.path, tree) || existsSync(tree)) return;
   unlock({ ...record, lockedBefore: null });
-  await git(["worktree", "remove", tree], { gitDir: commonDir });
+  await git("store", ["worktree", "remove", tree], { gitDir: commonDir });
 }
 
 function checkOurs(directory: string, record: TrashRecord, id: string): void {
   const names = readdirSync(directory);
   const isOurs = lstatSync(directory).isDirectory() && record.id === id;
-  const strange = names.find((name) => name !== "entry.json" && name !== "tree");
+  const strange = names.find((name) => !entryNames.includes(name));
   if (isOurs && strange === undefined) return;
   throw new HoldfastError(
     "conflict",

@@ -2,15 +2,10 @@
 import { appendFileSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { withPersonalUmask } from "../base/umask.ts";
-import { HoldfastError } from "../protocol/error.ts";
-import { gitDirOf } from "./head.ts";
-import { commonDirOf } from "./repository.ts";
 
 /** Adds patterns to the repository's own `info/exclude`, each once. git keeps one such file for all worktrees. */
-export function excludePatterns(path: string, patterns: readonly string[]): void {
-  const gitDir = gitDirOf(path);
-  if (gitDir === null) throw new HoldfastError("not-found", `${path} is not a worktree.`);
-  const file = join(commonDirOf(gitDir), "info", "exclude");
+export function excludePatterns(commonDir: string, patterns: readonly string[]): void {
+  const file = join(commonDir, "info", "exclude");
   const text = readOrEmpty(file);
   const known = new Set(text.split("\n").map((line) => line.trimEnd()));
   const missing = [...new Set(patterns)].filter((pattern) => !known.has(pattern));

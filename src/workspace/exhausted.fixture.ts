@@ -9,7 +9,7 @@ import { runGit } from "./git.ts";
 const messageOf = (error: unknown): string => (error as Error).message;
 const begin = () => spawn("true", [], { stdio: ["pipe", "pipe", "pipe"] });
 // Loads what a first start loads.
-await runGit(["version"]);
+await runGit("look", ["version"]);
 await run(["true"], { deadlineMs: 20_000 });
 await startChild(begin);
 const taken: number[] = [];
@@ -26,11 +26,11 @@ const where = { path: "/tmp", env: {}, output: () => undefined };
 take();
 const [started, git, command, ran] = await Promise.all([
   startChild(begin, { forMs: 100 }).then(() => "started", messageOf),
-  runGit(["version"]).then(() => "ran", messageOf),
+  runGit("look", ["version"]).then(() => "ran", messageOf),
   runCommands(["true"], where).then(() => "ran", messageOf),
   run(["true"], { deadlineMs: 100 }),
 ]);
 setTimeout(free, 200);
-const later = await runGit(["version"]).then(({ code }) => code, messageOf);
+const later = await runGit("look", ["version"]).then(({ code }) => code, messageOf);
 free();
 console.log(JSON.stringify({ started, git, command, ran, later }));

@@ -1,7 +1,6 @@
 /** The files of a worktree that a person may mean by some letters: tracked ones, and untracked ones that are not ignored. */
-import { HoldfastError } from "../protocol/error.ts";
 import { git } from "./git.ts";
-import { gitDirOf } from "./head.ts";
+import type { Worktree } from "./record.ts";
 
 /** Asked again with every letter that is typed: the list may be this old. */
 const keptMs = 3_000;
@@ -13,30 +12,30 @@ const maxKept = 4;
 const kept = new Map<string, { until: number; list: Promise<string[]> }>();
 
 export async function findFiles(
-  path: string,
+  worktree: Worktree,
   query: string,
   limit: number,
 ): Promise<{ files: string[]; truncated: boolean }> {
-  const ranked = rankFiles(await listFiles(path), query);
+  const ranked = rankFiles(await listFiles(worktree), query);
   return { files: ranked.slice(0, limit), truncated: ranked.length > limit };
 }
 
-async function listFiles(path: string): Promise<string[]> {
+async function listFiles(worktree: Worktree): Promise<string[]> {
+  const { path } = worktree;
   const now = performance.now();
   for (const [key, { until }] of kept) if (until < now || kept.size > maxKept) kept.delete(key);
   let entry = kept.get(path);
   if (entry === undefined) {
-    entry = { until: now + keptMs, list: readList(path) };
+    entry = { until: now + keptMs, list: readList(worktree) };
     entry.list.catch(() => kept.delete(path));
     kept.set(path, entry);
   }
   return await entry.list;
 }
 
-async function readList(path: string): Promise<string[]> {
-  if (gitDirOf(path) === null) throw new HoldfastError("not-found", `${path} is not a worktree.`);
+async function readList(worktree: Worktree): Promise<string[]> {
   const args = ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate"];
-  const text = await git(args, { cwd: path, deadlineMs: listDeadlineMs });
+  const text = await git("look", args, { worktree, deadlineMs: listDeadlineMs });
   return text
     .split("\0", maxListed)
     .filter((name) => name !== "")

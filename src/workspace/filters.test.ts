@@ -15,7 +15,7 @@ test("[GIT-2] looking runs no filter; a checkout runs the person's own and what 
     setting("local", "filter.evil.clean", "git-lfs clean -- %f; evil"),
   ]);
   expect(decided.leftOut).toEqual(["evil"]);
-  expect(decided.checkout.map(([key]) => key)).toEqual([
+  expect(decided.checkout.map(([key]) => key).filter((key) => key.startsWith("filter."))).toEqual([
     "filter.evil.clean",
     "filter.evil.smudge",
     "filter.evil.process",
@@ -31,6 +31,27 @@ test("[GIT-2] a repository that gives git-lfs programs to start does not get git
     setting("local", "lfs.customtransfer.evil.path", "evil"),
   ]);
   expect(decided.leftOut).toEqual(["lfs"]);
+});
+
+test("[GIT-201] a filter that downloads gets the person's ssh command and credential helpers, none of the repository's", () => {
+  const decided = decideFilters([
+    setting("global", "core.sshcommand", "my-ssh"),
+    setting("global", "credential.helper", "mine"),
+    setting("global", "credential.https://host.helper", "mine-for-host"),
+    setting("local", "core.sshcommand", "evil"),
+    setting("local", "credential.helper", "evil"),
+    setting("worktree", "credential.https://host.helper", "evil"),
+    setting("local", "hook.x.command", "evil"),
+  ]);
+  expect(decided.checkout).toEqual([
+    ["hook.x.enabled", "false"],
+    ["hook.x.event", ""],
+    ["core.sshCommand", "my-ssh"],
+    ["credential.helper", ""],
+    ["credential.https://host.helper", ""],
+    ["credential.helper", "mine"],
+    ["credential.https://host.helper", "mine-for-host"],
+  ]);
 });
 
 test("[GIT-2] scopes, values with newlines and keys without a value are read apart", () => {

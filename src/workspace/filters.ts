@@ -3,7 +3,9 @@
  * raw bytes are what counts. A checkout runs those of the person's own (global or system) configuration, and of the
  * repository's configuration only the exact commands that well-known tools write there.
  */
-import { runGit, type ConfigEntry } from "./git.ts";
+import { hookOff } from "./config-hooks.ts";
+import { runGit, type GitCall } from "./git.ts";
+import type { ConfigEntry } from "./git-rules.ts";
 
 export interface Filters {
   /** Turns every filter off. */
@@ -12,6 +14,8 @@ export interface Filters {
   checkout: ConfigEntry[];
   /** Filters of the repository's own configuration that a checkout leaves out. */
   leftOut: string[];
+  /** Whether objects may be missing that git would fetch when it comes upon one. */
+  partial: boolean;
   /** Nothing is configured that changes how git registers a worktree: no extension of its format, no sparse checkout. */
   plain: boolean;
 }
@@ -38,15 +42,18 @@ const lfsPrograms = /^lfs\.(customtransfer\.|extension\.|standalonetransferagent
 /** Keys come in lower case. The second half is `plain`. */
 const changesRegistration =
   "^(extensions\\..*|core\\.(sparsecheckout|sparsecheckoutcone|sharedrepository|worktree)|worktree\\.userelativepaths)$";
-const asked = `^(filter|lfs)\\.|${changesRegistration}`;
+const fetchesLater = "^(extensions\\.partialclone|remote\\..*\\.(promisor|partialclonefilter))$";
+/** Hooks that configuration names; git-lfs asks for the other two when it downloads. */
+const namesPrograms = "^(hook\\..*|core\\.sshcommand|credential\\.(.*\\.)?helper)$";
+const asked = `^(filter|lfs)\\.|${changesRegistration}|${fetchesLater}|${namesPrograms}`;
 
-export async function readFilters(where: { cwd?: string; gitDir?: string }): Promise<Filters> {
-  const answer = await runGit(["config", "--show-scope", "-z", "--get-regexp", asked], where);
+export async function readFilters(where: Pick<GitCall, "gitDir" | "worktree">): Promise<Filters> {
+  const answer = await runGit("look", ["config", "--show-scope", "-z", "--get-regexp", asked], where);
   return decideFilters(parseScoped(answer.stdout));
 }
 
 /** Begins to read; whoever never comes to need it need not handle a failure. */
-export function beginFilters(where: { cwd?: string; gitDir?: string }): Promise<Filters> {
+export function beginFilters(where: Pick<GitCall, "gitDir" | "worktree">): Promise<Filters> {
   const reading = readFilters(where);
   reading.catch(() => undefined);
   return reading;
@@ -80,8 +87,31 @@ export function decideFilters(settings: readonly Setting[]): Filters {
     if (lfsRunsPrograms && setting.value.startsWith("git-lfs ")) refused.add(name);
   }
   const off = [...refused].sort();
+  const partial = settings.some((setting) => new RegExp(fetchesLater).test(setting.key));
+  const hooks = settings.flatMap(({ key }) => hookOff(key));
   const plain = !settings.some((setting) => new RegExp(changesRegistration).test(setting.key));
-  return { none: [...names].flatMap(turnOff), checkout: off.flatMap(turnOff), leftOut: off, plain };
+  return {
+    none: [...[...names].flatMap(turnOff), ...hooks],
+    checkout: [...off.flatMap(turnOff), ...hooks, ...personsAccess(settings, own)],
+    leftOut: off,
+    partial,
+    plain,
+  };
+}
+
+/** For a filter that downloads: the person's own ssh command and credential helpers, and none of the repository's. */
+function personsAccess(settings: readonly Setting[], isOwn: (setting: Setting) => boolean): ConfigEntry[] {
+  const persons = settings.filter((setting) => !isOwn(setting));
+  const helpers = settings.filter(({ key }) => key.startsWith("credential."));
+  const ssh = persons.findLast(({ key }) => key === "core.sshcommand")?.value ?? "ssh";
+  // An empty value drops every helper that was named before it, for the same address.
+  const dropped = new Set(["credential.helper", ...helpers.filter(isOwn).map(({ key }) => key)]);
+  const kept = helpers.filter((setting) => !isOwn(setting));
+  return [
+    ["core.sshCommand", ssh],
+    ...[...dropped].map((key): ConfigEntry => [key, ""]),
+    ...kept.map(({ key, value }): ConfigEntry => [key, value]),
+  ];
 }
 
 /** An empty command is "no filter" to git; `required` would make that an error. */

@@ -47,7 +47,7 @@ async function askBranches(commonDir: string, wanted: string): Promise<IsThere> 
   const first = wanted.split("/")[0]!;
   const patterns = [`refs/heads/${first}`, `refs/heads/${first}-*`, `refs/heads/${first}-*/**`];
   const names = (
-    await git(["for-each-ref", "--format=%(refname:lstrip=2)", "--", ...patterns], { gitDir: commonDir })
+    await git("look", ["for-each-ref", "--format=%(refname:lstrip=2)", "--", ...patterns], { gitDir: commonDir })
   ).split("\n");
   return (name, where) => names.some((one) => one === name || (where === "or below" && one.startsWith(`${name}/`)));
 }

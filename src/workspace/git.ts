@@ -1,24 +1,36 @@
 /**
- * The only caller of the git binary. Every call starts with the repository's hooks, fsmonitor and `ext::` remotes off,
- * because even `git status` runs what a hostile repository's configuration names. Filters differ from command to
- * command: see filters.ts and docs/decisions/0004-git-trust.md.
+ * The only caller of the git binary. What git may run in a call is decided by the call's kind, in git-rules.ts; where the
+ * repository is comes from our own record (record.ts), never from a file that an agent can write.
  */
-import { spawn } from "node:child_process";
+import { spawn, type ChildProcessByStdio } from "node:child_process";
+import type { Readable, Writable } from "node:stream";
 import { isExhausted, startChild, whyNotStarted } from "../base/start-child.ts";
 import { withPersonalUmask } from "../base/umask.ts";
 import { HoldfastError } from "../protocol/error.ts";
-import { cleanEnvironment } from "./environment.ts";
+import { repositoryHooksOff } from "./config-hooks.ts";
+import { gitEnvironment, type ConfigEntry, type GitKind } from "./git-rules.ts";
+import type { Worktree } from "./record.ts";
 
-export type ConfigEntry = readonly [key: string, value: string];
-
-export interface GitCall {
-  /** Where git looks for its repository from. */
-  cwd?: string;
-  /** A git directory given outright: no discovery, no work tree needed. */
+/** Where git works. Without any of these it has no repository at all. */
+interface Where {
+  /** A repository's own directory: no files. */
   gitDir?: string;
+  /** The files of a work tree, where its directory of git is given outright and is the repository's own. */
+  workTree?: string;
+  /** A session's worktree, its files included. */
+  worktree?: Worktree;
+  /** A session's worktree without its files, which may be elsewhere at the moment. */
+  admin?: Worktree;
+  /** git looks for the repository itself: only where nobody but the person or we ourselves wrote `.git`. */
+  discover?: string;
+}
+
+export interface GitCall extends Where {
   config?: readonly ConfigEntry[];
   env?: Record<string, string>;
   input?: string | Buffer;
+  /** An open file that git reads instead: it never comes into our memory. */
+  inputFile?: number;
   deadlineMs?: number;
   maxBytes?: number;
   /** Beyond `maxBytes` git is ended and what it printed until then is the answer, instead of an error. */
@@ -35,6 +47,8 @@ export interface GitAnswer {
   cut?: true;
 }
 
+type Child = ChildProcessByStdio<Writable | null, Readable, Readable>;
+
 /** Long for a command that touches no files; a healthy one takes 3 ms. */
 const quickDeadlineMs = 30_000;
 /** A checkout of a very large repository on a slow disk. */
@@ -43,31 +57,21 @@ export const checkoutDeadlineMs = 15 * 60_000;
 const maxOutputBytes = 256 * 1024 * 1024;
 const maxErrorBytes = 64 * 1024;
 
-/** Each of these would otherwise let a repository's own configuration start a program or wait for a person. */
-const untrusting: readonly ConfigEntry[] = [
-  ["core.hooksPath", "/dev/null"],
-  ["core.fsmonitor", "false"],
-  ["protocol.ext.allow", "never"],
-  ["core.alternateRefsCommand", ""],
-  ["log.showSignature", "false"],
-  ["commit.gpgSign", "false"],
-  ["submodule.recurse", "false"],
-  ["gc.auto", "0"],
-  ["maintenance.auto", "false"],
-  ["advice.detachedHead", "false"],
-];
-
 /** Runs git and returns what it said, whatever its exit code. Throws when it could not run or took too long. */
-export async function runGit(args: readonly string[], call: GitCall = {}): Promise<GitAnswer> {
-  const where = call.gitDir === undefined ? [] : [`--git-dir=${call.gitDir}`];
-  const argv = ["--no-pager", ...where, ...args];
-  const env = { ...gitEnvironment([...untrusting, ...(call.config ?? [])]), ...call.env };
-  const options = { env, ...(call.cwd === undefined ? {} : { cwd: call.cwd }) };
+export async function runGit(kind: GitKind, args: readonly string[], call: GitCall = {}): Promise<GitAnswer> {
+  const where = locate(call);
+  const argv = ["--no-pager", ...where.args, ...args];
+  const off = kind === "store" ? await repositoryHooksOff(call, runGit) : [];
+  const env = { ...gitEnvironment(kind, [...(call.config ?? []), ...off]), ...where.env, ...call.env };
+  const options = { env, cwd: where.cwd };
   // A group of its own, so that the deadline ends git's children too.
   const begin = () =>
-    withPersonalUmask(() => spawn("git", argv, { ...options, detached: true, stdio: ["pipe", "pipe", "pipe"] }));
+    withPersonalUmask(
+      () =>
+        spawn("git", argv, { ...options, detached: true, stdio: [call.inputFile ?? "pipe", "pipe", "pipe"] }) as Child,
+    );
   const child = await startChild(begin).catch((error: unknown) => {
-    throw couldNotRun(error as NodeJS.ErrnoException, call.cwd);
+    throw couldNotRun(error as NodeJS.ErrnoException, where.cwd);
   });
   return await new Promise<GitAnswer>((resolve, reject) => {
     const out: Buffer[] = [];
@@ -102,11 +106,11 @@ export async function runGit(args: readonly string[], call: GitCall = {}): Promi
       if (errBytes <= maxErrorBytes) err.push(chunk);
     });
     // git may close its input before it has read everything; its exit code then says why.
-    child.stdin.on("error", () => undefined);
-    child.stdin.end(call.input ?? "");
+    child.stdin?.on("error", () => undefined);
+    child.stdin?.end(call.input ?? "");
     child.on("error", (error: NodeJS.ErrnoException) => {
       clearTimeout(timer);
-      reject(couldNotRun(error, call.cwd));
+      reject(couldNotRun(error, where.cwd));
     });
     child.on("close", (code, signal) => {
       clearTimeout(timer);
@@ -123,15 +127,15 @@ export async function runGit(args: readonly string[], call: GitCall = {}): Promi
 }
 
 /** Runs git where only success is expected; its output, or an error that carries what git said. */
-export async function git(args: readonly string[], call: GitCall = {}): Promise<string> {
-  const answer = await runGit(args, call);
+export async function git(kind: GitKind, args: readonly string[], call: GitCall = {}): Promise<string> {
+  const answer = await runGit(kind, args, call);
   if (answer.code === 0) return answer.stdout;
   throw gitFailed(args, answer.stderr);
 }
 
 /** As `git`, but null when git says no: for questions whose negative answer is an exit code. */
-export async function askGit(args: readonly string[], call: GitCall = {}): Promise<string | null> {
-  const answer = await runGit(args, call);
+export async function askGit(kind: GitKind, args: readonly string[], call: GitCall = {}): Promise<string | null> {
+  const answer = await runGit(kind, args, call);
   return answer.code === 0 ? answer.stdout.trim() : null;
 }
 
@@ -165,27 +169,34 @@ function couldNotRun(error: NodeJS.ErrnoException, cwd: string | undefined): Hol
   });
 }
 
-/** Through the environment rather than `-c`: a filter's name may hold `=`, and children of git inherit it. */
-function gitEnvironment(config: readonly ConfigEntry[]): Record<string, string> {
-  const env: Record<string, string> = {
-    ...cleanEnvironment(),
-    LC_ALL: "C",
-    GIT_TERMINAL_PROMPT: "0",
-    GIT_ASKPASS: "true",
-    GIT_PAGER: "cat",
-    GIT_EDITOR: "false",
-    GIT_SEQUENCE_EDITOR: "false",
-    // Reading must never write the index: an agent may be committing at this moment.
-    GIT_OPTIONAL_LOCKS: "0",
-    GIT_AUTHOR_NAME: "Holdfast",
-    GIT_AUTHOR_EMAIL: "holdfast@localhost",
-    GIT_COMMITTER_NAME: "Holdfast",
-    GIT_COMMITTER_EMAIL: "holdfast@localhost",
-    GIT_CONFIG_COUNT: String(config.length),
-  };
-  for (const [index, [key, value]] of config.entries()) {
-    env[`GIT_CONFIG_KEY_${index}`] = key;
-    env[`GIT_CONFIG_VALUE_${index}`] = value;
+interface Located {
+  args: string[];
+  cwd: string;
+  env: Record<string, string>;
+}
+
+/** Exists everywhere, and is nobody's repository. */
+const nowhere = "/";
+
+function locate({ gitDir, workTree, worktree, admin, discover }: Where): Located {
+  const of = worktree ?? admin;
+  if (of !== undefined) {
+    const files = worktree === undefined ? [] : [`--work-tree=${of.path}`];
+    const cwd = worktree === undefined ? nowhere : of.path;
+    return { args: [`--git-dir=${of.admin}`, ...files], cwd, env: { GIT_COMMON_DIR: of.commonDir, ...objectsOf(of) } };
   }
-  return env;
+  if (gitDir === undefined) return { args: [], cwd: discover ?? nowhere, env: {} };
+  const files = workTree === undefined ? [] : [`--work-tree=${workTree}`];
+  return { args: [`--git-dir=${gitDir}`, ...files], cwd: workTree ?? nowhere, env: {} };
+}
+
+/** What git also reads objects from, in the form that its list has them. */
+export function objectsOf({ objects }: Pick<Worktree, "objects">): Record<string, string> {
+  return objects === null ? {} : { GIT_ALTERNATE_OBJECT_DIRECTORIES: quoteInList(objects) };
+}
+
+/** The list is split at colons; a path in double quotes is read as git quotes one. */
+export function quoteInList(path: string): string {
+  if (!path.includes(":") && !path.startsWith('"')) return path;
+  return `"${path.replaceAll(/[\\"]/g, String.raw`\$&`)}"`;
 }

@@ -1,11 +1,14 @@
 /** What a worktree holds that nothing else does: changed files, and commits that no other ref reaches. Runs no filter. */
-import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { HoldfastError } from "../protocol/error.ts";
 import type { WorkspaceWork } from "../ports/workspace.ts";
+import type { Context } from "./context.ts";
 import { readFilters } from "./filters.ts";
-import { git, runGit, type ConfigEntry } from "./git.ts";
-import { gitDirOf, readHead } from "./head.ts";
+import { contradiction } from "./find-worktree.ts";
+import { git, runGit, type GitCall } from "./git.ts";
+import type { ConfigEntry } from "./git-rules.ts";
+import { readHead } from "./head.ts";
+import { lookInside, type View } from "./nested.ts";
+import type { Worktree } from "./record.ts";
 import { readSubmodules } from "./submodules.ts";
 
 /** Names are kept as latin1 strings, one character a byte: a file name need not be UTF-8. */
@@ -33,44 +36,74 @@ export interface Findings {
 const maxNamed = 100;
 const maxDepth = 8;
 
-export async function inspectWorktree(path: string, depth = 0): Promise<Findings> {
-  const gitDir = gitDirOf(path);
-  if (gitDir === null || !existsSync(gitDir)) throw new HoldfastError("not-found", `${path} is not a worktree.`);
-  const [{ filters, plain, status }, unpushed] = await Promise.all([readStatus(path), readUnpushed(path, gitDir)]);
+type Scratch = Pick<Context, "worktrees" | "findings">;
+
+export async function inspectWorktree(context: Scratch, worktree: Worktree): Promise<Findings> {
+  const [{ filters, plain, status }, unpushed] = await Promise.all([
+    readStatus(worktree),
+    readUnpushed(worktree, { worktree }),
+  ]);
   const { head, changes } = parseStatus(status);
-  const work = { uncommitted: changes.length, unpushed };
+  const work: WorkspaceWork = { uncommitted: changes.length, unpushed };
+  await addNested(context, { outer: worktree, path: worktree.path, depth: 0, prefix: "" }, work);
+  const note = contradiction(context, worktree);
+  if (note !== null) work.note = `${note} Holdfast goes by its own record of this worktree.`;
+  return { head, changes, work, filters, plain };
+}
+
+interface Nesting {
+  /** The session's worktree: nothing outside of it and of its directory of git is looked at. */
+  outer: Worktree;
+  path: string;
+  depth: number;
+  prefix: string;
+}
+
+async function addNested(
+  context: Scratch,
+  { outer, path, depth, prefix }: Nesting,
+  work: WorkspaceWork,
+): Promise<void> {
   for (const submodule of depth < maxDepth ? await readSubmodules(path) : []) {
     const inner = join(path, submodule.path);
-    if (!existsSync(join(inner, ".git"))) continue;
-    const found = await inspectWorktree(inner, depth + 1);
-    work.uncommitted += found.work.uncommitted;
-    work.unpushed.push(...found.work.unpushed.map((line) => `${submodule.path}: ${line}`));
+    const name = `${prefix}${submodule.path}: `;
+    const found = await lookInside(context, outer, inner, async (view) => await inspectView(view));
+    if (found === null) continue;
+    work.uncommitted += found.uncommitted;
+    work.unpushed.push(...found.unpushed.map((line) => `${name}${line}`));
+    await addNested(context, { outer, path: inner, depth: depth + 1, prefix: name }, work);
   }
-  return { head, changes, work, filters, plain };
+}
+
+async function inspectView(view: View): Promise<WorkspaceWork> {
+  const call: GitCall = { worktree: view, env: { GIT_OBJECT_DIRECTORY: view.objectDirectory } };
+  const [status, unpushed] = await Promise.all([askStatus(call), readUnpushed(view, call)]);
+  return { uncommitted: parseStatus(status).changes.length, unpushed };
 }
 
 /** A million files on a cold disk. */
 const statusDeadlineMs = 5 * 60_000;
 
-export async function readStatus(path: string): Promise<{ filters: ConfigEntry[]; plain: boolean; status: string }> {
-  const { none: filters, plain } = await readFilters({ cwd: path });
-  // A submodule's own configuration names filters too, so git is not sent into it; we go ourselves.
-  const shown = ["--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"];
-  const status = await git(["status", "--porcelain=v2", "-z", "--branch", "--no-ahead-behind", ...shown], {
-    cwd: path,
-    config: filters,
-    encoding: "latin1",
-    deadlineMs: statusDeadlineMs,
-  });
-  return { filters, plain, status };
+export async function readStatus(
+  worktree: Worktree,
+): Promise<{ filters: ConfigEntry[]; plain: boolean; status: string }> {
+  const { none: filters, plain } = await readFilters({ worktree });
+  return { filters, plain, status: await askStatus({ worktree, config: filters }) };
 }
 
-async function readUnpushed(path: string, gitDir: string): Promise<string[]> {
-  const head = readHead(gitDir);
+async function askStatus(call: GitCall): Promise<string> {
+  // A submodule's own configuration names filters too, so git is not sent into it; we go ourselves, without that.
+  const shown = ["--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"];
+  const args = ["status", "--porcelain=v2", "-z", "--branch", "--no-ahead-behind", ...shown];
+  return await git("look", args, { ...call, encoding: "latin1", deadlineMs: statusDeadlineMs });
+}
+
+async function readUnpushed({ admin }: Worktree, call: GitCall): Promise<string[]> {
+  const head = readHead(admin);
   const own = head?.is === "branch" ? [`--exclude=refs/heads/${head.branch}`] : [];
   const others = ["--not", ...own, "--exclude=refs/holdfast/*", "--exclude=refs/stash", "--glob=refs/*"];
   const args = ["rev-list", `--max-count=${maxNamed}`, "--abbrev-commit", "--format=%h %s", "HEAD", ...others];
-  const answer = await runGit(args, { cwd: path });
+  const answer = await runGit("look", args, call);
   // No HEAD yet: nothing can be unpushed.
   if (answer.code !== 0) return [];
   return answer.stdout

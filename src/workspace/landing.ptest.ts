@@ -76,7 +76,7 @@ test("[LAND-2] nothing of the repository is run, and what git cannot tell is no 
   await workspaces.landing({ path, ...none });
   await workspaces.isOwnCommit(path, base, base);
   expect(readdirSync(ran)).toEqual([".keep"]);
-  await expect(workspaces.landing({ path: join(dir, "nowhere"), ...none })).rejects.toThrow("git");
+  await expect(workspaces.landing({ path: join(dir, "nowhere"), ...none })).rejects.toThrow("is not a worktree");
   const bare = await workspaces.landing({ path, ...none, defaultBranch: "no-such-branch" });
   expect(bare).toMatchObject({ sameFiles: null, samePatch: null });
   expect(bare.behindNoHead.length).toBeGreaterThan(0);

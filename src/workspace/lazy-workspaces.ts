@@ -7,14 +7,26 @@ import type { Workspaces } from "../ports/workspace.ts";
 import { trashDays } from "./context.ts";
 import { exists } from "./exists.ts";
 import { liveBranch } from "./head.ts";
+import { readWorktree } from "./record.ts";
 import type { WorkspacesOptions } from "./workspaces.ts";
 
 export function openLazyWorkspaces(options: WorkspacesOptions): Workspaces {
   const open = loadOnce(async () => (await import("./workspaces.ts")).openWorkspaces(options));
+  /** Worktrees of an earlier build: each gets its record behind the first look at it. */
+  const asked = new Set<string>();
   return {
     trashDays,
     exists,
-    liveBranch,
+    liveBranch: (path) => {
+      if (!asked.has(path) && readWorktree(options.worktreesDirectory, path) === null) {
+        asked.add(path);
+        void open().then(
+          (all) => all.liveBranch(path),
+          () => undefined,
+        );
+      }
+      return liveBranch(options.worktreesDirectory, path);
+    },
     freeBranch: async (...given) => await (await open()).freeBranch(...given),
     preflight: async (...given) => await (await open()).preflight(...given),
     create: async (...given) => await (await open()).create(...given),

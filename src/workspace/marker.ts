@@ -1,8 +1,8 @@
 /** What we know about a worktree, kept in git's own directory for it: never inside the worktree, gone when it is. */
 import { join } from "node:path";
 import { existsSync, renameSync, writeFileSync } from "node:fs";
-import { readJson } from "../base/durable-file.ts";
 import type { WorkspaceReady } from "../ports/workspace.ts";
+import { readText } from "./read-regular.ts";
 
 export type Marker = { is: "spare"; commit: string } | { is: "ready"; session: string; workspace: WorkspaceReady };
 
@@ -16,9 +16,14 @@ export function writeMarker(admin: string, marker: Marker): void {
 }
 
 export function readMarker(admin: string): Marker | null {
-  const read = readJson(file(admin));
-  if (read.is !== "known") return null;
-  const value = read.value as Partial<Marker> | null;
+  const text = readText(file(admin));
+  if (text === null) return null;
+  let value: Partial<Marker> | null;
+  try {
+    value = JSON.parse(text) as Partial<Marker> | null;
+  } catch {
+    return null;
+  }
   return value?.is === "spare" || value?.is === "ready" ? (value as Marker) : null;
 }
 

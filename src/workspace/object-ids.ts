@@ -7,7 +7,7 @@ export async function nullId(call: GitCall, known: string | null = null): Promis
 }
 
 export async function idLength(call: GitCall): Promise<number> {
-  return (await askGit(["rev-parse", "--show-object-format"], call)) === "sha256" ? 64 : 40;
+  return (await askGit("look", ["rev-parse", "--show-object-format"], call)) === "sha256" ? 64 : 40;
 }
 
 export const isNullId = (id: string): boolean => /^0+$/.test(id);

@@ -6,6 +6,7 @@ import { listDiffering } from "./changes.ts";
 import { compare, diffArguments } from "./compare.ts";
 import type { Context } from "./context.ts";
 import { gitFailed, runGit } from "./git.ts";
+import type { Worktree } from "./record.ts";
 
 /** What a browser shows without stalling. */
 const maxPatchBytes = 8 * 1024 * 1024;
@@ -13,12 +14,12 @@ const maxFileBytes = 2 * 1024 * 1024;
 
 export async function readPatch(
   context: Pick<Context, "worktrees">,
-  path: string,
+  worktree: Worktree,
   against: Against,
   file: string | null,
 ): Promise<PatchJson> {
   if (file !== null) checkFile(file);
-  return await compare(context, path, against, async (comparison) => {
+  return await compare(context, worktree, against, async (comparison) => {
     let paths: string[] = [];
     if (file !== null) {
       const name = Buffer.from(file).toString("latin1");
@@ -29,7 +30,7 @@ export async function readPatch(
     }
     const args = [...diffArguments, "--patch", comparison.from, "--", ...paths];
     const maxBytes = file === null ? maxPatchBytes : maxFileBytes;
-    const answer = await runGit(["--literal-pathspecs", ...args], { ...comparison.call, maxBytes, cut: true });
+    const answer = await runGit("look", ["--literal-pathspecs", ...args], { ...comparison.call, maxBytes, cut: true });
     if (answer.code !== 0) throw gitFailed(args, answer.stderr);
     return limitPatch(answer.stdout, answer.cut === true, maxFileBytes);
   });

@@ -53,7 +53,7 @@ export async function preflightWorkspace(context: Pick<Context, "foresight">, pl
 
 async function checkGit(): Promise<void> {
   if (gitIsNewEnough) return;
-  const version = await git(["version"]);
+  const version = await git("look", ["version"]);
   const [major = 0, minor = 0] = (/(\d+)\.(\d+)/.exec(version) ?? []).slice(1).map(Number);
   if (major < oldestGit[0] || (major === oldestGit[0] && minor < oldestGit[1])) {
     throw new HoldfastError("preflight-failed", `${version.trim()} is too old.`, {

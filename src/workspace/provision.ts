@@ -8,14 +8,16 @@ import { withPersonalUmask } from "../base/umask.ts";
 import { HoldfastError } from "../protocol/error.ts";
 import type { WorkspacePlan } from "../ports/workspace.ts";
 import { excludePatterns, literalPattern } from "./exclude.ts";
-import { git, runGit, type ConfigEntry } from "./git.ts";
+import { git, runGit } from "./git.ts";
+import type { ConfigEntry } from "./git-rules.ts";
+import type { Worktree } from "./record.ts";
 import { isInside } from "./repository.ts";
 
 export const includeFile = ".worktreeinclude";
 
 export interface Provision {
   root: string;
-  path: string;
+  worktree: Worktree;
   symlinks: readonly string[];
   copy: readonly string[];
   /** Where a copy is made before it is renamed into place: the worktree's file system, outside of it. */
@@ -58,14 +60,14 @@ function isPlainRelative(name: string): boolean {
 /** Says whether the worktree now has what it had not before. */
 function place(from: Provision, name: string, put: (source: string, target: string) => void): boolean {
   const source = join(from.root, name);
-  const target = join(from.path, name);
+  const target = join(from.worktree.path, name);
   if (lstatSync(target, { throwIfNoEntry: false }) !== undefined) return true;
   if (!existsSync(source)) {
     from.note(`${name} is not in ${from.root}: left out.`);
     return false;
   }
   // A tracked symbolic link among the parents could lead out of the worktree.
-  if (!isInside(from.path, dirname(target))) {
+  if (!isInside(from.worktree.path, dirname(target))) {
     from.note(`${name} would lie outside the worktree: left out.`);
     return false;
   }
@@ -92,23 +94,23 @@ function copyWhole(from: Provision, source: string, target: string): void {
 
 /** Files that match `.worktreeinclude` and that git ignores: a tracked or an unknown file is never copied by it. */
 async function readIncluded(from: Provision): Promise<string[]> {
-  const call = { cwd: from.root, config: from.filters };
+  const call = { gitDir: from.worktree.commonDir, workTree: from.root, config: from.filters };
   const listed = await git(
+    "look",
     ["ls-files", "-z", "--others", "--ignored", `--exclude-from=${join(from.root, includeFile)}`],
     call,
   );
   const names = listed.split("\0").filter((name) => name !== "" && !name.endsWith("/"));
   if (names.length === 0) return [];
-  const ignored = await runGit(["check-ignore", "-z", "--stdin"], { ...call, input: `${names.join("\0")}\0` });
+  const ignored = await runGit("look", ["check-ignore", "-z", "--stdin"], { ...call, input: `${names.join("\0")}\0` });
   return ignored.stdout.split("\0").filter((name) => name !== "");
 }
 
 /** A pattern such as `node_modules/` does not match a link of that name, which would then show as untracked. */
 async function keepOutOfStatus(from: Provision, names: readonly string[]): Promise<void> {
-  const status = await git(["status", "--porcelain", "-z", "--untracked-files=all", "--ignore-submodules=all"], {
-    cwd: from.path,
-    config: from.filters,
-  });
+  const { worktree, filters: config } = from;
+  const args = ["status", "--porcelain", "-z", "--untracked-files=all", "--ignore-submodules=all"];
+  const status = await git("look", args, { worktree, config });
   const untracked = new Set(
     status
       .split("\0")
@@ -116,5 +118,5 @@ async function keepOutOfStatus(from: Provision, names: readonly string[]): Promi
       .map((entry) => entry.slice(3)),
   );
   const shown = names.filter((name) => [...untracked].some((path) => path === name || path.startsWith(`${name}/`)));
-  if (shown.length > 0) excludePatterns(from.path, shown.map(literalPattern));
+  if (shown.length > 0) excludePatterns(worktree.commonDir, shown.map(literalPattern));
 }

@@ -5,9 +5,11 @@
 import { existsSync, lstatSync, mkdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { WorkspaceReady } from "../ports/workspace.ts";
+import type { Context } from "./context.ts";
 import { askGit, git, runGit } from "./git.ts";
 import { gitDirOf, readHead } from "./head.ts";
 import { readMarker, writeMarker } from "./marker.ts";
+import { readWorktree, writeWorktree } from "./record.ts";
 import { finishPointer } from "./register.ts";
 import { finishRegistration, forgetMissing, writeFor } from "./registration.ts";
 import { findRepository, holderOf, lookAt, readRegistrations, samePath, type Repository } from "./repository.ts";
@@ -31,24 +33,32 @@ export async function forgetDeleted({ session, repository: root, path }: Own): P
   const marker = readMarker(found.admin);
   if (marker !== null && (marker.is !== "ready" || marker.session !== session)) return;
   if (found.head?.is !== "branch") return;
-  const staged = await runGit(["diff-index", "--cached", "--quiet", "HEAD"], { gitDir: found.admin });
+  const staged = await runGit("look", ["diff-index", "--cached", "--quiet", "--no-ext-diff", "HEAD"], {
+    gitDir: found.admin,
+    env: { GIT_COMMON_DIR: repository.commonDir },
+  });
   if (staged.code === 0) await forgetMissing(repository, found.admin, path);
 }
 
 /** Whether the session's worktree is at its path again; what git no longer knows of it is written first. */
-export async function findPutBack(own: Own & WorkspaceReady): Promise<boolean> {
+export async function findPutBack(context: Context, own: Own & WorkspaceReady): Promise<boolean> {
   const { session, path } = own;
   const repository = findRepository(own.repository);
   if (repository === null || lstatSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) return false;
   finishPointer(repository.commonDir, path);
-  const admin = gitDirOf(path);
-  if (admin === null || !samePath(dirname(admin), join(repository.commonDir, "worktrees"))) return false;
+  const named = gitDirOf(path);
+  if (named === null || !samePath(dirname(named), join(repository.commonDir, "worktrees"))) return false;
+  const admin = join(repository.commonDir, "worktrees", basename(named));
+  const recorded = readWorktree(context.worktrees, path);
+  if (recorded !== null && !samePath(recorded.admin, admin)) return false;
   if (!existsSync(admin) && !(await registerAgain(repository, admin, own))) return false;
   const place = lookAt(repository, path);
   const marker = readMarker(admin);
   if (place.is !== "worktree" || (marker !== null && (marker.is !== "ready" || marker.session !== session)))
     return false;
   await finishRegistration(repository, admin, path);
+  const { commonDir } = repository;
+  writeWorktree(context.worktrees, { objects: null, ...recorded, path, admin, commonDir, session });
   return true;
 }
 
@@ -57,7 +67,7 @@ async function registerAgain(repository: Repository, admin: string, own: Own & W
   const { commonDir } = repository;
   const { path, branch, base, branchCreated } = own;
   if (!/^[A-Za-z0-9][A-Za-z0-9_-]*$/.test(basename(admin))) return false;
-  const tip = await askGit(["rev-parse", "--verify", "--quiet", `refs/heads/${branch}^{commit}`], {
+  const tip = await askGit("look", ["rev-parse", "--verify", "--quiet", `refs/heads/${branch}^{commit}`], {
     gitDir: commonDir,
   });
   if (tip === null) return false;
@@ -68,7 +78,8 @@ async function registerAgain(repository: Repository, admin: string, own: Own & W
   // Last: without it this is not a registration, and the next call writes all of it again.
   writeFor(join(admin, "gitdir"), `${join(realpathSync(path), ".git")}\n`);
   if (readHead(admin) === null) return false;
-  await git(["reset", "--quiet", "--mixed"], { cwd: path });
+  // Not `reset`, which goes on to compare the files, and runs filters for that.
+  await git("store", ["read-tree", "HEAD"], { admin: { path, admin, commonDir, session: own.session, objects: null } });
   writeMarker(admin, { is: "ready", session: own.session, workspace: { path, branch, base, branchCreated } });
   return true;
 }

@@ -3,7 +3,7 @@
  * and all that is known of the default branch is one commit. In any other case, or any doubt, null: then git is asked.
  */
 import { existsSync, readFileSync, readdirSync, statSync } from "node:fs";
-import { readLine } from "./head.ts";
+import { readLine } from "./read-regular.ts";
 
 /** Tens of thousands of packed refs; to read more costs as much as a process. */
 const maxPackedBytes = 2 * 1024 * 1024;

@@ -48,7 +48,8 @@ function writePointer(place: string, admin: string): void {
  */
 export function finishPointer(commonDir: string, path: string): void {
   const pointer = join(path, ".git");
-  const isEmpty = lstatSync(pointer, { throwIfNoEntry: false })?.size === 0;
+  const stat = lstatSync(pointer, { throwIfNoEntry: false });
+  const isEmpty = stat?.isFile() === true && stat.size === 0;
   if (!isEmpty && temporariesIn(path, ".git").length === 0) return;
   const registration = readRegistrations(commonDir).find((one) => samePath(one.path, path));
   if (registration === undefined) return;

@@ -1,13 +1,13 @@
 /** Finishes or takes away what a git that was cut off left half registered. */
 import { existsSync, realpathSync, unlinkSync } from "node:fs";
-import { isAbsolute, join } from "node:path";
+import { basename, isAbsolute, join } from "node:path";
 import { writeAtomically } from "../base/durable-file.ts";
 import { withPersonalUmask } from "../base/umask.ts";
 import { HoldfastError } from "../protocol/error.ts";
 import { git, gitFailed, runGit } from "./git.ts";
-import { readLine } from "./head.ts";
 import { isCheckedOut } from "./marker.ts";
 import { isNullId, nullId } from "./object-ids.ts";
+import { readLine } from "./read-regular.ts";
 import { clearLeftover, readRegistration, samePath, type Repository } from "./repository.ts";
 
 /** `worktree add` and `worktree move` that were cut off leave a lock, a wrong way back, or no HEAD yet. */
@@ -17,7 +17,7 @@ export async function finishRegistration(repository: Repository, admin: string, 
   if (!existsSync(join(admin, "HEAD"))) {
     writeFor(join(admin, "HEAD"), `${await nullId({ gitDir: repository.commonDir })}\n`);
   }
-  await reconnectMoved(repository.commonDir, admin, path);
+  reconnectMoved(admin, path);
   await unlockInitializing(repository, admin, path);
 }
 
@@ -27,21 +27,23 @@ export function writeFor(path: string, text: string): void {
 }
 
 /** Tells git where a worktree is now; nothing to do when it knows. */
-export async function reconnectMoved(commonDir: string, admin: string, path: string): Promise<void> {
+export function reconnectMoved(admin: string, path: string): void {
   const registration = readRegistration(admin);
-  if (registration !== null && samePath(registration.path, path)) return;
-  const [there, back] = [readLine(join(admin, "gitdir")), readLine(join(path, ".git"))];
-  // After a plain rename `git worktree repair` writes this one file. Relative ways are left to git itself.
-  if (there !== null && isAbsolute(there) && back !== null && samePath(back.replace("gitdir: ", ""), admin)) {
+  if (registration === null || !samePath(registration.path, path)) {
+    // What `git worktree repair` writes; that also follows whatever `.git` names, which may be somebody else's.
     writeFor(join(admin, "gitdir"), `${join(realpathSync(path), ".git")}\n`);
-  } else await git(["worktree", "repair", path], { gitDir: commonDir });
+  }
+  const named = readLine(join(path, ".git"))?.replace("gitdir: ", "") ?? null;
+  // A relative way does not survive a move. Any other pointer that is not ours stays, and is reported.
+  if (named === null || isAbsolute(named) || basename(named) !== basename(admin)) return;
+  writeFor(join(path, ".git"), `gitdir: ${admin}\n`);
 }
 
 /** A `worktree add` that was cut off leaves its own lock; one that still ends may take it away first. */
 async function unlockInitializing(repository: Repository, admin: string, path: string): Promise<void> {
   const isLocked = (): boolean => readRegistration(admin)?.locked === "initializing";
   if (!isLocked()) return;
-  const { code, stderr } = await runGit(["worktree", "unlock", path], { gitDir: repository.commonDir });
+  const { code, stderr } = await runGit("store", ["worktree", "unlock", path], { gitDir: repository.commonDir });
   if (code !== 0 && isLocked()) throw gitFailed(["worktree", "unlock"], stderr);
 }
 
@@ -54,7 +56,7 @@ export async function forgetMissing(repository: Repository, admin: string, path:
   }
   await unlockInitializing(repository, admin, path);
   clearLeftover(path);
-  await git(["worktree", "remove", path], { gitDir: repository.commonDir });
+  await git("store", ["worktree", "remove", path], { gitDir: repository.commonDir });
 }
 
 /** The lock of a git that was killed; the caller has seen that nobody works there. */

@@ -3,7 +3,8 @@ import { existsSync, readdirSync, realpathSync, rmdirSync, statSync, unlinkSync 
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { HoldfastError } from "../protocol/error.ts";
 import { askGit } from "./git.ts";
-import { gitDirOf, readHead, readLine, type Head } from "./head.ts";
+import { gitDirOf, readHead, type Head } from "./head.ts";
+import { readLine } from "./read-regular.ts";
 
 export interface Repository {
   /** The work tree that links and copies come from; null for a bare repository. */
@@ -39,7 +40,7 @@ export function findRepository(path: string): Repository | null {
 /** A directory somewhere below the top of a work tree: only git knows. */
 async function askRepository(path: string): Promise<Repository | null> {
   if (!existsSync(path)) return null;
-  const top = await askGit(["rev-parse", "--show-toplevel"], { cwd: path });
+  const top = await askGit("look", ["rev-parse", "--show-toplevel"], { discover: path });
   return top === null || top === "" ? null : findRepository(top);
 }
 
@@ -82,7 +83,8 @@ export function lookAt(repository: Repository, path: string): Place {
   const gitDir = gitDirOf(path);
   if (gitDir !== null) {
     const inside = dirname(gitDir) === join(repository.commonDir, "worktrees") || sameParent(gitDir, repository);
-    if (inside && existsSync(gitDir)) return { is: "worktree", admin: gitDir };
+    const admin = join(repository.commonDir, "worktrees", basename(gitDir));
+    if (inside && existsSync(admin)) return { is: "worktree", admin };
     if (!inside || !holdsOnly(path, ".git")) return { is: "taken", why: "it belongs to another repository" };
   } else if (existsSync(path) && !holdsOnly(path, null)) {
     return { is: "taken", why: "there are files that are no worktree of this repository" };
@@ -108,7 +110,7 @@ export async function holderOf(repository: Repository, branch: string, except: s
   }
   const { commonDir } = repository;
   if (!holds(commonDir, readHead(commonDir), branch)) return null;
-  const isBare = (await askGit(["rev-parse", "--is-bare-repository"], { gitDir: commonDir })) === "true";
+  const isBare = (await askGit("look", ["rev-parse", "--is-bare-repository"], { gitDir: commonDir })) === "true";
   if (isBare) return null;
   return basename(commonDir) === ".git" ? dirname(commonDir) : commonDir;
 }

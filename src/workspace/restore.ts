@@ -5,10 +5,13 @@ import { HoldfastError, messageOf } from "../protocol/error.ts";
 import { isAncestor } from "./base.ts";
 import type { Context } from "./context.ts";
 import { askGit, git } from "./git.ts";
-import { gitDirOf, liveBranch, readHead } from "./head.ts";
+import { worktreeInTrash } from "./find-worktree.ts";
+import { branchIn, gitDirOf, readHead } from "./head.ts";
 import { passed } from "./points.ts";
+import { writeWorktree, type Worktree } from "./record.ts";
 import { reconnectMoved } from "./registration.ts";
 import { holderOf, samePath } from "./repository.ts";
+import { snapshotBranch } from "./snapshot.ts";
 import { unlock, unpin } from "./trash.ts";
 import {
   checkId,
@@ -17,6 +20,7 @@ import {
   noEntry,
   readRecord,
   readRestored,
+  storeOf,
   treeOf,
   type TrashRecord,
 } from "./trash-records.ts";
@@ -34,27 +38,30 @@ export async function restoreFromTrash(context: Context, id: string): Promise<Re
   if (record === null) {
     const before = readRestored(context.trash, id);
     if (before === null || !existsSync(before.path)) throw noEntry(id);
-    return { path: before.path, branch: liveBranch(before.path), notes: [] };
+    const there = worktreeInTrash(before, before.path);
+    return { path: before.path, branch: there === null ? null : branchIn(there.admin), notes: [] };
   }
-  moveBack(context, record);
+  const worktree = worktreeInTrash(record, record.path);
+  if (worktree !== null) writeWorktree(context.worktrees, worktree);
+  moveBack(context, record, worktree);
   await passed("workspace.restore.moved");
-  const notes = await reconnect(record);
+  const notes = await reconnect(record, worktree);
   unlock(record);
   await passed("workspace.restore.unlocked");
   await unpin(record);
   await passed("workspace.restore.unpinned");
   hideRestored(context.trash, record.id);
-  return { path: record.path, branch: liveBranch(record.path), notes };
+  return { path: record.path, branch: worktree === null ? null : branchIn(worktree.admin), notes };
 }
 
-function moveBack(context: Context, record: TrashRecord): void {
-  const { path, id, admin } = record;
+function moveBack(context: Context, record: TrashRecord, worktree: Worktree | null): void {
+  const { path, id } = record;
   const occupied = existsSync(path) && readdirSync(path).length > 0;
   if (!hasTree(context.trash, id)) {
     // A former call got this far, or the move to the trash never happened.
-    if (occupied && (admin === null || samePath(gitDirOf(path) ?? "", admin))) return;
+    if (occupied && (worktree === null || samePath(gitDirOf(path) ?? "", worktree.admin))) return;
     throw new HoldfastError("not-found", `The files of trash entry ${id} are gone.`, {
-      hint: record.ref === null ? "Nothing else was kept." : `A snapshot is pinned in its repository: ${record.ref}`,
+      hint: whatElse(context, record),
     });
   }
   if (occupied) {
@@ -73,19 +80,27 @@ function moveBack(context: Context, record: TrashRecord): void {
   }
 }
 
-async function reconnect(record: TrashRecord): Promise<string[]> {
-  const { admin, commonDir, path } = record;
-  if (admin === null || commonDir === null) return [];
-  if (!existsSync(admin)) return ["git no longer knows this worktree; its files are all there."];
-  await reconnectMoved(commonDir, admin, path);
+function whatElse({ trash }: Context, { id, ref, snapshot }: TrashRecord): string {
+  if (existsSync(storeOf(trash, id))) {
+    return `Their snapshot is kept: git --git-dir=${storeOf(trash, id)} archive ${snapshotBranch} | tar x`;
+  }
+  if (ref === null) return "Nothing else was kept.";
+  return `${snapshot === null ? "Its commits are" : "A snapshot is"} pinned in its repository: ${ref}`;
+}
+
+async function reconnect(record: TrashRecord, worktree: Worktree | null): Promise<string[]> {
+  if (worktree === null) return [];
+  if (!existsSync(worktree.admin)) return ["git no longer knows this worktree; its files are all there."];
+  reconnectMoved(worktree.admin, worktree.path);
   await passed("workspace.restore.repaired");
-  const notes = await attach(record, admin, commonDir);
+  const notes = await attach(record, worktree);
   await passed("workspace.restore.attached");
   return notes;
 }
 
 /** HEAD goes back to its branch only where the files then still mean the same as before. */
-async function attach(record: TrashRecord, admin: string, commonDir: string): Promise<string[]> {
+async function attach(record: TrashRecord, worktree: Worktree): Promise<string[]> {
+  const { admin, commonDir } = worktree;
   const { branch, head, path } = record;
   if (branch === null) return [];
   const now = readHead(admin);
@@ -93,19 +108,21 @@ async function attach(record: TrashRecord, admin: string, commonDir: string): Pr
   const holder = await holderOf({ root: null, commonDir }, branch, path);
   if (holder !== null) return [`Branch ${branch} is now checked out in ${holder}: HEAD is detached.`];
   const ref = `refs/heads/${branch}`;
-  const tip = await askGit(["rev-parse", "--verify", "--quiet", `${ref}^{commit}`], { gitDir: commonDir });
+  const tip = await askGit("look", ["rev-parse", "--verify", "--quiet", `${ref}^{commit}`], { admin: worktree });
   const notes: string[] = [];
   if (head === null) {
     if (tip !== null) return [`Branch ${branch} was begun elsewhere meanwhile: the worktree is on no branch.`];
   } else if (tip !== head) {
     // Gone, or put back to an older commit: bringing it to where this worktree was loses nothing.
-    if (tip !== null && !(await isAncestor(commonDir, tip, head))) {
+    if (tip !== null && !(await isAncestor({ admin: worktree }, tip, head))) {
       return [`Branch ${branch} has moved on to ${tip.slice(0, 8)}: HEAD is detached at ${head.slice(0, 8)}.`];
     }
     const from = tip ?? "0".repeat(head.length);
-    await git(["update-ref", "--create-reflog", "-m", "holdfast: restored", ref, head, from], { gitDir: commonDir });
+    await git("store", ["update-ref", "--create-reflog", "-m", "holdfast: restored", ref, head, from], {
+      admin: worktree,
+    });
     notes.push(`Branch ${branch} was ${tip === null ? "gone" : "behind"}: it is at ${head.slice(0, 8)} again.`);
   }
-  await git(["symbolic-ref", "-m", "holdfast: restored", "HEAD", ref], { gitDir: admin });
+  await git("store", ["symbolic-ref", "-m", "holdfast: restored", "HEAD", ref], { admin: worktree });
   return notes;
 }

@@ -1,29 +1,25 @@
 /**
  * A commit of all files as they are (staged, unstaged, untracked; ignored ones left out), made with a temporary index:
  * the worktree's own index is not touched, and the bytes are stored raw, past every filter. Its first parent is HEAD; a
- * second one holds what was staged.
+ * second one holds what was staged. It goes into a repository of ours that borrows the other objects: in the person's own,
+ * `git push --mirror` would publish files that were never committed.
  */
-import {
-  copyFileSync,
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readlinkSync,
-  rmSync,
-  writeFileSync,
-  type Stats,
-} from "node:fs";
+import { lstatSync, mkdirSync, readlinkSync, rmSync, writeFileSync, type Stats } from "node:fs";
 import { join } from "node:path";
-import { git, runGit } from "./git.ts";
+import { git, quoteInList, runGit, type GitCall } from "./git.ts";
 import type { Change, Findings } from "./inspect.ts";
 import { nullId } from "./object-ids.ts";
+import { copyRegular } from "./read-regular.ts";
+import type { Worktree } from "./record.ts";
+import { isInside } from "./repository.ts";
 
 export interface SnapshotRequest {
-  path: string;
-  admin: string;
+  worktree: Worktree;
   found: Findings;
   /** A directory of our own for the temporary index. */
   scratch: string;
+  /** Where the repository with the snapshot is made. */
+  store: string;
   message: string;
 }
 
@@ -31,47 +27,82 @@ export interface SnapshotRequest {
 export const maxFileBytes = 256 * 1024 * 1024;
 const snapshotDeadlineMs = 10 * 60_000;
 
-/** HEAD itself when nothing differs from it; null when there is nothing at all. */
+/** The branch of the snapshot in its repository. */
+export const snapshotBranch = "snapshot";
+
+/** The snapshot, with its repository at `store`; null when nothing differs from HEAD. */
 export async function takeSnapshot(request: SnapshotRequest): Promise<string | null> {
-  const { found, scratch, admin } = request;
-  if (found.changes.length === 0) return found.head;
-  rmSync(scratch, { recursive: true, force: true });
+  const { found, scratch, worktree, store } = request;
+  if (found.changes.length === 0) return null;
+  for (const directory of [scratch, store]) rmSync(directory, { recursive: true, force: true });
   mkdirSync(scratch, { recursive: true, mode: 0o700 });
   try {
     const index = join(scratch, "index");
-    if (existsSync(join(admin, "index"))) copyFileSync(join(admin, "index"), index);
-    const call = { gitDir: admin, env: { GIT_INDEX_FILE: index }, deadlineMs: snapshotDeadlineMs };
+    copyRegular(join(worktree.admin, "index"), index);
+    const env = { GIT_INDEX_FILE: index, ...makeStore(store, worktree) };
+    const call: Call = { admin: worktree, env, deadlineMs: snapshotDeadlineMs };
     const head = found.head === null ? [] : ["-p", found.head];
     const staged = await commitStaged(found, call, head);
-    const lines = await storeFiles(request);
-    await git(["update-index", "-z", "--index-info"], { ...call, input: lines });
-    const tree = (await git(["write-tree"], call)).trim();
+    const lines = await storeFiles(request, call);
+    await git("store", ["update-index", "-z", "--index-info"], { ...call, input: lines });
+    const tree = (await git("store", ["write-tree"], call)).trim();
     const parents = [...head, ...(staged === null ? [] : ["-p", staged])];
-    return (await git(["commit-tree", "-m", request.message, ...parents, tree], call)).trim();
+    const commit = (await git("store", ["commit-tree", "-m", request.message, ...parents, tree], call)).trim();
+    finishStore(store, commit);
+    return commit;
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
 }
 
-type Call = { gitDir: string; env: Record<string, string>; deadlineMs: number };
+type Call = Required<Pick<GitCall, "admin" | "env" | "deadlineMs">>;
+
+/** As `git init --bare` would make it, without a template of the person's; what makes git write into it. */
+function makeStore(store: string, { commonDir, objects }: Worktree): Record<string, string> {
+  for (const name of ["objects/info", "objects/pack", "refs/heads"]) {
+    mkdirSync(join(store, name), { recursive: true, mode: 0o700 });
+  }
+  const borrowed = [join(commonDir, "objects"), ...(objects === null ? [] : [objects])];
+  writeFileSync(join(store, "objects/info/alternates"), borrowed.map((path) => `${path}\n`).join(""));
+  return {
+    GIT_OBJECT_DIRECTORY: join(store, "objects"),
+    GIT_ALTERNATE_OBJECT_DIRECTORIES: borrowed.map(quoteInList).join(":"),
+  };
+}
+
+function finishStore(store: string, commit: string): void {
+  const long = "\trepositoryformatversion = 1\n[extensions]\n\tobjectformat = sha256\n";
+  const format = commit.length === 64 ? long : "\trepositoryformatversion = 0\n";
+  writeFileSync(join(store, "config"), `[core]\n\tbare = true\n${format}`);
+  writeFileSync(join(store, "refs/heads", snapshotBranch), `${commit}\n`);
+  writeFileSync(join(store, "HEAD"), `ref: refs/heads/${snapshotBranch}\n`);
+}
 
 async function commitStaged(found: Findings, call: Call, head: string[]): Promise<string | null> {
   if (!found.changes.some((change) => change.staged && change.is === "tracked")) return null;
   // An index with conflicts cannot be written as a tree; the rename keeps it as it is.
-  const tree = await runGit(["write-tree"], call);
+  const tree = await runGit("store", ["write-tree"], call);
   if (tree.code !== 0) return null;
-  return (await git(["commit-tree", "-m", "holdfast: what was staged", ...head, tree.stdout.trim()], call)).trim();
+  return (
+    await git("store", ["commit-tree", "-m", "holdfast: what was staged", ...head, tree.stdout.trim()], call)
+  ).trim();
 }
 
 /** Writes the changed files as blobs; the lines that put them into the index, in git's own byte-exact form. */
-async function storeFiles({ path, found, scratch, admin }: SnapshotRequest): Promise<Buffer> {
+async function storeFiles({ worktree, found, scratch }: SnapshotRequest, call: Call): Promise<Buffer> {
+  const { path } = worktree;
   const lines: string[] = [];
-  const none = await nullId({ gitDir: admin }, found.head);
+  const none = await nullId({ admin: worktree }, found.head);
   const files: { mode: string; name: string; source: string }[] = [];
+  const leadsOut = new Map<string, boolean>();
   for (const change of found.changes) {
     if (!change.unstaged || change.submodule) continue;
+    const parent = change.path.slice(0, Math.max(change.path.lastIndexOf("/"), 0));
+    const place = join(path, Buffer.from(parent, "latin1").toString());
+    if (!leadsOut.has(parent)) leadsOut.set(parent, parent !== "" && !isInside(path, place));
     const file = Buffer.from(`${Buffer.from(path).toString("latin1")}/${change.path}`, "latin1");
-    const stat = lstatSync(file, { throwIfNoEntry: false });
+    // A directory that became a link elsewhere: what lies there is not of this worktree, to git neither.
+    const stat = leadsOut.get(parent) === true ? undefined : lstatSync(file, { throwIfNoEntry: false });
     const kind = storable(change, stat);
     if (kind === "gone") lines.push(`0 ${none}\t${change.path}\0`);
     if (kind === "left-out" || kind === "gone") continue;
@@ -87,7 +118,7 @@ async function storeFiles({ path, found, scratch, admin }: SnapshotRequest): Pro
   }
   const input = Buffer.from(files.map(({ source }) => `${quote(source)}\n`).join(""), "latin1");
   const args = ["hash-object", "-w", "--no-filters", "--stdin-paths"];
-  const ids = files.length === 0 ? "" : await git(args, { gitDir: admin, input, deadlineMs: snapshotDeadlineMs });
+  const ids = files.length === 0 ? "" : await git("store", args, { ...call, input });
   for (const [index, id] of ids.trimEnd().split("\n").entries()) {
     const file = files[index];
     if (file !== undefined) lines.push(`${file.mode} ${id}\t${file.name}\0`);

@@ -11,7 +11,7 @@ import { processesInside } from "./busy.ts";
 import type { Context } from "./context.ts";
 import { readFilters } from "./filters.ts";
 import { askGit, checkoutDeadlineMs, git } from "./git.ts";
-import { gitDirOf } from "./head.ts";
+import { registeredAt } from "./find-worktree.ts";
 import { isCheckedOut, readMarker, writeMarker } from "./marker.ts";
 import { passed } from "./points.ts";
 import { forgetMissing, reconnectMoved, releaseIndex } from "./registration.ts";
@@ -48,7 +48,7 @@ async function prepare(
   if (start.is !== "commit") return;
   const { commit } = start;
   // git refuses to move a worktree with submodules.
-  if ((await askGit(["cat-file", "-e", `${commit}:.gitmodules`], { gitDir: commonDir })) !== null) return;
+  if ((await askGit("look", ["cat-file", "-e", `${commit}:.gitmodules`], { gitDir: commonDir })) !== null) return;
   const place = lookAt(repository, spare);
   if (place.is === "taken") {
     context.log.warn("spare worktree left alone", { path: spare, why: place.why });
@@ -61,25 +61,26 @@ async function prepare(
     // Before the files change: a spare that a crash left between two commits must not look ready.
     rmSync(join(place.admin, "holdfast.json"), { force: true });
     const registration = readRegistration(place.admin);
-    if (registration?.locked === "initializing") await git(["worktree", "unlock", spare], { gitDir: commonDir });
+    if (registration?.locked === "initializing")
+      await git("store", ["worktree", "unlock", spare], { gitDir: commonDir });
   } else {
     if (place.is === "missing") await forgetMissing(repository, place.registration.admin, spare);
     clearLeftover(spare);
     mkdirSync(join(context.worktrees, ".spare"), { recursive: true, mode: 0o700 });
-    await git(["worktree", "add", "--quiet", "--no-checkout", "--detach", spare, commit], { gitDir: commonDir });
+    await git("store", ["worktree", "add", "--quiet", "--no-checkout", "--detach", spare, commit], {
+      gitDir: commonDir,
+    });
   }
   await passed("workspace.spare.added");
-  const admin = gitDirOf(spare);
+  const admin = registeredAt(repository, spare);
   if (admin === null) throw new Error(`git made no worktree at ${spare}`);
   releaseIndex(admin);
   const fresh = !isCheckedOut(admin);
   const filters = await readFilters({ gitDir: commonDir });
   const began = performance.now();
-  await git(["reset", "--hard", "--quiet", commit], {
-    cwd: spare,
-    config: filters.checkout,
-    deadlineMs: checkoutDeadlineMs,
-  });
+  const worktree = { path: spare, admin, commonDir, session: null, objects: null };
+  const call = { worktree, config: filters.checkout, deadlineMs: checkoutDeadlineMs };
+  await git("checkout", ["reset", "--hard", "--quiet", commit], call);
   if (fresh) rememberCost(context, repository, performance.now() - began);
   await passed("workspace.spare.checked-out");
   writeMarker(admin, { is: "spare", commit });
@@ -90,7 +91,7 @@ async function prepare(
 export async function claimSpare(context: Context, repository: Repository, path: string): Promise<boolean> {
   const spare = sparePath(context, repository);
   if (context.busySpares.has(spare)) return false;
-  const admin = gitDirOf(spare);
+  const admin = existsSync(spare) ? registeredAt(repository, spare) : null;
   if (admin === null || readMarker(admin)?.is !== "spare") return false;
   const registration = readRegistration(admin);
   if (registration === null || !samePath(registration.path, spare) || existsSync(path)) return false;
@@ -99,7 +100,7 @@ export async function claimSpare(context: Context, repository: Repository, path:
   try {
     renameSync(spare, path);
     // Without this, and after a crash before it, the next `create` finds the worktree and tells git itself.
-    await reconnectMoved(repository.commonDir, admin, path);
+    reconnectMoved(admin, path);
     return true;
   } catch (error) {
     context.log.warn("spare worktree could not be claimed", { path: spare, error: String(error) });

@@ -2,11 +2,12 @@
  * Fills submodules from the clones that the repository already has on disk, without the network. What has no local clone
  * is named and left for the person. `--checkout` keeps a configured `update = !command` from running.
  */
-import { existsSync, realpathSync } from "node:fs";
+import { existsSync, lstatSync, realpathSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
-import { askGit, checkoutDeadlineMs, git, runGit } from "./git.ts";
+import { askGit, checkoutDeadlineMs, git, runGit, type GitCall } from "./git.ts";
 import { readFilters } from "./filters.ts";
 import { isInside } from "./repository.ts";
+import { quoteShellWord } from "../protocol/shell-quote.ts";
 
 export interface Submodule {
   name: string;
@@ -15,8 +16,10 @@ export interface Submodule {
 
 export async function readSubmodules(worktree: string): Promise<Submodule[]> {
   const file = join(worktree, ".gitmodules");
-  if (!existsSync(file)) return [];
-  const answer = await runGit(["config", "-z", "--file", file, "--get-regexp", "^submodule\\..*\\.path$"]);
+  // Anything but a file of ordinary size would keep git waiting.
+  const stat = lstatSync(file, { throwIfNoEntry: false });
+  if (stat?.isFile() !== true || stat.size > maxListBytes) return [];
+  const answer = await runGit("look", ["config", "-z", "--file", file, "--get-regexp", "^submodule\\..*\\.path$"]);
   return answer.stdout
     .split("\0")
     .map((entry) => /^submodule\.(.*)\.path\n(.*)$/s.exec(entry))
@@ -25,24 +28,42 @@ export async function readSubmodules(worktree: string): Promise<Submodule[]> {
     .filter(({ name, path }) => staysInside(name) && staysInside(path));
 }
 
-/** `modules` is the directory of the clones that the repository keeps for its submodules. */
-export async function fillSubmodules(
-  worktree: string,
-  modules: string,
-  note: (text: string) => void,
-  depth = 0,
-): Promise<void> {
+/** A thousand submodules take 100 KB. */
+const maxListBytes = 1024 * 1024;
+
+export interface Filling {
+  /** The work tree whose submodules are filled: nobody has worked in it yet. */
+  path: string;
+  where: Pick<GitCall, "worktree" | "discover">;
+  /** The directory of the clones that the repository keeps for its submodules. */
+  modules: string;
+  /** A partial clone would fetch from whatever its configuration names, now that a protocol is allowed. */
+  partial: boolean;
+  note: (text: string) => void;
+}
+
+export async function fillSubmodules(filling: Filling, depth = 0): Promise<void> {
+  const { path: worktree, where, modules, partial, note } = filling;
   for (const { name, path } of await readSubmodules(worktree)) {
     const clone = join(modules, name);
-    const url = await askGit(["config", "--get", `submodule.${name}.url`], { cwd: worktree });
+    const url = await askGit("look", ["config", "--get", `submodule.${name}.url`], where);
+    if (partial) {
+      note(`Submodule ${path} is not filled in a partial clone. To get it: ${command(path)}`);
+      continue;
+    }
     if (!existsSync(join(clone, "HEAD")) || url === null) {
-      note(`Submodule ${path} has no local clone. To get it: git submodule update --init -- ${path}`);
+      note(`Submodule ${path} has no local clone. To get it: ${command(path)}`);
       continue;
     }
     const target = join(worktree, path);
-    if (!existsSync(join(target, ".git")) && !(await fill(worktree, { name, path }, clone, url, note))) continue;
+    if (!existsSync(join(target, ".git"))) {
+      if (!(await fill(where, { name, path }, clone, note))) continue;
+      // It was cloned from a directory on this disk.
+      if (isInside(worktree, target)) await git("store", ["config", "remote.origin.url", url], { discover: target });
+    }
     if (depth < maxDepth && isInside(worktree, target)) {
-      await fillSubmodules(target, join(clone, "modules"), (text) => note(`${path}: ${text}`), depth + 1);
+      const inner = { path: target, where: { discover: target }, modules: join(clone, "modules"), partial };
+      await fillSubmodules({ ...inner, note: (text) => note(`${path}: ${text}`) }, depth + 1);
     }
   }
 }
@@ -51,29 +72,30 @@ export async function fillSubmodules(
 const maxDepth = 8;
 
 async function fill(
-  worktree: string,
+  where: Pick<GitCall, "worktree" | "discover">,
   { name, path }: Submodule,
   clone: string,
-  url: string,
   note: (text: string) => void,
 ): Promise<boolean> {
   const filters = await readFilters({ gitDir: clone });
-  const answer = await runGit(["submodule", "--quiet", "update", "--init", "--checkout", "--", path], {
-    cwd: worktree,
+  if (filters.partial) {
+    note(`Submodule ${path} is a partial clone. To get it: ${command(path)}`);
+    return false;
+  }
+  const answer = await runGit("fill", ["submodule", "--quiet", "update", "--init", "--checkout", "--", path], {
+    ...where,
     deadlineMs: checkoutDeadlineMs,
-    config: [
-      ...filters.checkout,
-      [`submodule.${name}.url`, realpathSync(clone)],
-      // Cloning from a path is off in submodules since a hostile one could name any path; this one is ours.
-      ["protocol.file.allow", "always"],
-    ],
+    config: [...filters.checkout, [`submodule.${name}.url`, realpathSync(clone)]],
   });
   if (answer.code !== 0) {
     note(`Submodule ${path} could not be filled from its local clone: ${answer.stderr.trim().split("\n").at(-1)}`);
     return false;
   }
-  await git(["config", "remote.origin.url", url], { cwd: join(worktree, path) });
   return true;
+}
+
+function command(path: string): string {
+  return `git submodule update --init -- ${quoteShellWord(path)}`;
 }
 
 function staysInside(name: string): boolean {

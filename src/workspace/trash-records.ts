@@ -18,12 +18,16 @@ export interface TrashRecord extends TrashEntry {
   admin: string | null;
   commonDir: string | null;
   head: string | null;
+  /** The commit that holds the files: in the entry's own repository, or in the person's for an entry of an earlier build. */
   snapshot: string | null;
+  /** See `Worktree`. */
+  objects?: string | null;
   /** The person's own lock, put back by restore. */
   lockedBefore: string | null;
 }
 
 const idPattern = /^[a-z0-9][a-z0-9-]{0,120}$/;
+const storeName = "files.git";
 const restoredPrefix = ".restored-";
 const emptyingPrefix = ".emptying-";
 
@@ -32,6 +36,10 @@ export function newTrashId(session: string, now: number): TrashId {
 }
 
 export const treeOf = (trash: string, id: string): string => join(trash, id, "tree");
+/** The repository that holds the snapshot of the files. */
+export const storeOf = (trash: string, id: string): string => join(trash, id, storeName);
+/** What an entry's directory may hold. */
+export const entryNames = ["entry.json", "tree", storeName];
 export const hasTree = (trash: string, id: string): boolean => existsSync(treeOf(trash, id));
 
 /** Ids come from a person; one that is not ours must never become a path. */
@@ -75,6 +83,7 @@ export function findRecord(trash: string, session: string, path: string): TrashR
 
 /** Takes a record without a tree out of the list; a repeated `restore` still finds where it went. */
 export function hideRestored(trash: string, id: string): void {
+  rmSync(storeOf(trash, id), { recursive: true, force: true });
   renameSync(join(trash, id), join(trash, restoredPrefix + id));
 }
 
@@ -101,6 +110,7 @@ export function dropRecord(trash: string, id: string): void {
   const record = join(trash, id, "entry.json");
   dropTemporaries(record);
   rmSync(record, { force: true });
+  rmSync(storeOf(trash, id), { recursive: true, force: true });
   rmdirSync(join(trash, id));
 }
 

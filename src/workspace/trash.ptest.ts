@@ -1,11 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { asTrashId } from "../protocol/ids.ts";
 import { emptyPoints, restorePoints, trashPoints } from "./points.ts";
 import { commit, dieAt, gitState, makeWorld, makeZoo, manifest, put, sh, type World } from "./test-support.ts";
+import { storeOf } from "./trash-records.ts";
 
 let world: World;
 afterEach(() => world.remove());
@@ -54,7 +55,7 @@ describe("the zoo", () => {
     }
   });
 
-  test("[TRASH-2][WORK-2] the ref pins commits and a snapshot of the raw files, and the index is not touched", async () => {
+  test("[TRASH-2][WORK-2] a ref pins the commits, a repository of ours the raw files, and the index is not touched", async () => {
     world = makeWorld();
     const plan = await makeZoo(world, "zo-1");
     const { path } = plan;
@@ -64,23 +65,79 @@ describe("the zoo", () => {
     const entry = await world.workspaces.trash(plan);
     expect(entry).toMatchObject({ uncommitted: before.uncommitted, unpushed: before.unpushed });
 
-    const ref = entry!.ref!;
-    const show = (name: string): string => sh(world.repository, "show", `${ref}:${name}`);
-    expect(sh(world.repository, "rev-parse", `${ref}^1`).trim()).toBe(head);
-    expect(sh(world.repository, "show", `${ref}^2:staged.txt`)).toBe("staged\n");
+    expect(sh(world.repository, "rev-parse", entry!.ref!).trim()).toBe(head);
+    const ref = "snapshot";
+    const inStore = (...args: string[]): string =>
+      sh(world.dir, `--git-dir=${storeOf(world.trash, entry!.id)}`, ...args);
+    const show = (name: string): string => inStore("show", `${ref}:${name}`);
+    expect(inStore("rev-parse", `${ref}^1`).trim()).toBe(head);
+    expect(inStore("show", `${ref}^2:staged.txt`)).toBe("staged\n");
     expect(show("staged.txt")).toBe("and then changed again\n");
     expect(show("file.txt")).toBe("unstaged\n");
     expect(show("unix.crlf")).toBe("x\r\ny\r\n");
     expect(show("new\nline")).toBe("name\n");
     expect(show('"quoted')).toBe("q\n");
     expect(show("link")).toBe("file.txt");
-    const listed = sh(world.repository, "ls-tree", "-r", "-z", ref).split("\0");
+    const listed = inStore("ls-tree", "-r", "-z", ref).split("\0");
     const mode = (name: string): string | undefined => listed.find((line) => line.endsWith(`\t${name}`))?.slice(0, 6);
     expect(mode("mode.sh")).toBe("100755");
     expect(mode("dangling")).toBe("120000");
     expect(mode("deep/er/untracked")).toBe("100644");
     expect(mode("gone.txt")).toBeUndefined();
     expect(mode("x.ignored")).toBeUndefined();
+  });
+
+  test("[GIT-205] a mirror push publishes no file that was never committed; an entry of an earlier build comes back too", async () => {
+    world = makeWorld();
+    const plan = world.plan("ab-1");
+    await world.workspaces.create(plan, () => undefined);
+    put(plan.path, { ".env": "TOKEN=canary\n" });
+    const entry = await world.workspaces.trash(plan);
+    const mirror = join(world.dir, "mirror");
+    sh(world.dir, "init", "--quiet", "--bare", mirror);
+    sh(world.repository, "push", "--quiet", "--mirror", mirror);
+    const blob = sh(world.dir, `--git-dir=${storeOf(world.trash, entry!.id)}`, "rev-parse", "snapshot:.env").trim();
+    for (const repository of [mirror, world.repository]) {
+      expect(() => sh(repository, "cat-file", "-e", blob)).toThrow("Command failed");
+    }
+
+    // As earlier builds left it: the snapshot in the person's repository, pinned by the ref.
+    const record = join(world.trash, entry!.id, "entry.json");
+    const snapshot = sh(world.dir, `--git-dir=${storeOf(world.trash, entry!.id)}`, "rev-parse", "snapshot").trim();
+    sh(world.repository, "fetch", "--quiet", storeOf(world.trash, entry!.id), `snapshot:${entry!.ref!}`, "--force");
+    rmSync(storeOf(world.trash, entry!.id), { recursive: true });
+    expect(JSON.parse(readFileSync(record, "utf8"))).toMatchObject({ snapshot, head: expect.any(String) });
+    await world.workspaces.restore(entry!.id);
+    expect(readFileSync(join(plan.path, ".env"), "utf8")).toBe("TOKEN=canary\n");
+    expect(sh(world.repository, "for-each-ref", "refs/holdfast")).toBe("");
+  });
+
+  test("[GIT-206] a session's own objects are read by every call about its worktree, in the trash too", async () => {
+    world = makeWorld();
+    const objects = join(world.dir, 'private: "objects"');
+    const plan = world.plan("ab-1", { objects });
+    await world.workspaces.create(plan, () => undefined);
+    put(plan.path, { "own.txt": "own\n" });
+    mkdirSync(join(objects, "info"), { recursive: true });
+    const before = { ...process.env };
+    process.env["GIT_OBJECT_DIRECTORY"] = objects;
+    process.env["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = join(world.repository, ".git/objects");
+    const head = commit(plan.path, {}, "own work");
+    delete process.env["GIT_OBJECT_DIRECTORY"];
+    delete process.env["GIT_ALTERNATE_OBJECT_DIRECTORIES"];
+    expect(process.env).toEqual(before);
+    expect(() => sh(world.repository, "cat-file", "-e", head)).toThrow("Command failed");
+    const look = async (path: string): Promise<void> => {
+      const changes = await world.workspaces.changes(path, { base: "", defaultBranch: "main" });
+      expect(changes).toMatchObject({ head, files: [{ path: "own.txt", areas: ["committed"] }] });
+    };
+    await look(plan.path);
+    expect((await world.workspaces.inspect(plan.path)).unpushed).toEqual([expect.stringContaining("own work")]);
+    const entry = await world.workspaces.trash(plan);
+    expect(entry).not.toHaveProperty("note");
+    await look((await world.workspaces.trashedAt(entry!.id))!);
+    expect(await world.workspaces.restore(entry!.id)).toEqual({ path: plan.path, branch: "ab-1", notes: [] });
+    await look(plan.path);
   });
 
   test("[TRASH-9] the ref and the detached HEAD are as git writes them, and where the format is extended git writes them", async () => {

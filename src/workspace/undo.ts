@@ -9,6 +9,7 @@ import { readFilters } from "./filters.ts";
 import { askGit, checkoutDeadlineMs, runGit } from "./git.ts";
 import { readHead } from "./head.ts";
 import { isCheckedOut } from "./marker.ts";
+import { forgetWorktree, type Worktree } from "./record.ts";
 import { dropUnregistered, finishPointer } from "./register.ts";
 import { finishRegistration, forgetMissing, releaseIndex } from "./registration.ts";
 import { clearLeftover, findRepository, holderOf, lookAt, type Repository } from "./repository.ts";
@@ -24,9 +25,12 @@ export async function undoWorkspace(context: Context, plan: WorkspacePlan): Prom
   if (place.is === "free") clearLeftover(plan.path);
   if (place.is === "worktree") {
     await finishRegistration(repository, place.admin, plan.path);
-    const removed = (await isWithoutWork(repository, plan, place.admin)) && (await removeClean(repository, plan));
+    const { path, session, objects = null } = plan;
+    const worktree = { path, session, admin: place.admin, commonDir: repository.commonDir, objects };
+    const removed = (await isWithoutWork(repository, plan, worktree)) && (await removeClean(repository, plan));
     if (!removed) await moveToTrash(context, plan);
   }
+  forgetWorktree(context.worktrees, plan.path);
   await removeOwnBranch(repository, plan);
 }
 
@@ -35,26 +39,27 @@ async function removeClean(repository: Repository, plan: WorkspacePlan): Promise
   const { none } = await readFilters({ gitDir: repository.commonDir });
   const args = ["worktree", "remove", plan.path];
   return (
-    (await runGit(args, { gitDir: repository.commonDir, config: none, deadlineMs: checkoutDeadlineMs })).code === 0
+    (await runGit("store", args, { gitDir: repository.commonDir, config: none, deadlineMs: checkoutDeadlineMs }))
+      .code === 0
   );
 }
 
-async function isWithoutWork(repository: Repository, plan: WorkspacePlan, admin: string): Promise<boolean> {
+async function isWithoutWork(repository: Repository, plan: WorkspacePlan, worktree: Worktree): Promise<boolean> {
+  const { admin } = worktree;
   if (processesInside(plan.path).length > 0) return false;
   const head = readHead(admin);
   if (head === null || (head.is === "branch" && head.branch !== plan.branch)) return false;
   const filters = await readFilters({ gitDir: repository.commonDir });
-  const commit = await askGit(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], { gitDir: admin });
+  const commit = await askGit("look", ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], { admin: worktree });
   if (!isCheckedOut(admin) && commit !== null) {
     // A checkout that was cut off: finished first, so that its files can be told from anybody's work.
     releaseIndex(admin);
-    const finish = { cwd: plan.path, config: filters.checkout, deadlineMs: checkoutDeadlineMs };
-    if ((await runGit(["reset", "--hard", "--quiet"], finish)).code !== 0) return false;
+    const finish = { worktree, config: filters.checkout, deadlineMs: checkoutDeadlineMs };
+    if ((await runGit("checkout", ["reset", "--hard", "--quiet"], finish)).code !== 0) return false;
   }
-  const status = await runGit(
-    ["status", "--porcelain", "-z", "--untracked-files=all", "--ignored=matching", "--no-renames"],
-    { cwd: plan.path, config: filters.none },
-  );
+  const shown = ["--untracked-files=all", "--ignored=matching", "--no-renames", "--ignore-submodules=dirty"];
+  const args = ["status", "--porcelain", "-z", ...shown];
+  const status = await runGit("look", args, { worktree, config: filters.none });
   if (status.code !== 0) return false;
   const entries = status.stdout.split("\0").filter((entry) => entry !== "");
   return entries.every((entry) => entry.startsWith("!! ") && isOurs(repository, plan, entry.slice(3)));
@@ -76,5 +81,5 @@ async function removeOwnBranch(repository: Repository, plan: WorkspacePlan): Pro
   if (began === null) return;
   if ((await holderOf(repository, plan.branch, "")) !== null) return;
   // With the old value given, git deletes it only if it still is where it began.
-  await runGit(["update-ref", "-d", `refs/heads/${plan.branch}`, began], { gitDir: repository.commonDir });
+  await runGit("store", ["update-ref", "-d", `refs/heads/${plan.branch}`, began], { gitDir: repository.commonDir });
 }

@@ -12,10 +12,12 @@ import { excludePatterns } from "./exclude.ts";
 import { exists } from "./exists.ts";
 import { Foresight } from "./foresight.ts";
 import { findFreeBranch } from "./free-branch.ts";
+import { findWorktree, worktreeAt } from "./find-worktree.ts";
 import { liveBranch } from "./head.ts";
 import { inspectWorktree } from "./inspect.ts";
 import { preflightWorkspace } from "./preflight.ts";
 import { findPutBack } from "./put-back.ts";
+import type { Worktree } from "./record.ts";
 import { restoreFromTrash } from "./restore.ts";
 import { Serial } from "./serial.ts";
 import { prepareSpare } from "./spare.ts";
@@ -36,6 +38,8 @@ export interface WorkspacesOptions {
   /** On the file system of the worktrees: a worktree goes there by rename or not at all. */
   trashDirectory: string;
   now: () => number;
+  /** The repository of the session that has its worktree at this path: for one of an earlier build, which has no record. */
+  repositoryOf?: (path: string) => string | null;
   log?: Pick<Logger, "info" | "warn">;
 }
 
@@ -49,10 +53,15 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     log: options.log ?? silent,
     serial: new Serial(),
     busySpares: new Set(),
+    busyEntries: new Set(),
+    findings: new Map(),
     foresight: new Foresight(),
+    repositoryOf: options.repositoryOf ?? (() => null),
   };
+  rmSync(join(context.worktrees, ".scratch"), { recursive: true, force: true });
   dropScratch(context);
   const { serial } = context;
+  const at = (path: string): Worktree => worktreeAt(context, path);
   /** Trash entries are worked on under the path they belong to, like everything else at that path. */
   const pathOf = (id: string): string => readRecord(join(context.trash, id))?.path ?? id;
 
@@ -71,23 +80,27 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     isBeingMade: areCommandsLeft,
     endMaking: async (path) => await serial.run(path, async () => await endAllCommands(path)),
     undo: async (plan) => await serial.run(plan.path, async () => await undoWorkspace(context, plan)),
-    inspect: async (path) => (await inspectWorktree(path)).work,
-    landing: async (question) => await (await import("./landing.ts")).readLanding(question),
-    isOwnCommit: async (path, commit, base) => await (await import("./landing.ts")).isOwnCommit(path, commit, base),
+    inspect: async (path) => (await inspectWorktree(context, at(path))).work,
+    landing: async (question) => await (await import("./landing.ts")).readLanding(at(question.path), question),
+    isOwnCommit: async (path, commit, base) => await (await import("./landing.ts")).isOwnCommit(at(path), commit, base),
     trashDays,
     // Only the dashboard asks for these: they load with the first question.
-    changes: async (path, against) => await (await import("./changes.ts")).readChanges(context, path, against),
-    patch: async (path, against, file) => await (await import("./patch.ts")).readPatch(context, path, against, file),
-    files: async (path, query, limit) => await (await import("./files.ts")).findFiles(path, query, limit),
+    changes: async (path, against) => await (await import("./changes.ts")).readChanges(context, at(path), against),
+    patch: async (path, against, file) =>
+      await (await import("./patch.ts")).readPatch(context, at(path), against, file),
+    files: async (path, query, limit) => await (await import("./files.ts")).findFiles(at(path), query, limit),
     trashedAt: async (id) => (hasTree(context.trash, id) ? treeOf(context.trash, id) : null),
     exists,
-    liveBranch,
+    liveBranch: (path) => {
+      findWorktree(context, path);
+      return liveBranch(context.worktrees, path);
+    },
     trash: async (request) => await serial.run(request.path, async () => await moveToTrash(context, request)),
-    findPutBack: async (own) => await serial.run(own.path, async () => await findPutBack(own)),
+    findPutBack: async (own) => await serial.run(own.path, async () => await findPutBack(context, own)),
     restore: async (id) => await serial.run(pathOf(id), async () => await restoreFromTrash(context, id)),
     listTrash: async () => await listTrash(context),
     empty: async (id) => await serial.run(pathOf(id), async () => await emptyTrash(context, id)),
-    exclude: async (path, patterns) => excludePatterns(path, patterns),
+    exclude: async (path, patterns) => excludePatterns(at(path).commonDir, patterns),
     prepareSpare: async (repository, defaultBranch, always) =>
       await prepareSpare(context, repository, defaultBranch, always ?? false),
   };
@@ -95,6 +108,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
 
 async function listTrash(context: Context): ReturnType<Workspaces["listTrash"]> {
   dropUnwritten(context.trash);
+  dropScratch(context);
   forgetRestored(context.trash, context.now() - trashDays * 24 * 60 * 60_000);
   const kept = readRecords(context.trash).filter((record) => hasTree(context.trash, record.id));
   await Promise.all(
@@ -121,10 +135,10 @@ async function undoQuietly(context: Context, plan: Parameters<Workspaces["undo"]
 }
 
 /** Temporary files of a daemon that died in the middle; no other daemon uses this home. */
-function dropScratch({ worktrees, trash }: Context): void {
-  rmSync(join(worktrees, ".scratch"), { recursive: true, force: true });
+function dropScratch({ trash, busyEntries }: Context): void {
   if (!existsSync(trash)) return;
-  for (const name of readdirSync(trash).filter((entry) => entry.startsWith(".scratch-"))) {
-    rmSync(join(trash, name), { recursive: true, force: true });
+  for (const name of readdirSync(trash)) {
+    const id = /^\.scratch-(.*?)(?:\.git)?$/.exec(name)?.[1];
+    if (id !== undefined && !busyEntries.has(id)) rmSync(join(trash, name), { recursive: true, force: true });
   }
 }

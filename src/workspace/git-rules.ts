@@ -1,0 +1,119 @@
+/**
+ * What git may do in a call of ours, by the kind of the call: the one list. git starts programs for hooks, filters,
+ * transports, credentials, signatures, pagers and more, and most of them can be named by a repository's configuration.
+ * Whatever a kind does not list here is off. See docs/decisions/0015-git-runs-nothing.md.
+ */
+import { isAbsolute } from "node:path";
+import { cleanEnvironment } from "./environment.ts";
+
+export type ConfigEntry = readonly [key: string, value: string];
+
+/**
+ * - `look` reads files, objects and refs.
+ * - `store` writes objects, refs and registrations of worktrees, but no file of a worktree.
+ * - `checkout` writes a worktree's files; it alone runs filters, those that filters.ts lets through.
+ * - `fill` clones a submodule from a directory of the same repository.
+ * - `fetch` talks to the network, from a directory of ours without any configuration of the repository.
+ */
+export type GitKind = "look" | "store" | "checkout" | "fill" | "fetch";
+
+interface Rules {
+  /** For GIT_ALLOW_PROTOCOL: configuration cannot override it. */
+  protocols: string;
+  config: readonly ConfigEntry[];
+  env: Readonly<Record<string, string>>;
+}
+
+/** No transport can have this name, and no program could be called after it. */
+const noProtocol = "/";
+
+/** Each key would otherwise let a repository's own configuration start a program, or send git into another repository. */
+const closed: readonly ConfigEntry[] = [
+  ["core.hooksPath", "/dev/null"],
+  ["core.fsmonitor", "false"],
+  ["core.alternateRefsCommand", ""],
+  ["protocol.allow", "never"],
+  ["protocol.ext.allow", "never"],
+  ["log.showSignature", "false"],
+  ["commit.gpgSign", "false"],
+  ["tag.gpgSign", "false"],
+  ["gpg.program", "false"],
+  ["gpg.openpgp.program", "false"],
+  ["gpg.x509.program", "false"],
+  ["gpg.ssh.program", "false"],
+  ["gpg.ssh.defaultKeyCommand", "false"],
+  ["submodule.recurse", "false"],
+  ["fetch.recurseSubmodules", "false"],
+  ["status.submoduleSummary", "false"],
+  // git starts itself inside a nested repository, under that one's configuration, to see whether it has changes.
+  ["diff.ignoreSubmodules", "dirty"],
+  // A bare repository that lies in a worktree is never taken for the one that is meant.
+  ["safe.bareRepository", "explicit"],
+  ["init.templateDir", ""],
+  ["gc.auto", "0"],
+  ["maintenance.auto", "false"],
+  ["advice.detachedHead", "false"],
+];
+
+/** For a call that reaches no transport: even a hole in GIT_ALLOW_PROTOCOL would find no program. */
+const noTransport: readonly ConfigEntry[] = [
+  ["core.sshCommand", "false"],
+  ["credential.helper", ""],
+];
+
+const local: Rules = { protocols: noProtocol, config: noTransport, env: { GIT_SSH_COMMAND: "false" } };
+
+const rules: Record<GitKind, Rules> = {
+  look: local,
+  store: local,
+  // git-lfs downloads by itself, with the person's ssh and credentials: filters.ts sets those.
+  checkout: { protocols: noProtocol, config: [], env: {} },
+  fill: {
+    protocols: "file",
+    config: [...noTransport, ["protocol.file.allow", "always"]],
+    env: { GIT_SSH_COMMAND: "false" },
+  },
+  fetch: { protocols: "https:ssh:http:git:file", config: [], env: {} },
+};
+
+/** Through the environment rather than `-c`: a filter's name may hold `=`, and children of git inherit it. */
+export function gitEnvironment(kind: GitKind, more: readonly ConfigEntry[]): Record<string, string> {
+  const { protocols, config: own, env: extra } = rules[kind];
+  const config = [...closed, ...own, ...more];
+  const passed = cleanEnvironment();
+  const env: Record<string, string> = {
+    ...passed,
+    ...(passed["PATH"] === undefined ? {} : { PATH: absoluteOnly(passed["PATH"]) }),
+    LC_ALL: "C",
+    GIT_ALLOW_PROTOCOL: protocols,
+    GIT_PROTOCOL_FROM_USER: "0",
+    // A partial clone fetches a missing object in the middle of any command, by a transport that its configuration names.
+    GIT_NO_LAZY_FETCH: "1",
+    GIT_TERMINAL_PROMPT: "0",
+    GIT_ASKPASS: "true",
+    GIT_PAGER: "cat",
+    GIT_EDITOR: "false",
+    GIT_SEQUENCE_EDITOR: "false",
+    // Reading must never write the index: an agent may be committing at this moment.
+    GIT_OPTIONAL_LOCKS: "0",
+    GIT_AUTHOR_NAME: "Holdfast",
+    GIT_AUTHOR_EMAIL: "holdfast@localhost",
+    GIT_COMMITTER_NAME: "Holdfast",
+    GIT_COMMITTER_EMAIL: "holdfast@localhost",
+    ...extra,
+    GIT_CONFIG_COUNT: String(config.length),
+  };
+  for (const [index, [key, value]] of config.entries()) {
+    env[`GIT_CONFIG_KEY_${index}`] = key;
+    env[`GIT_CONFIG_VALUE_${index}`] = value;
+  }
+  return env;
+}
+
+/** git runs with a worktree as its directory: an entry such as `.` would make it start programs from there. */
+function absoluteOnly(path: string): string {
+  return path
+    .split(":")
+    .filter((entry) => isAbsolute(entry))
+    .join(":");
+}

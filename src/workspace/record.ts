@@ -1,0 +1,82 @@
+/**
+ * Our own record of each worktree: which directory of git belongs to it. Written when the worktree is made, kept beside
+ * the worktrees and never inside one. A session's agent can rewrite `.git` in its worktree, so nothing here or elsewhere
+ * finds a repository by reading that.
+ */
+import { mkdirSync, rmSync } from "node:fs";
+import { basename, dirname, isAbsolute, join } from "node:path";
+import { crypto } from "../base/crypto.ts";
+import { writeAtomically, writeDurable } from "../base/durable-file.ts";
+import { readText } from "./read-regular.ts";
+
+export interface Worktree {
+  /** Where its files are. */
+  path: string;
+  /** git's own directory for it: `<commonDir>/worktrees/<name>`. */
+  admin: string;
+  commonDir: string;
+  /** The session it was made for; null where that was not recorded. */
+  session: string | null;
+  /** A directory of objects that only this session writes to, read by every call about its worktree; null for none. */
+  objects: string | null;
+}
+
+interface Stored extends Worktree {
+  version: 1;
+}
+
+/** Records that were read or written by this process, which alone writes them. */
+const known = new Map<string, Worktree>();
+
+export function writeWorktree(worktrees: string, worktree: Worktree): void {
+  const { path, admin, commonDir, session, objects } = worktree;
+  const file = fileOf(worktrees, path);
+  const stored: Stored = { version: 1, path, admin, commonDir, session, objects };
+  const text = `${JSON.stringify(stored)}\n`;
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  // Without private objects a lost record is derived again from the repository's own list.
+  if (objects === null) writeAtomically(file, text);
+  else writeDurable(file, text);
+  known.set(file, { path, admin, commonDir, session, objects });
+}
+
+/** Null when there is no record, or one that this build does not understand. */
+export function readWorktree(worktrees: string, path: string): Worktree | null {
+  const file = fileOf(worktrees, path);
+  const remembered = known.get(file);
+  if (remembered !== undefined) return remembered;
+  const text = readText(file);
+  const worktree = text === null ? null : parse(text, path);
+  if (worktree !== null) known.set(file, worktree);
+  return worktree;
+}
+
+export function forgetWorktree(worktrees: string, path: string): void {
+  const file = fileOf(worktrees, path);
+  known.delete(file);
+  rmSync(file, { force: true });
+}
+
+/** Whether `admin` is where git keeps the worktrees of this repository. */
+export function isAdminOf(commonDir: string, admin: string): boolean {
+  const name = basename(admin);
+  return dirname(admin) === join(commonDir, "worktrees") && name !== "" && name !== "." && name !== "..";
+}
+
+function parse(text: string, path: string): Worktree | null {
+  let value: Partial<Stored> | null;
+  try {
+    value = JSON.parse(text) as Partial<Stored> | null;
+  } catch {
+    return null;
+  }
+  if (value?.version !== 1 || value.path !== path) return null;
+  const { admin, commonDir, session = null, objects = null } = value;
+  if (typeof admin !== "string" || typeof commonDir !== "string" || !isAbsolute(admin)) return null;
+  return isAdminOf(commonDir, admin) ? { path, admin, commonDir, session, objects } : null;
+}
+
+function fileOf(worktrees: string, path: string): string {
+  const digest = crypto().createHash("sha256").update(path).digest("hex").slice(0, 32);
+  return join(worktrees, ".records", `${digest}.json`);
+}

@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { Run } from "../base/run.ts";
+import { run, type Run } from "../base/run.ts";
 import type { TrackerSettings } from "../ports/tracker.ts";
 import { findToken } from "./token.ts";
 
@@ -48,17 +48,39 @@ test("[TRACK-9] usual variables come first, then gh, then the file", async () =>
   expect(await find({ ...github, type: "linear" }, { LINEAR_API_KEY: "l" })).toMatchObject({ value: "l" });
 });
 
-test("[TRACK-9] what belongs to the public service is not used for another host", async () => {
+test("[TRUST-8] S10: GH_ENTERPRISE_TOKEN goes only to hosts that the user's config binds; [TRACK-9] what belongs to the public service is not used for another host", async () => {
   writeFileSync(join(configDir, "github-token"), "ghp_public", { mode: 0o600 });
   const env = { GITHUB_TOKEN: "public", GITLAB_TOKEN: "public", LINEAR_API_KEY: "public" };
   expect(await find(enterprise, env)).toMatchObject({ found: false });
   const gitlab: TrackerSettings = { ...github, type: "gitlab", baseUrl: "https://gitlab.example.invalid" };
   expect(await find(gitlab, env)).toMatchObject({ found: false });
-  expect(await find(enterprise, { ...env, GH_ENTERPRISE_TOKEN: "own" })).toMatchObject({ value: "own" });
+  // A name that begins with "github." is what any stranger's remote may have.
+  const withOwn = { ...env, GH_ENTERPRISE_TOKEN: "own", GITHUB_ENTERPRISE_TOKEN: "own" };
+  expect(await find(enterprise, withOwn)).toMatchObject({ found: false });
+  expect(await find({ ...enterprise, isBound: true }, withOwn)).toMatchObject({ value: "own" });
   await find(enterprise, env, gh);
   expect(asked).toEqual([["gh", "auth", "token", "--hostname", "github.example.invalid"]]);
   writeFileSync(join(configDir, "github-token-github.example.invalid"), "ghp_own", { mode: 0o600 });
   expect(await find(enterprise, env)).toMatchObject({ value: "ghp_own" });
+});
+
+test("[TRUST-8] S10: gh answers from its own store alone, never with a token variable of this machine", async () => {
+  // As the real one: a variable counts for any host, the store only for its own.
+  const lines = [
+    "#!/bin/sh",
+    'if [ "$4" = github.com ]; then found="${GH_TOKEN:-$GITHUB_TOKEN}"',
+    'else found="${GH_ENTERPRISE_TOKEN:-$GITHUB_ENTERPRISE_TOKEN}"; fi',
+    'if [ -z "$found" ] && [ "$4" = "$STORED" ]; then found=gho_stored; fi',
+    '[ -n "$found" ] && echo "$found"',
+  ];
+  writeFileSync(join(configDir, "gh"), `${lines.join("\n")}\n`, { mode: 0o700 });
+  const real: Run = (argv, options) => run([join(configDir, argv[0]!), ...argv.slice(1)], options);
+  for (const variable of ["GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"]) {
+    const env = { PATH: "/usr/bin:/bin", [variable]: "mine" };
+    expect([variable, await find(enterprise, env, real)]).toMatchObject([variable, { found: false }]);
+    const loggedIn = { ...env, STORED: "github.example.invalid" };
+    expect(await find(enterprise, loggedIn, real)).toMatchObject({ value: "gho_stored", from: "`gh auth token`" });
+  }
 });
 
 test("[TRACK-9] a file that others can read is refused with the fix, and a token with a line break is none", async () => {

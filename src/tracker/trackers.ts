@@ -24,7 +24,8 @@ export function createTrackers(options: TrackersOptions): Trackers {
   let closed = false;
 
   const account = (settings: TrackerSettings): Promise<Account> => {
-    const name = JSON.stringify([settings.type, settings.baseUrl, settings.tokenEnv]);
+    const { type, baseUrl, tokenEnv, isBound, tokenRefused } = settings;
+    const name = JSON.stringify([type, baseUrl, tokenEnv, isBound, tokenRefused]);
     let found = accounts.get(name);
     if (found === undefined) {
       found = loadOnce(() => openAccount(settings, options));
@@ -35,8 +36,8 @@ export function createTrackers(options: TrackersOptions): Trackers {
 
   return {
     for(settings) {
-      const { type, repo, baseUrl, tokenEnv } = settings;
-      const name = JSON.stringify([type, repo, baseUrl, tokenEnv]);
+      const { type, repo, baseUrl, tokenEnv, isBound, tokenRefused } = settings;
+      const name = JSON.stringify([type, repo, baseUrl, tokenEnv, isBound, tokenRefused]);
       let found = trackers.get(name);
       if (found === undefined) {
         found = new LazyTracker({ type, repo, baseUrl, tokenEnv }, async () => {

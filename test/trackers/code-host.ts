@@ -36,7 +36,8 @@ export interface ModelThread {
   id: number;
   path: string | null;
   line: number | null;
-  comments: { id: number; author: string; body: string }[];
+  /** `writer: false`: by a stranger. */
+  comments: { id: number; author: string; body: string; writer?: boolean }[];
   resolved: boolean;
 }
 
@@ -178,7 +179,7 @@ export abstract class CodeHostLoopback extends Loopback {
 
   addThread(
     number: number,
-    options: { path?: string | null; line?: number | null; author?: string; body?: string } = {},
+    options: { path?: string | null; line?: number | null; author?: string; body?: string; writer?: boolean } = {},
   ): number {
     const one = this.pull(number);
     const id = this.#lastId++;
@@ -186,16 +187,23 @@ export abstract class CodeHostLoopback extends Loopback {
       id,
       path: options.path === undefined ? "src/app.ts" : options.path,
       line: options.line === undefined ? 7 : options.line,
-      comments: [{ id: this.#lastId++, author: options.author ?? "reviewer", body: options.body ?? "Why so?" }],
+      comments: [
+        {
+          id: this.#lastId++,
+          author: options.author ?? "reviewer",
+          body: options.body ?? "Why so?",
+          writer: options.writer ?? true,
+        },
+      ],
       resolved: false,
     });
     this.touch(one);
     return id;
   }
 
-  replyTo(number: number, thread: number, author: string, body: string): void {
+  replyTo(number: number, thread: number, author: string, body: string, writer = true): void {
     const one = this.pull(number);
-    one.threads.find((found) => found.id === thread)!.comments.push({ id: this.#lastId++, author, body });
+    one.threads.find((found) => found.id === thread)!.comments.push({ id: this.#lastId++, author, body, writer });
     this.touch(one);
   }
 

@@ -137,6 +137,7 @@ function pullRequest(host: GithubLoopback, one: ModelPullRequest): Typed {
               thread.comments.map((comment) => ({
                 __typename: "PullRequestReviewComment",
                 author: user(comment.author),
+                authorAssociation: comment.writer === false ? "CONTRIBUTOR" : "COLLABORATOR",
                 body: comment.body,
                 url: `${url}#discussion_r${comment.id}`,
               })),

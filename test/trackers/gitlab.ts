@@ -8,6 +8,8 @@ import { pageOf } from "./loopback.ts";
 import { CodeHostLoopback, isRefused, opinions, shaOf, type ModelCheck, type ModelPullRequest } from "./code-host.ts";
 
 const projectId = 278;
+/** Of whoever is not a member of the project. */
+const strangerId = 999;
 const notFound: Reply = { status: 404, body: { message: "404 Project Not Found" } };
 
 export class GitlabLoopback extends CodeHostLoopback {
@@ -68,6 +70,10 @@ export class GitlabLoopback extends CodeHostLoopback {
     const key = `${asked.method} ${rest.map((part, index) => (index === 1 ? "#" : part)).join("/")}`;
     const one = this.pullRequestsByNumber.get(Number(rest[1]));
     const missing: Reply = { status: 404, body: { message: "404 Not found" } };
+    if (asked.method === "GET" && rest[0] === "members" && rest[1] === "all") {
+      const id = Number(rest[2]);
+      return id === strangerId ? missing : { status: 200, body: { id, access_level: 30 } };
+    }
     switch (key) {
       case "GET ":
         return { status: 200, body: this.#describe(this.repo) };
@@ -309,7 +315,13 @@ function reviewers(one: ModelPullRequest): Record<string, unknown>[] {
 }
 
 function discussions(one: ModelPullRequest): Record<string, unknown>[] {
-  const system = { id: 1, body: "added 1 commit", author: { username: "author" }, system: true, resolvable: false };
+  const system = {
+    id: 1,
+    body: "added 1 commit",
+    author: { id: 3, username: "author" },
+    system: true,
+    resolvable: false,
+  };
   return [
     { id: "d0", individual_note: true, notes: [system] },
     ...one.threads.map((thread) => ({
@@ -319,7 +331,7 @@ function discussions(one: ModelPullRequest): Record<string, unknown>[] {
         id: comment.id,
         type: thread.path === null ? "DiscussionNote" : "DiffNote",
         body: comment.body,
-        author: { id: 3, username: comment.author },
+        author: { id: comment.writer === false ? strangerId : 3, username: comment.author },
         system: false,
         resolvable: true,
         resolved: thread.resolved,

@@ -65,9 +65,12 @@ const threadsQuery = `query($owner: String!, $name: String!, $number: Int!, $aft
   repository(owner: $owner, name: $name) { pullRequest(number: $number) {
     latestOpinionatedReviews(first: 30, writersOnly: true) { nodes { id state body url author { login } } }
     reviewThreads(first: 50, after: $after) { pageInfo { hasNextPage endCursor } nodes {
-      id isResolved path line originalLine comments(first: 20) { nodes { body url author { login } } } } }
+      id isResolved path line originalLine comments(first: 20) { nodes { body url authorAssociation author { login } } } } }
   } }
 }`;
+
+/** Who may write to the repository, or was given a part in it. */
+const writers = new Set(["OWNER", "MEMBER", "COLLABORATOR"]);
 
 const author = z.nullable(z.object({ login: z.string() }));
 const threadsAnswer = z.object({
@@ -85,7 +88,9 @@ const threadsAnswer = z.object({
         path: z.nullable(z.string()),
         line: z.nullable(z.int()),
         originalLine: z.nullable(z.int()),
-        comments: z.object({ nodes: z.array(z.object({ body: z.string(), url: webAddress, author })) }),
+        comments: z.object({
+          nodes: z.array(z.object({ body: z.string(), url: webAddress, authorAssociation: z.string(), author })),
+        }),
       }),
     ),
   }),
@@ -111,8 +116,10 @@ export async function threads(client: GithubClient, pullRequest: PullRequestFact
       }
     }
     for (const thread of told.reviewThreads.nodes) {
-      const comments = thread.comments.nodes.map((one) => ({ author: one.author?.login ?? "ghost", body: one.body }));
-      const url = thread.comments.nodes[0]?.url;
+      // Anybody may comment on a public pull request, and what is told here is sent to an agent.
+      const written = thread.comments.nodes.filter((one) => writers.has(one.authorAssociation));
+      const comments = written.map((one) => ({ author: one.author?.login ?? "ghost", body: one.body }));
+      const url = written[0]?.url;
       if (url === undefined) continue;
       found.push({
         id: thread.id,

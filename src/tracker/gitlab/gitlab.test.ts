@@ -13,7 +13,7 @@ afterEach(async () => {
   await world.close();
 });
 
-describe("[TRACK-1, TRACK-2, TRACK-3, TRACK-4, TRACK-5, TRACK-6, TRACK-7] GitLab is a code host", () => {
+describe("[TRACK-1, TRACK-2, TRACK-3, TRACK-4, TRACK-5, TRACK-6, TRACK-7, TRUST-11] GitLab is a code host", () => {
   test.each(hostContract)(
     "$title",
     async (one) => {

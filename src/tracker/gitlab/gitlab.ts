@@ -150,7 +150,7 @@ const discussions = z.array(
       z.object({
         id: count,
         body: z.string(),
-        author: z.nullish(z.object({ username: z.string() })),
+        author: z.nullish(z.object({ id: count, username: z.string() })),
         system: z.boolean(),
         resolvable: z.optional(z.boolean()),
         resolved: z.optional(z.boolean()),
@@ -166,13 +166,31 @@ const discussions = z.array(
   }),
 );
 
+const member = z.object({ access_level: z.int() });
+/** Reporter: the lowest role that somebody of the project gives to take part in its code. */
+const leastAccess = 20;
+
+/** Anybody may comment on a public merge request, and what is told of it is sent to an agent. */
+async function isMember(client: GitlabClient, repo: string, user: number): Promise<boolean> {
+  const answer = await client.get(repo, `/members/all/${user}`);
+  return answer !== null && shaped(member, answer, "GitLab").access_level >= leastAccess;
+}
+
 /** Remarks that cannot be resolved are talk, not review. */
 async function threads(client: GitlabClient, mergeRequest: PullRequestFacts): Promise<Asked<ReviewThread[]>> {
   const answer = await client.list(mergeRequest.repo, `/merge_requests/${mergeRequest.number}/discussions`, {});
   if (answer === null) return absent;
   const found: ReviewThread[] = [];
+  const members = new Map<number, Promise<boolean>>();
+  const mayTell = (user: number): Promise<boolean> => {
+    const known = members.get(user) ?? isMember(client, mergeRequest.repo, user);
+    members.set(user, known);
+    return known;
+  };
   for (const { id, notes } of shaped(discussions, answer.items, "GitLab")) {
-    const said = notes.filter((note) => !note.system && note.resolvable === true);
+    const review = notes.filter((note) => !note.system && note.resolvable === true);
+    const may = await Promise.all(review.map(async ({ author }) => author != null && (await mayTell(author.id))));
+    const said = review.filter((_, at) => may[at]);
     const first = said[0];
     if (first === undefined) continue;
     const path = first.position?.new_path ?? null;

@@ -2,15 +2,21 @@
  * Claude Code writes `<config>/sessions/<pid>.json` while its terminal interface runs: idle, busy or waiting, right in
  * every state. A killed one leaves its file behind, so the process's start time must agree.
  */
-import { readFileSync } from "node:fs";
+import { lstatSync, readdirSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { readStat } from "../base/pid.ts";
+import { findInner } from "../base/pid-namespace.ts";
 import type { AgentStatus } from "../ports/agents.ts";
 import type { Activity } from "../protocol/session.ts";
 
 const activities: Record<string, Activity> = { idle: "idle", busy: "working", waiting: "needs_input" };
 
-export function readClaudeStatus(process: { pid: number; startTime: string }): AgentStatus | null {
+export function readClaudeStatus(
+  process: { pid: number; startTime: string },
+  ownHome: string | null = null,
+): AgentStatus | null {
+  if (ownHome !== null) return readWithin(process, join(ownHome, ".claude/sessions"));
   const env = environmentOf(process.pid);
   const config = env.get("CLAUDE_CONFIG_DIR") ?? join(env.get("HOME") ?? homedir(), ".claude");
   try {
@@ -19,6 +25,25 @@ export function readClaudeStatus(process: { pid: number; startTime: string }): A
     // Not there yet, or not ours to read: hooks and screen say it.
     return null;
   }
+}
+
+/** A contained one names its file, and itself, by the pid that it has inside. */
+function readWithin(outer: { pid: number }, sessions: string): AgentStatus | null {
+  try {
+    for (const name of readdirSync(sessions)) {
+      const inner = Number(/^(\d+)\.json$/.exec(name)?.[1]);
+      const pid = Number.isInteger(inner) ? findInner(outer.pid, inner) : null;
+      const startTime = pid === null ? undefined : readStat(pid)?.startTime;
+      const path = join(sessions, name);
+      // The agent may put anything there: a pipe would hold us up for ever.
+      if (startTime === undefined || !lstatSync(path).isFile()) continue;
+      const status = parseClaudeStatus(readFileSync(path, "utf8"), { pid: inner, startTime });
+      if (status !== null) return status;
+    }
+  } catch {
+    // Not there yet.
+  }
+  return null;
 }
 
 /** Null where the file belongs to another process of that pid, or says nothing that is known. */

@@ -40,11 +40,13 @@ export const claude: AgentDefinition = {
   version: ["claude", "--version"],
   model: { terminal: ["--model", "{model}"], chat: { option: "model" } },
   env: {},
+  hosts: ["api.anthropic.com", "platform.claude.com", "claude.ai"],
   terminal: {
     start: ["claude", "--session-id", "{id}", ...settings],
-    startPrompt: ["{prompt}"],
+    // Typed once it is ready: every user of the machine can read arguments.
+    startPrompt: null,
     resume: ["claude", "--resume", "{id}", ...settings],
-    resumePrompt: ["{prompt}"],
+    resumePrompt: null,
     pin: "chosen",
     files: [hookScriptFile, { name: "claude-settings.json", text: `${JSON.stringify({ hooks }, null, 2)}\n` }],
     env: {

@@ -35,12 +35,14 @@ export const codex: AgentDefinition = {
   // Not every version of its chat adapter reads `-c`.
   model: { terminal: ["-m", "{model}"], chat: { option: "model" } },
   env: {},
+  hosts: ["api.openai.com", "chatgpt.com", "auth.openai.com"],
   terminal: {
     // Without --no-daemon its turns run in a shared background server that outlives the session.
     start: ["codex", "--no-daemon", ...hookOptions],
-    startPrompt: ["{prompt}"],
+    // Typed once it is ready: every user of the machine can read arguments.
+    startPrompt: null,
     resume: ["codex", "resume", "--no-daemon", ...hookOptions, "{id}"],
-    resumePrompt: ["{prompt}"],
+    resumePrompt: null,
     pin: "reported",
     files: [hookScriptFile],
     env: { [hooksVariable]: "{hooks}" },

@@ -37,12 +37,19 @@ export function gemini({ trustsOurSettings }: { trustsOurSettings: boolean }): A
     version: ["gemini", "--version"],
     model: { terminal: ["-m", "{model}"], chat: { args: ["-m", "{model}"] } },
     env: {},
+    hosts: [
+      "generativelanguage.googleapis.com",
+      "cloudcode-pa.googleapis.com",
+      "oauth2.googleapis.com",
+      "accounts.google.com",
+      "www.googleapis.com",
+    ],
     notes: trustsOurSettings ? [] : [retentionNote],
     terminal: {
       start: ["gemini", "--session-id", "{id}"],
-      startPrompt: ["-i", "{prompt}"],
+      // Typed once it is ready: every user of the machine can read arguments.
+      startPrompt: null,
       resume: ["gemini", "--resume", "{id}"],
-      // Typed once the conversation shows: given beside --resume it may go out before that is taken up, into an empty one.
       resumePrompt: null,
       pin: "chosen",
       files: trustsOurSettings

@@ -27,6 +27,8 @@ case $data in
   *) data=null ;;
 esac
 line=$directory/.line.$$
+# A contained agent may append to the file there and write nothing else.
+[ -w "$directory" ] || line=\${TMPDIR:-/tmp}/.holdfast-line.$$
 printf '{"event":"%s","at":%s000,"data":%s}\\n' "$1" "$(date +%s)" "$data" >"$line" &&
   # One read and one write: several hooks append at once, and only a single write stays whole.
   dd if="$line" bs=16777216 >>"$directory/${hookLinesName}"

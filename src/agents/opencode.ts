@@ -13,11 +13,20 @@ export const opencode: AgentDefinition = {
   version: ["opencode", "--version"],
   model: { terminal: ["-m", "{model}"], chat: { option: "model" } },
   env: {},
+  // Its own service and list of models, and the providers that most people use; others are listed by the user.
+  hosts: [
+    "opencode.ai",
+    "models.dev",
+    "api.anthropic.com",
+    "api.openai.com",
+    "generativelanguage.googleapis.com",
+    "openrouter.ai",
+  ],
   terminal: {
     start: ["opencode"],
-    startPrompt: ["--prompt", "{prompt}"],
+    // Typed once it is ready: every user of the machine can read arguments.
+    startPrompt: null,
     resume: ["opencode", "--session", "{id}"],
-    // It ignores --prompt beside --session.
     resumePrompt: null,
     pin: "reported",
     files: [{ name: "opencode-plugin.js", text: opencodePlugin }],

@@ -31,8 +31,12 @@ const said = (id: string, more: Partial<AgentConfiguration>): AgentConfiguration
 });
 const command = (...words: string[]) => ({ command: words, resume: null, args: [] });
 
-test("[AGENT-1] an agent of the user's own replaces a built-in one of that name", () => {
-  const opened = openAgents([said("claude", { terminal: command("mine", "--id", "{id}") })], facts);
+test("[AGENT-1, TRUST-6] an agent of the user's own replaces a built-in one of that name", () => {
+  const mine = { terminal: command("mine", "--id", "{id}") };
+  const opened = openAgents([said("claude", { from: "user", ...mine })], facts);
+  // A repository's file may not.
+  const [builtIn, same] = [openAgents([], facts), openAgents([said("claude", mine), said("shell", mine)], facts)];
+  expect(["claude", "shell"].map((id) => same.get(id))).toEqual(["claude", "shell"].map((id) => builtIn.get(id)));
   expect(opened.get("claude")).toMatchObject({
     label: "claude",
     chat: null,
@@ -57,12 +61,17 @@ test.each([
 
 test("[AGENT-200] an agent of a project's file belongs to that project alone; the user's belong to all", () => {
   const scoped = openProjectAgents(facts);
-  const mine = (word: string, from: AgentConfiguration["from"]) => said("mine", { from, terminal: command(word) });
-  scoped.define("one", [mine("user", "user"), mine("one", "project")]);
-  scoped.define("two", [mine("user", "user"), mine("two", "project")]);
-  scoped.define("three", [mine("user", "user")]);
+  const user = said("theirs", { from: "user", terminal: command("user") });
+  const mine = (word: string) => said("mine", { terminal: command(word) });
+  // The user's own is never replaced.
+  const stolen = said("theirs", { terminal: command("stolen") });
+  scoped.define("one", [user, mine("one"), stolen]);
+  scoped.define("two", [user, mine("two")]);
+  scoped.define("three", [user]);
   const start = (project: string) => scoped.of({ project, agent: "mine" })?.terminal?.start;
-  expect(["one", "two", "three", "unheard-of"].map(start)).toEqual([["one"], ["two"], ["user"], ["user"]]);
+  expect(["one", "two", "three", "unheard-of"].map(start)).toEqual([["one"], ["two"], undefined, undefined]);
+  const theirs = (project: string) => scoped.of({ project, agent: "theirs" })?.terminal?.start;
+  expect(["one", "two", "three", "unheard-of"].map(theirs)).toEqual(Array.from({ length: 4 }, () => ["user"]));
   // An entry that a file no longer has is gone; the other project's stays.
   scoped.define("one", []);
   expect(["one", "two"].map(start)).toEqual([undefined, ["two"]]);
@@ -125,10 +134,8 @@ test.each([
   const behind = [...one, ...two];
   expect(after.start).toEqual([...start, ...behind, ...before.start.slice(start.length)]);
   expect(after.resume).toEqual([...resume, ...behind, ...before.resume!.slice(resume.length)]);
-  // An option follows the values: one of ours, or the one that takes the prompt.
-  const started = [...after.start, ...after.startPrompt!];
-  const resumed = [...after.resume!, ...(after.resumePrompt ?? ["-"])];
-  for (const words of [started, resumed]) expect(words[words.indexOf("c") + 1]).toMatch(/^-/);
+  // Nothing but an option of ours may follow the values.
+  for (const words of [after.start, after.resume!]) expect(words[words.indexOf("c") + 1] ?? "-").toMatch(/^-/);
 });
 
 test("[AGENT-230] what extends a command of the user's comes at its end", () => {

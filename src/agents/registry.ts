@@ -1,6 +1,6 @@
 /**
  * Every agent that can be started: the built-in ones, those of the user's config.yaml, and for each project those of its
- * holdfast.yaml. Later ones replace or extend earlier ones of the same name.
+ * holdfast.yaml. The user's replace or extend built-in ones of the same name, a project's only extend.
  */
 import { existsSync } from "node:fs";
 import type { AgentConfiguration, AgentDefinition, Agents, TerminalAgent } from "../ports/agents.ts";
@@ -105,12 +105,18 @@ export function openAgents(said: readonly AgentConfiguration[], facts: AgentFact
   ];
   const byId = new Map(builtIn.map((agent) => [agent.id, withOwnOptions(withDemo(agent, facts))]));
   for (const [at, one] of said.entries()) {
+    // A repository's file is a stranger's: it may extend a built-in agent, and replaces none that others know by its name.
+    if (one.from === "project" && hasCommand(one) && byId.has(one.id)) continue;
     // Some agents refuse two models.
     const chosenLater = said.slice(at + 1).some(({ id, model }) => id === one.id && model !== null);
     const agent = configured(byId.get(one.id), chosenLater ? { ...one, model: null } : one);
     if (agent !== null) byId.set(one.id, agent);
   }
   return { get: (id) => byId.get(id) ?? null, list: () => [...byId.values()] };
+}
+
+function hasCommand({ terminal, chat }: AgentConfiguration): boolean {
+  return (terminal?.command ?? null) !== null || (chat?.command ?? null) !== null;
 }
 
 /** `{demo}` stands for several words, so it is replaced here and not with the placeholders of one launch. */

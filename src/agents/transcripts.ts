@@ -2,7 +2,17 @@
  * The prompts in an agent's own transcript, newest file first. Only its end is read, and only lines that were written
  * since the prompt was typed count: the same text may stand there from before.
  */
-import { closeSync, existsSync, fstatSync, openSync, readdirSync, readFileSync, readSync, statSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  statSync,
+} from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { bootId, startedAt } from "../base/pid.ts";
@@ -13,9 +23,9 @@ const tailBytes = 1024 * 1024;
 const slackMs = 1000;
 
 export function readClaudePrompts(of: TranscriptOf): string[] {
-  const config = variable(of, "CLAUDE_CONFIG_DIR") ?? join(home(of), ".claude");
-  const folder = join(config, "projects", of.workspace.replaceAll(/[^A-Za-z0-9]/g, "-"));
-  const files = of.agentSessionId === null ? [] : [join(folder, `${of.agentSessionId}.jsonl`)];
+  const config = folder(of, ".claude", "CLAUDE_CONFIG_DIR");
+  const project = join(config, "projects", of.workspace.replaceAll(/[^A-Za-z0-9]/g, "-"));
+  const files = of.agentSessionId === null ? [] : [join(project, `${of.agentSessionId}.jsonl`)];
   return files.flatMap((file) => linesOf(file, of.since)).flatMap(claudePrompt);
 }
 
@@ -26,7 +36,7 @@ export function claudePrompt(line: Line): string[] {
 
 /** Without hooks its id is not known: then the folder that its file names decides. */
 export function readCodexPrompts(of: TranscriptOf): string[] {
-  const sessions = join(variable(of, "CODEX_HOME") ?? join(home(of), ".codex"), "sessions");
+  const sessions = join(folder(of, ".codex", "CODEX_HOME"), "sessions");
   const files = of.agentSessionId === null ? codexFilesOf(sessions, of) : codexFileOf(sessions, of.agentSessionId);
   return files
     .filter((file) => isChanged(file, of.since))
@@ -92,7 +102,7 @@ export function codexPrompt(line: Line): string[] {
 export function readGeminiPrompts(of: TranscriptOf): string[] {
   const id = of.agentSessionId?.slice(0, 8);
   if (id === undefined) return [];
-  const files = changedFiles(join(home(of), ".gemini", "tmp"), of.since, /^session-.*\.jsonl$/, 3);
+  const files = changedFiles(join(folder(of, ".gemini"), "tmp"), of.since, /^session-.*\.jsonl$/, 3);
   return files
     .filter((file) => file.includes(id))
     .flatMap((file) => linesOf(file, of.since))
@@ -141,7 +151,8 @@ function parsed(text: string): Line[] {
 
 function tailOf(path: string): string {
   try {
-    const file = openSync(path, "r");
+    // Not to wait for a pipe that a contained agent left in its place.
+    const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       const { size } = fstatSync(file);
       const buffer = Buffer.alloc(Math.min(size, tailBytes));
@@ -156,7 +167,7 @@ function tailOf(path: string): string {
 
 function beginsWith(path: string, workspace: string): boolean {
   try {
-    const file = openSync(path, "r");
+    const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       const buffer = Buffer.alloc(4096);
       const begin = buffer.toString("utf8", 0, readSync(file, buffer, 0, buffer.length, 0));
@@ -195,8 +206,11 @@ function isChanged(path: string, since: number): boolean {
   return stat !== undefined && stat.mtimeMs >= since - slackMs;
 }
 
-function home(of: TranscriptOf): string {
-  return variable(of, "HOME") ?? homedir();
+/** Where the agent keeps its state: in a contained session's own folder, else where it was started to. */
+function folder(of: TranscriptOf, name: string, named?: string): string {
+  const { ownHome = null } = of;
+  if (ownHome !== null) return join(ownHome, name);
+  return (named === undefined ? undefined : variable(of, named)) ?? join(variable(of, "HOME") ?? homedir(), name);
 }
 
 /** As the agent was started; nothing where the system does not show it. */

@@ -52,7 +52,7 @@ export interface TerminalAgent {
    * What the agent's own status file says of this process, where it keeps one. Believed before hooks and screen: it is
    * right after an interrupt too, for which agents have no hook.
    */
-  readStatus?: (process: { pid: number; startTime: string }) => AgentStatus | null;
+  readStatus?: (process: { pid: number; startTime: string }, ownHome?: string | null) => AgentStatus | null;
 }
 
 export interface InputLine {
@@ -76,6 +76,8 @@ export interface TranscriptOf {
   /** Null where it is not known yet. */
   agentSessionId: string | null;
   since: number;
+  /** Of a contained session: its agent's home, as it is outside. */
+  ownHome?: string | null;
 }
 
 export interface AgentStatus {
@@ -145,6 +147,8 @@ export interface AgentDefinition {
   env: Record<string, string>;
   /** How a configured model is given to it: as arguments with `{model}`, or as a session option of that id. */
   model?: { terminal: string[]; chat: { args: string[] } | { option: string } };
+  /** Hosts of its models and of its sign-in: a contained session with an allow list reaches them without listing them. */
+  hosts?: string[];
   /** Whether one conversation can go on in the other kind: seen to work both ways. */
   handsOver?: boolean;
   /** The configuration file that defines or extends it last; left out for a built-in agent. */

@@ -21,7 +21,7 @@ export interface OutputBatch {
 }
 
 export type OutputBatchItem =
-  | { item: "message"; message: Record<string, unknown> }
+  | { item: "message"; message: Record<string, unknown>; bytes?: number }
   | { item: "damaged"; what: "oversized" | "unparsable" | "torn" | "shrunk"; bytes: number };
 
 export interface Ingested {

@@ -11,6 +11,7 @@ export interface Notification {
   id: string;
   title: string;
   text: string;
+  /** Empty, like the project, where it concerns none. */
   session: string;
   project: string;
   why: string;
@@ -34,6 +35,8 @@ export interface PushBrowser {
   createdAt: number;
   lastOkAt: number | null;
   failure: { why: string; at: number } | null;
+  /** The device that subscribed; null for a subscription of an earlier version. */
+  device: string | null;
 }
 
 export interface PushSubscriptionGiven {
@@ -41,6 +44,8 @@ export interface PushSubscriptionGiven {
   keys: { p256dh: string; auth: string };
   label: string;
   origin?: string | undefined;
+  /** Left out or null for what no device asked for. */
+  device?: string | null;
 }
 
 export interface Push {
@@ -52,7 +57,8 @@ export interface Push {
   /** Throws a HoldfastError that says what is wrong with it. */
   subscribe(given: PushSubscriptionGiven): PushBrowser;
   remove(id: string): boolean;
-  removeAll(): void;
+  /** Those of these devices, or all. */
+  removeOf(devices: readonly string[] | null): void;
   tell: Channel;
   /** Null when its push service took it, else why not. */
   test(id: string): Promise<string | null>;

@@ -18,6 +18,12 @@ export interface TrackerSettings {
   baseUrl: string | null;
   /** Name of the environment variable that holds the token; null for the adapter's usual places. */
   tokenEnv: string | null;
+  /** Whether the user's own config.yaml names the host; only then do the usual variables for other hosts belong to it. */
+  isBound?: boolean;
+  /** Why a variable that a repository's file names does not count. */
+  refused?: string | null;
+  /** Whether that variable is the token's: then there is none at all. */
+  tokenRefused?: boolean;
 }
 
 /** What is asked of a code host about one session: by branch, and by the numbers that are already known. */

@@ -2,6 +2,7 @@
 import type { Cgroups } from "../../base/cgroup.ts";
 import type { Agents } from "../../ports/agents.ts";
 import type { ChatStore } from "../../ports/chat.ts";
+import type { Containing } from "../../ports/contain.ts";
 import type { Logger } from "../../ports/commands.ts";
 import type { SessionId } from "../../protocol/ids.ts";
 import type { SessionState } from "../../protocol/session.ts";
@@ -35,6 +36,7 @@ export const defaultDeadlines: Deadlines = {
 export interface AcpContext {
   files: WorkerFiles;
   cgroups: Pick<Cgroups, "make">;
+  contain: Containing | null;
   store: ChatStore;
   inbox: Inbox;
   bounds: Bounds;

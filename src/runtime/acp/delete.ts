@@ -94,6 +94,8 @@ export async function deleteByCommand(
   const chat = context.agents.of(session)?.chat ?? null;
   const { agentSessionId: id } = session;
   if (chat?.deleteCommand === undefined || id === null) return "none";
+  // Its conversation is in the session's own folder, which goes with the session; the person's own has none of it.
+  if ((session.contain?.mode ?? "off") !== "off") return "none";
   const whole = { ...context.env, ...chat.env, ...env };
   const [command = "", ...args] = chat.deleteCommand.map((word) => word.replaceAll("{id}", () => id));
   const path = findProgram(command, whole["PATH"]);

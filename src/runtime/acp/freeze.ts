@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { readStat, signalIdentity, type Identity } from "../../base/pid.ts";
 import { findTree } from "../../base/process-tree.ts";
 import { launchMarker } from "../../protocol/worker-record.ts";
-import { recordedIdentities, type Worker } from "./worker.ts";
+import { firstsOf, recordedIdentities, type Worker } from "./worker.ts";
 import { readPids } from "./worker-files.ts";
 
 /** A process that writes is stopped when its write is done; on a slow disk that takes a moment. */
@@ -32,6 +32,7 @@ async function agentTree(worker: Worker): Promise<Identity[]> {
     roots: recordedIdentities(worker.record),
     marker: { name: launchMarker, values: [worker.launch] },
     cgroups: [worker.record.cgroup ?? []].flat(),
+    ...firstsOf([worker.record]),
   });
   return members
     .map(({ identity }) => identity)

@@ -4,6 +4,7 @@
  * crash the next daemon reads on from the committed byte, and nothing is lost or doubled.
  */
 import { closeSync, constants, openSync, readSync } from "node:fs";
+import { isDeeperThan } from "../../base/json-depth.ts";
 import { LineSplitter } from "../../base/lines.ts";
 import type { Ingest, Ingested, OutputBatchItem } from "../../ports/chat.ts";
 import type { Logger } from "../../ports/commands.ts";
@@ -13,6 +14,8 @@ import { exists, type Worker } from "./worker.ts";
 import { fileSize } from "./worker-files.ts";
 
 export const maxLineBytes = 32 * 1024 * 1024;
+/** Deeper values cannot be serialized again, and no agent has a reason to send one. */
+const maxDepth = 500;
 const chunkBytes = 256 * 1024;
 /**
  * One batch holds no more than this, so that neither memory nor a commit grows with what was written meanwhile, and
@@ -273,12 +276,12 @@ export function outOf(worker: Worker): string {
 
 function parse(text: string, bytes: number): OutputBatchItem {
   try {
-    const message: unknown = JSON.parse(text);
+    const message: unknown = isDeeperThan(text, maxDepth) ? null : JSON.parse(text);
     if (typeof message === "object" && message !== null && !Array.isArray(message)) {
-      return { item: "message", message: message as Record<string, unknown> };
+      return { item: "message", message: message as Record<string, unknown>, bytes };
     }
   } catch {
-    // Said below.
+    // Reported below.
   }
   return { item: "damaged", what: "unparsable", bytes };
 }

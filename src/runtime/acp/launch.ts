@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { cgroupMembers, joinFile } from "../../base/cgroup.ts";
 import { identify, type Identity } from "../../base/pid.ts";
+import { firstWithin } from "../../base/pid-namespace.ts";
 import { probeDisk } from "../../base/probe-disk.ts";
 import { findTree } from "../../base/process-tree.ts";
 import { startChild } from "../../base/start-child.ts";
@@ -15,7 +16,9 @@ import { reach } from "../../base/test-points.ts";
 import { withPersonalUmask } from "../../base/umask.ts";
 import type { ChatAgent } from "../../ports/agents.ts";
 import type { LaunchRequest, LaunchResult } from "../../ports/runtime.ts";
+import { HoldfastError } from "../../protocol/error.ts";
 import { launchMarker, type RecordedProcess, type WorkerRecord } from "../../protocol/worker-record.ts";
+import { containedLaunch } from "../contained.ts";
 import { commandOf, environmentOf, writeFiles } from "./agent-program.ts";
 import { isGone, writeRequest } from "./client.ts";
 import type { AcpContext } from "./context.ts";
@@ -39,7 +42,15 @@ export async function launch(context: AcpContext, request: LaunchRequest): Promi
   const chat = agent?.chat ?? null;
   if (agent === null || chat === null) return refusal(`The agent ${session.agent} has no chat mode.`);
   if (!existsSync(session.workspacePath)) return refusal(`Workspace missing: ${session.workspacePath}`);
-  const worker = await startedWorker(context, request, chat);
+  let worker: Worker;
+  try {
+    worker = await startedWorker(context, request, chat);
+  } catch (error) {
+    if (!(error instanceof NotContained)) throw error;
+    // What was prepared for it goes again.
+    await stop(context, session, { force: false, deadlineMs: giveUpMs });
+    return refusal(error.message);
+  }
   if (worker.record.agent === null) return giveUp(context, request, worker, notStarted(worker), false);
   const opened = await openConversation(context, worker, { session, how: request.how, chat });
   if (!opened.opened) return giveUp(context, request, worker, opened.reason, opened.conversationGone);
@@ -93,6 +104,7 @@ async function prepared(context: AcpContext, request: LaunchRequest, chat: ChatA
     build: context.buildOf(session),
     restarting: false,
     cgroup: place === null ? context.cgroups.make(session.id, launch) : null,
+    ...(session.contain?.mode === "worktree" ? { contained: { first: null } } : {}),
   };
   const record = place?.record ?? fresh;
   const directory = context.files.has(session.id, launch)
@@ -120,19 +132,32 @@ async function startKeeper(
 ): Promise<ChildProcess> {
   const { session, launch, env } = request;
   const keeper = [context.keeperPath, worker.directory, context.files.recordPath(session.id), launch, "--"];
-  const whole: NodeJS.ProcessEnv = {
-    ...context.env,
-    ...environmentOf(chat, worker.directory),
-    ...env,
-    [launchMarker]: launch,
-  };
+  const own = environmentOf(chat, worker.directory);
+  const plain: Record<string, string> = { ...defined(context.env), ...own, ...env, [launchMarker]: launch };
   writeFiles(chat, worker.directory);
+  // In a container the program is the image's, not the one that is found here.
+  const inside = session.contain?.mode === "devcontainer";
+  const argv = inside ? chat.command : commandOf(chat, plain["PATH"]);
+  const contained = await containedLaunch(context.contain, {
+    session,
+    launch,
+    argv,
+    command: argv,
+    env: plain,
+    given: Object.keys({ ...own, ...env }),
+    directory: worker.directory,
+    files: (chat.files ?? []).map(({ name }) => name),
+    hooks: false,
+  }).catch((error: unknown) => {
+    throw error instanceof HoldfastError ? new NotContained([error.message, error.hint].join(" ").trim()) : error;
+  });
+  const whole = contained?.env ?? plain;
   const cgroup = worker.record.cgroup ?? null;
   // The shell moves itself first, and becomes the keeper: what it cannot join it does without.
   const join = cgroup === null ? [] : ["-c", 'echo 0 >"$0"; exec sh "$@"', joinFile(cgroup)];
   const begin = () =>
     withPersonalUmask(() =>
-      spawn("sh", [...join, ...keeper, ...commandOf(chat, whole["PATH"])], {
+      spawn("sh", [...join, ...keeper, ...(contained?.argv ?? argv)], {
         cwd: session.workspacePath,
         env: whole,
         // No pipe to anybody: a pipe would break when we go.
@@ -152,8 +177,10 @@ async function identifyProcesses(context: AcpContext, worker: Worker, keeper: Ch
   for (;;) {
     const pids = readPids(worker.directory);
     const agent = ours(worker, pids.agent);
-    if (agent !== null) {
-      const news = { agent, keeper: ours(worker, pids.keeper), feeder: ours(worker, pids.feeder) };
+    // A contained one is whole once the first process of its namespace is there.
+    const contained = agent === null ? {} : containedNow(worker, agent.pid);
+    if (agent !== null && (contained.contained?.first !== null || performance.now() >= until)) {
+      const news = { agent, keeper: ours(worker, pids.keeper), feeder: ours(worker, pids.feeder), ...contained };
       const { cgroup = null } = worker.record;
       if (cgroup !== null && !cgroupMembers(cgroup).includes(agent.pid)) {
         context.log.warn("an agent could not join its cgroup", { session: worker.session, cgroup });
@@ -164,6 +191,22 @@ async function identifyProcesses(context: AcpContext, worker: Worker, keeper: Ch
     if (over || performance.now() >= until) return;
     await delay(pollMs);
   }
+}
+
+/** What is known by now of a contained launch. */
+export function containedNow(worker: Worker, pid: number): Pick<WorkerRecord, "contained"> {
+  if (worker.record.contained === undefined) return {};
+  const first = firstWithin(pid);
+  return { contained: { first: first === null ? null : { pid: first.pid, startTime: first.startTime } } };
+}
+
+/** It was to be contained and cannot be: it is not started. */
+class NotContained extends Error {}
+
+function defined(env: NodeJS.ProcessEnv): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
 }
 
 function hasEnded(child: ChildProcess): boolean {

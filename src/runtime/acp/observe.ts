@@ -22,11 +22,11 @@ import { isEnding } from "../ending.ts";
 import { awaitExit } from "./await-exit.ts";
 import { flush } from "./client.ts";
 import type { AcpContext } from "./context.ts";
-import { learn } from "./launch.ts";
+import { containedNow, learn } from "./launch.ts";
 import { catchUpWithSent } from "./adopt.ts";
 import { clearAway } from "./stop.ts";
 import { carriesMarker, findWorker } from "./workers.ts";
-import { exists, identityOf, type Worker } from "./worker.ts";
+import { exists, firstsOf, identityOf, type Worker } from "./worker.ts";
 import { readExit, readPids } from "./worker-files.ts";
 
 const deathLines = 20;
@@ -113,12 +113,14 @@ async function lookForAgent(context: AcpContext, worker: Worker): Promise<"found
   };
   const agent = named(pids.agent);
   if (agent !== null) {
-    await learn(context, worker, { agent, keeper: named(pids.keeper), feeder: named(pids.feeder) });
+    const found = { agent, keeper: named(pids.keeper), feeder: named(pids.feeder) };
+    await learn(context, worker, { ...found, ...containedNow(worker, agent.pid) });
     return "found";
   }
   if (worker.waiting > 0) return "starting";
   if (readExit(worker.directory) !== null) return "none";
-  const tree = await findTree({ roots: [], marker: { name: launchMarker, values: [worker.launch] } });
+  const marker = { name: launchMarker, values: [worker.launch] };
+  const tree = await findTree({ roots: [], marker, ...firstsOf([worker.record]) });
   return tree.length > 0 ? "starting" : "none";
 }
 

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Cgroups } from "../../base/cgroup.ts";
 import type { Agents } from "../../ports/agents.ts";
 import type { ChatRuntime, ChatStore, Ingest } from "../../ports/chat.ts";
+import type { Containing } from "../../ports/contain.ts";
 import type { Logger } from "../../ports/commands.ts";
 import type { SessionId } from "../../protocol/ids.ts";
 import type { SessionState } from "../../protocol/session.ts";
@@ -43,6 +44,8 @@ export interface AcpRuntimeOptions {
   log?: Logger;
   /** Where each launch gets a cgroup; none by default. */
   cgroups?: Pick<Cgroups, "make">;
+  /** What shuts contained sessions in; without it they cannot be launched. */
+  contain?: Containing;
   deadlines?: Partial<Deadlines>;
   limits?: Partial<Limits>;
   /** The program that reserves and gives back; a name is looked for on our PATH. */
@@ -96,6 +99,7 @@ export function openAcpRuntime(options: AcpRuntimeOptions): ChatRuntime {
     stillOurs: options.stillOurs,
     files: new WorkerFiles(options.workersDirectory),
     cgroups: options.cgroups ?? { make: () => null },
+    contain: options.contain ?? null,
     deadlines: { ...defaultDeadlines, ...options.deadlines },
     now: options.now ?? Date.now,
   };

@@ -11,13 +11,13 @@ import { reach } from "../../base/test-points.ts";
 import type { StopResult } from "../../ports/runtime.ts";
 import type { LaunchId } from "../../protocol/ids.ts";
 import type { SessionState } from "../../protocol/session.ts";
-import { launchMarker } from "../../protocol/worker-record.ts";
+import { launchMarker, type WorkerRecord } from "../../protocol/worker-record.ts";
 import { markEnding } from "../ending.ts";
 import type { AcpContext } from "./context.ts";
 import { ring } from "./outbox.ts";
 import { cancelTurn } from "./turns.ts";
 import { findWorker, placeOf } from "./workers.ts";
-import { hears, identityOf, newWorker, recordedIdentities, type Worker } from "./worker.ts";
+import { firstsOf, hears, identityOf, newWorker, recordedIdentities, type Worker } from "./worker.ts";
 import { readExit, readPids } from "./worker-files.ts";
 
 /** Real agents answer a cancel within 350 ms; one that hangs must not hold the stop up. */
@@ -55,9 +55,10 @@ export async function stop(
   const roots = [...(worker === null ? [] : recordedIdentities(worker.record)), ...recorded];
   const polite = options.force ? forcedPoliteMs : Math.min(politeMs, options.deadlineMs / 2);
   const forceMs = Math.max(until - performance.now() - polite, leastForceMs);
-  const cgroups = [...launches].flatMap((launch) => cgroupOf(context, launch, worker) ?? []);
+  const records = [...launches].flatMap((launch) => recordOf(context, launch, worker) ?? []);
+  const cgroups = records.flatMap(({ cgroup = null }) => cgroup ?? []);
   const left = await endTree(
-    { roots, marker: { name: launchMarker, values: [...launches] }, cgroups },
+    { roots, marker: { name: launchMarker, values: [...launches] }, cgroups, ...firstsOf(records) },
     { politeMs: polite, forceMs, helpers: helpersOf(worker) },
   );
   const remaining = left.map(({ identity, what }) => ({ pid: identity.pid, what }));
@@ -102,15 +103,14 @@ async function clearLaunch(
     await inbox.finish(worker);
   }
   if (worker !== null) inbox.unfollow(worker);
-  const cgroup = cgroupOf(context, launch, worker);
+  const cgroup = recordOf(context, launch, worker)?.cgroup ?? null;
   if (cgroup !== null) forgetCgroup(cgroup);
   files.remove(session.id, launch);
   await store.forgetLaunch(launch);
 }
 
-function cgroupOf(context: AcpContext, launch: LaunchId, known: Worker | null): string | null {
-  const record = known?.launch === launch ? known.record : placeOf(context, launch)?.record;
-  return record?.cgroup ?? null;
+function recordOf(context: AcpContext, launch: LaunchId, known: Worker | null): WorkerRecord | null {
+  return known?.launch === launch ? known.record : (placeOf(context, launch)?.record ?? null);
 }
 
 function leftover(context: AcpContext, session: SessionState, launch: LaunchId): Worker | null {

@@ -5,7 +5,6 @@ import type { Answered, CancelResult, Told } from "../../ports/chat.ts";
 import type { PromptToSend, SendResult } from "../../ports/runtime.ts";
 import type { ChatStep, LaunchPlace } from "../../ports/store.ts";
 import {
-  agentRequestOf,
   answerKey,
   notificationLine,
   pickKey,
@@ -15,6 +14,7 @@ import {
   type ChatPick,
 } from "../../protocol/acp.ts";
 import type { LaunchId, PromptId } from "../../protocol/ids.ts";
+import { agentIdOf } from "../../protocol/question.ts";
 import type { Actor, SessionState } from "../../protocol/session.ts";
 import { ask, canBeTold, flush, isGone } from "./client.ts";
 import { promptBlocks, promptCapabilities, reasonNotToTake } from "./content.ts";
@@ -98,7 +98,7 @@ export async function answerPermission(
   if (!canBeTold(context, worker)) return outcome;
   await context.store.chat(session, launch, (state, place) => {
     const open = state.permissions.find((one) => one.requestId === requestId);
-    const agentRequest = agentRequestOf(launch, requestId);
+    const agentRequest = open === undefined ? undefined : agentIdOf(launch, open);
     if (open === undefined || agentRequest === undefined || place === null || !isCurrent(state, launch)) {
       outcome = { answered: false, why: "not-open" };
       return null;
@@ -158,9 +158,9 @@ export async function cancelTurn(
 }
 
 function cancelStep(state: SessionState, { launch, inEnd }: LaunchPlace, by: Actor): ChatStep {
-  const answers = state.permissions.flatMap(({ requestId }) => {
-    const agentRequest = agentRequestOf(launch, requestId);
-    return agentRequest === undefined ? [] : [{ requestId, agentRequest }];
+  const answers = state.permissions.flatMap((open) => {
+    const agentRequest = agentIdOf(launch, open);
+    return agentRequest === undefined ? [] : [{ requestId: open.requestId, agentRequest }];
   });
   return {
     events: [

@@ -95,6 +95,18 @@ export function recordedIdentities(record: WorkerRecord): Identity[] {
   return [record.keeper, record.feeder, record.agent].flatMap((one) => (one === null ? [] : [identityOf(record, one)]));
 }
 
+/** For a tree of contained launches: their namespaces' first processes. Nothing where none of them is contained. */
+export function firstsOf(records: readonly WorkerRecord[]): { firsts?: Identity[] } {
+  const contained = records.filter((record) => record.contained !== undefined);
+  if (contained.length === 0) return {};
+  return {
+    firsts: contained.flatMap((record) => {
+      const first = record.contained?.first ?? null;
+      return first === null ? [] : [identityOf(record, first)];
+    }),
+  };
+}
+
 /** The cheapest question there is. The pid may be somebody else's by now: only a no can be relied on. */
 export function exists(pid: number): boolean {
   try {

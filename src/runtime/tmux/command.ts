@@ -31,14 +31,6 @@ export function fitsArgument(prompt: string): boolean {
   );
 }
 
-/**
- * One bare word without an option before it: `claude update` installs an update and `codex logout` signs out. Typed
- * instead where the agent's input line is known; new versions have new subcommands, so there is no list of them.
- */
-function mayBeSubcommand(agent: TerminalAgent, promptArgs: string[], { prompt }: Placeholders): boolean {
-  return agent.input !== undefined && promptArgs[0] === "{prompt}" && /^[A-Za-z][\w-]*$/.test(prompt.trim());
-}
-
 export interface AgentCommand {
   argv: string[];
   promptTaken: boolean;
@@ -48,7 +40,7 @@ export function agentCommand(agent: TerminalAgent, request: LaunchRequest, value
   const resuming = request.how === "resume" && agent.resume !== null;
   const base = resuming ? agent.resume! : agent.start;
   const promptArgs = resuming ? agent.resumePrompt : agent.startPrompt;
-  const isArgument = promptArgs !== null && fitsArgument(values.prompt) && !mayBeSubcommand(agent, promptArgs, values);
+  const isArgument = promptArgs !== null && fitsArgument(values.prompt);
   const promptTaken = request.prompt !== null && isArgument;
   const argv = [...base, ...(promptTaken ? promptArgs : [])].map((part) => fill(part, values));
   return { argv, promptTaken };

@@ -6,6 +6,9 @@ export const hintChannel = "holdfast-hint";
 /** Lines a pane keeps for scrolling back; some 10 MB at most for a busy agent. */
 const historyLines = 20_000;
 
+/** What panes are, as TERM says it. */
+export const defaultTerminal = "tmux-256color";
+
 export function tmuxConfig(socketName: string): string {
   return [
     `# Written by Holdfast for its own tmux server (socket ${socketName}). Changes are overwritten.`,
@@ -18,7 +21,7 @@ export function tmuxConfig(socketName: string): string {
     "set -g exit-unattached off",
     "set -g destroy-unattached off",
     "set -g detach-on-destroy on",
-    "set -g default-terminal tmux-256color",
+    `set -g default-terminal ${defaultTerminal}`,
     "set -ga terminal-features ',*:RGB'",
     "set -g escape-time 10",
     // Keys mean the same however quickly they come; a paste is bracketed.

@@ -16,9 +16,11 @@ export function treeTarget(
   const recorded = session.run.run === "up" && session.run.agent !== null ? [session.run.agent] : [];
   const current = session.run.run === "none" ? [] : [session.run.launch];
   const notes = files.notes(session.id);
+  const contained = notes.flatMap((note) => note.contained ?? []);
   return {
     roots: [...roots, ...recorded],
     marker: { name: launchMarker, values: [...new Set([...notes.map(({ launch }) => launch), ...current])] },
     cgroups: notes.flatMap(({ cgroup = null }) => (cgroup === null ? [] : [cgroup])),
+    ...(contained.length === 0 ? {} : { firsts: contained.flatMap(({ first }) => first ?? []) }),
   };
 }

@@ -6,6 +6,7 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve, sep } from "node:path";
 import { forgetCgroup } from "../../base/cgroup.ts";
+import type { Identity } from "../../base/pid.ts";
 import type { TerminalAgent } from "../../ports/agents.ts";
 import { asLaunchId, asSessionId } from "../../protocol/ids.ts";
 import type { LaunchId, SessionId } from "../../protocol/ids.ts";
@@ -23,6 +24,8 @@ export interface LaunchNote {
   cgroup?: string | null;
   /** Whether it took up a conversation. */
   resumed?: boolean;
+  /** Only in the note of a contained launch: the first process of its pid namespace, once it is known. */
+  contained?: { first: Identity | null };
 }
 
 export class LaunchFiles {
@@ -53,8 +56,9 @@ export class LaunchFiles {
     return readNote(this.directory(session, launch));
   }
 
-  write(session: SessionId, note: LaunchNote, run: RunFile, hooks: TerminalAgent["files"]): void {
-    const directory = this.directory(session, note.launch);
+  /** What the agent reads of a launch, before the rest is written: a contained one has these files mounted. */
+  writeHooks(session: SessionId, launch: LaunchId, hooks: TerminalAgent["files"]): void {
+    const directory = this.directory(session, launch);
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     this.#sessions = null;
     for (const file of hooks) {
@@ -64,8 +68,19 @@ export class LaunchFiles {
       writeFileSync(path, file.text, { mode: file.executable === true ? 0o700 : 0o600 });
       if (file.executable === true) chmodSync(path, 0o700);
     }
+  }
+
+  write(session: SessionId, note: LaunchNote, run: RunFile): void {
+    const directory = this.directory(session, note.launch);
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    this.#sessions = null;
     writeFileSync(join(directory, "launch.json"), JSON.stringify(note), { mode: 0o600 });
     writeFileSync(join(directory, "run"), runFileText(run), { mode: 0o600 });
+  }
+
+  /** In place: a contained launch has this very file mounted, so that nobody inside can write it. */
+  amend(session: SessionId, note: LaunchNote): void {
+    writeFileSync(join(this.directory(session, note.launch), "launch.json"), JSON.stringify(note), { mode: 0o600 });
   }
 
   /** Whether the starter has read and emptied its file. */

@@ -5,11 +5,15 @@
 import { crypto } from "../../base/crypto.ts";
 import { cgroupMembers, joinFile, type Cgroups } from "../../base/cgroup.ts";
 import { identify } from "../../base/pid.ts";
+import { firstWithin } from "../../base/pid-namespace.ts";
 import { findTree } from "../../base/process-tree.ts";
 import { personalUmask } from "../../base/umask.ts";
 import type { AgentDefinition, Agents, TerminalAgent } from "../../ports/agents.ts";
+import type { Contained, Containing } from "../../ports/contain.ts";
 import type { LaunchRequest, LaunchResult } from "../../ports/runtime.ts";
 import { HoldfastError } from "../../protocol/error.ts";
+import { containedLaunch } from "../contained.ts";
+import { defaultTerminal } from "./config.ts";
 import { agentCommand, agentEnvironment, fill } from "./command.ts";
 import { treeTarget } from "./identity.ts";
 import { otherName, tmuxName } from "./names.ts";
@@ -23,11 +27,15 @@ export interface LaunchContext extends StartContext {
   agents: Agents;
   env: NodeJS.ProcessEnv;
   cgroups: Pick<Cgroups, "make">;
+  contain: Containing | null;
 }
 
 /** Wide enough for every agent's layout; a viewer's size takes over when one attaches. */
 const size = ["-x", "160", "-y", "50"];
 const newSession = ["new-session", "-d", ...size, "-P", "-F", "#{session_id}\t#{pane_id}\t#{pane_pid}"];
+/** The server's environment must not show inside. */
+const emptied = ["/usr/bin/env", "-i"];
+
 export async function launch(context: LaunchContext, request: LaunchRequest): Promise<LaunchResult> {
   const definition = context.agents.of(request.session);
   const agent = definition?.terminal ?? null;
@@ -48,21 +56,30 @@ export async function launch(context: LaunchContext, request: LaunchRequest): Pr
     : agent.pin === "chosen"
       ? (earlier?.agentSessionId ?? crypto().randomUUID())
       : null;
-  const { promptTaken } = writeFiles(context, request, definition, agent, id);
+  const written = await writeFiles(context, request, definition, agent, id);
+  if (written.is === "refused") {
+    context.files.remove(request.session.id, request.launch);
+    return notLaunched(written.why);
+  }
+  const { promptTaken, contained } = written;
   context.watches.forget(request.session.id);
-  const made = await makeSession(context, request);
+  const made = await makeSession(context, request, contained !== null);
   if (made.is === "there") return adopt(context, request, agent, made.pane);
   if (made.is === "refused") {
     context.files.remove(request.session.id, request.launch);
     return notLaunched(made.why);
   }
-  const died = await watchStart(context, request, agent, made);
+  const died = await watchStart(context, request, agent, {
+    ...made,
+    contained: contained?.inNamespace === true,
+  });
   context.watches.forget(request.session.id);
   if (died !== null) return died;
   context.files.forgetRun(request.session.id, request.launch);
   const identity = identify(made.pid);
   if (identity === null) return failure(context, request, agent, made.pane);
   noteCgroup(context, request, made.pid);
+  noteFirst(context, request, made.pid);
   return { launched: true, agent: identity, agentSessionId: id, promptTaken, ...promises(agent) };
 }
 
@@ -73,30 +90,63 @@ function noteCgroup(context: LaunchContext, { session, launch }: LaunchRequest, 
   context.log?.warn("an agent could not join its cgroup", { session: session.id, cgroup });
 }
 
-function writeFiles(
+/** Of a contained launch: whom to end so that all of it ends. A crash before this leaves it to be found by the marker. */
+function noteFirst({ files }: LaunchContext, { session, launch }: LaunchRequest, pid: number): void {
+  const note = files.note(session.id, launch);
+  if (note?.contained === undefined || note.contained.first !== null) return;
+  const first = firstWithin(pid);
+  if (first !== null) files.amend(session.id, { ...note, contained: { first } });
+}
+
+type Written = { is: "written"; promptTaken: boolean; contained: Contained | null } | { is: "refused"; why: string };
+
+async function writeFiles(
   context: LaunchContext,
   request: LaunchRequest,
   definition: AgentDefinition,
   agent: TerminalAgent,
   id: string | null,
-): { promptTaken: boolean } {
+): Promise<Written> {
   const { session, launch } = request;
   const hooks = context.files.directory(session.id, launch);
   const values = { id: id ?? "", prompt: request.prompt?.text.replaceAll("\0", "") ?? "", hooks };
   const { argv, promptTaken } = agentCommand(agent, request, values);
   const env = agentEnvironment(context.env, definition, request, values);
   const files = agent.files.map((file) => ({ ...file, text: fill(file.text, values) }));
+  context.files.writeHooks(session.id, launch, files);
+  let contained: Contained | null;
+  try {
+    const given = [definition.env, agent.env, request.env].flatMap((layer) => Object.keys(layer));
+    contained = await containedLaunch(context.contain, {
+      session,
+      launch,
+      argv,
+      command: [...agent.start, ...(agent.resume ?? [])],
+      // tmux sets TERM for a pane, and a contained launch inherits nothing.
+      env: { ...env, TERM: defaultTerminal },
+      given,
+      directory: hooks,
+      files: [],
+      hooks: files.length > 0,
+    });
+  } catch (error) {
+    if (error instanceof HoldfastError) return { is: "refused", why: [error.message, error.hint].join(" ").trim() };
+    throw error;
+  }
   const cgroup = context.cgroups.make(session.id, launch);
   const file = cgroup === null ? null : joinFile(cgroup);
-  const run = { workspace: session.workspacePath, umask: personalUmask(), cgroup: file, env, argv };
+  const what = { env: contained?.env ?? env, argv: contained?.argv ?? argv };
+  const run = { workspace: session.workspacePath, umask: personalUmask(), cgroup: file, ...what };
   const resumed = request.how === "resume" && agent.resume !== null;
-  context.files.write(session.id, { launch, agentSessionId: id, promptTaken, resumed, cgroup }, run, files);
-  return { promptTaken };
+  const note = { launch, agentSessionId: id, promptTaken, resumed, cgroup };
+  const whole = contained?.inNamespace === true ? { ...note, contained: { first: null } } : note;
+  context.files.write(session.id, whole, run);
+  return { is: "written", promptTaken, contained };
 }
 
 type Making = ({ is: "made" } & Started) | { is: "there"; pane: Pane } | { is: "refused"; why: string };
 
-async function makeSession(context: LaunchContext, request: LaunchRequest): Promise<Making> {
+async function makeSession(context: LaunchContext, request: LaunchRequest, contained: boolean): Promise<Making> {
   const { session, launch } = request;
   let name = tmuxName(session);
   // Once for a dead session of ours in the way, once for a name that is somebody else's, once for a dying server.
@@ -106,7 +156,7 @@ async function makeSession(context: LaunchContext, request: LaunchRequest): Prom
     const reply = await context.tmux.run({
       mayStartServer: true,
       commands: [
-        [...newSession, "-s", name, "/bin/sh", context.starterPath, directory],
+        [...newSession, "-s", name, ...(contained ? emptied : []), "/bin/sh", context.starterPath, directory],
         ["set-option", "-t", target, sessionOption, session.id],
         ["set-option", "-t", target, launchOption, launch],
         ...(context.tmux.home === null ? [] : [["set-option", "-t", target, homeOption, context.tmux.home]]),
@@ -164,6 +214,7 @@ async function adopt(
 ): Promise<LaunchResult> {
   const identity = pane.dead ? null : identify(pane.pid);
   if (identity === null) return failure(context, request, agent, pane);
+  noteFirst(context, request, pane.pid);
   const note = context.files.note(request.session.id, request.launch);
   const agentSessionId = note?.agentSessionId ?? null;
   const promptTaken = note?.promptTaken ?? false;

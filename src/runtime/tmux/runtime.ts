@@ -5,6 +5,7 @@ import { keepWritten } from "../../base/durable-file.ts";
 import { loadOnce } from "../../base/load-once.ts";
 import { findTree } from "../../base/process-tree.ts";
 import type { Agents } from "../../ports/agents.ts";
+import type { Containing } from "../../ports/contain.ts";
 import type { Logger } from "../../ports/commands.ts";
 import type { TerminalRuntime } from "../../ports/runtime.ts";
 import type { SessionId } from "../../protocol/ids.ts";
@@ -45,6 +46,8 @@ export interface TmuxRuntimeOptions {
   log?: Logger;
   /** Where each launch gets a cgroup; none by default. */
   cgroups?: Pick<Cgroups, "make">;
+  /** What shuts contained sessions in; without it they cannot be launched. */
+  contain?: Containing;
   /** argv before `tmux` where a server is started, such as `systemd-run --user --scope --quiet --`. */
   serverPrefix?: readonly string[];
   /** How long one call of tmux may take before its answer counts as unknown. */
@@ -57,7 +60,8 @@ export function openTmuxRuntime(options: TmuxRuntimeOptions): TerminalRuntime {
   const { socketName, agents, bootId, env } = options;
   const tmux = new Tmux(options);
   const files = new LaunchFiles(options.launchesDirectory);
-  const watches = new Watches(agents, files);
+  const contain = options.contain ?? null;
+  const watches = new Watches(agents, files, (session) => contain?.ownHome(session) ?? null);
   // Asked before anybody wants to know: tmux answers while a starting daemon reads its records.
   let early: EarlyList | null = files.isEmpty() ? null : { list: listPanes(tmux), askedAt: process.uptime() };
   const hints = new Hints(tmux);
@@ -78,6 +82,7 @@ export function openTmuxRuntime(options: TmuxRuntimeOptions): TerminalRuntime {
     starterPath,
     log: options.log ?? null,
     cgroups: options.cgroups ?? { make: () => null },
+    contain,
     settle: { ...defaultSettle, ...options.settle },
   };
   const sendTimes = { ...defaultSendTimes, ...options.sendTimes };

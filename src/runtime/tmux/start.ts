@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { identify, readStat } from "../../base/pid.ts";
+import { programWithin } from "../../base/pid-namespace.ts";
 import { endTree } from "../../base/process-tree.ts";
 import type { TerminalAgent } from "../../ports/agents.ts";
 import type { LaunchRequest, LaunchResult } from "../../ports/runtime.ts";
@@ -33,6 +34,7 @@ export interface StartContext extends ObserveContext {
 export interface Started {
   pane: Pick<Pane, "sessionTarget" | "paneTarget">;
   pid: number;
+  contained?: boolean;
 }
 
 const pollMs = 1;
@@ -57,12 +59,15 @@ export async function watchStart(
     const stat = readStat(made.pid);
     if (stat === null || stat.state === "Z" || stat.state === "X") return failure(context, request, agent, made.pane);
     const now = performance.now();
-    if (became === null && isAgent(context, request, made.pid)) became = { at: now, ranMs: readRanMs(made.pid) };
+    // Of a contained launch the pane has only what waits for the agent: whether that stands is seen inside.
+    const pid = made.contained === true ? agentWithin(made.pid) : isAgent(context, request, made.pid) ? made.pid : null;
+    if (became === null && pid !== null) became = { at: now, ranMs: readRanMs(pid) };
     if (became !== null) {
       if (resuming) return watchResume(context, request, agent, made, became.at + context.settle.resumeMs);
+      const state = pid === null ? null : (readStat(pid)?.state ?? null);
       // Twice asleep: it waits for something, so it has got past its start.
-      asleep = stat.state === "S" ? asleep + 1 : 0;
-      if (asleep >= 2 || readRanMs(made.pid) - became.ranMs >= context.settle.freshMs) return null;
+      asleep = state === "S" ? asleep + 1 : 0;
+      if (asleep >= 2 || (pid !== null && readRanMs(pid) - became.ranMs >= context.settle.freshMs)) return null;
       if (now - became.at >= idleStartMs) return null;
     }
     await delay(pollMs);
@@ -112,6 +117,18 @@ function isAgent(context: StartContext, request: LaunchRequest, pid: number): bo
     return command.length > 1 && command[1] !== context.starterPath;
   } catch {
     return false;
+  }
+}
+
+/** The agent's process inside once it is no longer what starts it. */
+function agentWithin(outer: number): number | null {
+  const pid = programWithin(outer);
+  if (pid === null) return null;
+  try {
+    const command = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+    return command.length > 1 && !command.includes("--args") && command[3] !== "holdfast" ? pid : null;
+  } catch {
+    return null;
   }
 }
 

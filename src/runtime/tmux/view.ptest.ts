@@ -95,6 +95,32 @@ test("[VIEW-4] one who only watches leaves the size alone; among those who type 
   await until("the first one's size again", () => width() === "100x30");
 });
 
+test("[LIMIT-7] a viewer that only watches never sizes the window, also when it is the only one", async () => {
+  await using world = new TmuxWorld();
+  const runtime = world.open();
+  const { session } = await world.up(runtime, world.sessionOf({ start: printing("steady") }));
+  const width = (): string => world.tmux("list-windows", "-a", "-F", "#{window_width}x#{window_height}").trim();
+  const before = width();
+  const watcher = await watch(runtime, session, { readonly: true, cols: 40, rows: 10 });
+  await until("the watcher's screen", () => watcher.shown().includes("steady"));
+  expect(width()).toBe(before);
+  watcher.view.resize(2, 2);
+  const second = await watch(runtime, session, { readonly: true, cols: 30, rows: 8 });
+  await until("the other watcher's screen", () => second.shown() !== "");
+  expect(width()).toBe(before);
+  // One who types gives it a size, which stays when they only watch from then on.
+  watcher.view.resize(44, 12);
+  watcher.view.watchOnly(false);
+  watcher.view.write(Buffer.from("x"));
+  await until("the size of one who types", () => width() === "44x12");
+  watcher.view.watchOnly(true);
+  watcher.view.resize(2, 2);
+  second.view.close();
+  const third = await watch(runtime, session, { readonly: true, cols: 20, rows: 7 });
+  await until("the third one's screen", () => third.shown() !== "");
+  expect(width()).toBe("44x12");
+});
+
 test("[VIEW-5] a viewer's client ends with the viewer, with the session and with the daemon, also when tmux hangs", async () => {
   await using world = new TmuxWorld();
   const runtime = world.open();

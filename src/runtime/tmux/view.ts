@@ -14,6 +14,7 @@ import { HoldfastError } from "../../protocol/error.ts";
 import type { LaunchId } from "../../protocol/ids.ts";
 import type { SessionState } from "../../protocol/session.ts";
 import { expectedLaunch } from "./observe.ts";
+import { holdSize } from "./hold-size.ts";
 import { launchOption, listPanes } from "./panes.ts";
 import type { Tmux } from "./tmux.ts";
 
@@ -45,10 +46,16 @@ export class Views {
     const panes = list.is === "known" ? list.panes : [];
     const pane = panes.find((each) => each.session === session.id && each.launch === launch && !each.dead);
     if (launch === null || pane === undefined) throw notShown(session, "its agent is not running");
-    const pty = await startClient(this.#tmux, pane.sessionTarget, request).catch((error: unknown) => {
+    const failed = (error: unknown): never => {
       throw error instanceof HoldfastError ? error : notShown(session, whyNotStarted(error));
+    };
+    const hold = (): Promise<() => void> => holdSize(this.#tmux, pane.sessionTarget);
+    const release = request.readonly ? await hold().catch(failed) : null;
+    const pty = await startClient(this.#tmux, pane.sessionTarget, request).catch((error: unknown) => {
+      release?.();
+      return failed(error);
     });
-    const view = new View(pty, launch, this.#tmux, pane.paneTarget);
+    const view = new View(pty, launch, this.#tmux, { pane: pane.paneTarget, hold, release });
     this.#open.add(view);
     view.onGone(() => this.#open.delete(view));
     try {
@@ -97,6 +104,13 @@ function sizeFlags(readonly: boolean): string[] {
   return readonly ? ["-f", "ignore-size"] : [];
 }
 
+interface ViewPlace {
+  pane: string;
+  hold: () => Promise<() => void>;
+  /** Ends the hold of one who only watches; null for one who types. */
+  release: (() => void) | null;
+}
+
 class View implements TerminalView {
   readonly launch: LaunchId;
   readonly #pty: Pty;
@@ -108,14 +122,20 @@ class View implements TerminalView {
   #name: string | null = null;
   #scrolled = false;
   #leaving: Promise<void> | null = null;
+  readonly #hold: () => Promise<() => void>;
+  #release: (() => void) | null;
+  #switching: Promise<void> = Promise.resolve();
+  #switches = 0;
   #early: Buffer[] = [];
   #sink: { data(bytes: Buffer): void; end: ViewEnd } | null = null;
 
-  constructor(pty: Pty, launch: LaunchId, tmux: Tmux, pane: string) {
+  constructor(pty: Pty, launch: LaunchId, tmux: Tmux, { pane, hold, release }: ViewPlace) {
     this.launch = launch;
     this.#pty = pty;
     this.#tmux = tmux;
     this.#pane = pane;
+    this.#hold = hold;
+    this.#release = release;
     this.#client = identify(pty.pid);
     pty.onData((bytes) => {
       if (this.#sink === null) this.#early.push(bytes);
@@ -124,6 +144,8 @@ class View implements TerminalView {
     this.#gone = new Promise((resolve) => {
       pty.onExit(() => {
         this.#isGone = true;
+        this.#release?.();
+        this.#release = null;
         resolve();
         this.#sink?.end("Its screen closed.");
       });
@@ -177,6 +199,12 @@ class View implements TerminalView {
   }
 
   resize(cols: number, rows: number): void {
+    // Before tmux sets the flag, the size of this client counts.
+    if (this.#switches > 0) void this.#switching.then(() => this.#resize(cols, rows));
+    else this.#resize(cols, rows);
+  }
+
+  #resize(cols: number, rows: number): void {
     if (this.#isGone) return;
     try {
       this.#pty.resize(cols, rows);
@@ -186,10 +214,31 @@ class View implements TerminalView {
   }
 
   watchOnly(on: boolean): void {
-    if (this.#name === null || this.#isGone) return;
-    const flag = on ? "ignore-size" : "!ignore-size";
-    // A client that has gone meanwhile is refused, which is as well.
-    void this.#tmux.run({ commands: [["refresh-client", "-t", this.#name, "-f", flag]] });
+    const name = this.#name;
+    if (name === null || this.#isGone) return;
+    this.#switches++;
+    this.#switching = this.#switching
+      // Without the hold a lone watcher would size the window; one that fails leaves it to the flag alone.
+      .then(() => (on ? this.#keepSize() : undefined))
+      // A client that has gone meanwhile is refused, which is as well.
+      .then(() =>
+        this.#tmux.run({ commands: [["refresh-client", "-t", name, "-f", on ? "ignore-size" : "!ignore-size"]] }),
+      )
+      .then(() => (on ? undefined : this.#letSize()))
+      .catch(() => undefined)
+      .finally(() => this.#switches--);
+  }
+
+  async #keepSize(): Promise<void> {
+    if (this.#release !== null) return;
+    const release = await this.#hold().catch(() => null);
+    if (this.#isGone) release?.();
+    else this.#release = release;
+  }
+
+  #letSize(): void {
+    this.#release?.();
+    this.#release = null;
   }
 
   pause(): void {

@@ -37,7 +37,7 @@ const pane = { title: "Ready", changeKey: "1", activeAt: 0 } as Partial<Pane> as
 function watchOf(note: Partial<LaunchNote>): LaunchWatch {
   const files = new LaunchFiles(directory);
   const whole = { launch, agentSessionId: null, promptTaken: false, ...note };
-  files.write(session, whole, { workspace: directory, umask: null, cgroup: null, env: {}, argv: ["x"] }, []);
+  files.write(session, whole, { workspace: directory, umask: null, cgroup: null, env: {}, argv: ["x"] });
   const watch = new LaunchWatch(launch, agent, files, session);
   watch.process(identify(process.pid)!);
   return watch;
@@ -178,7 +178,7 @@ test("[TMUX-205] a start whose processes compute asks nothing", async () => {
 test("[TMUX-10] a launch that is on record since long ago is what the record says, whatever its note says", () => {
   const files = new LaunchFiles(directory);
   const note = { launch, agentSessionId: "noted", promptTaken: true };
-  files.write(session, note, { workspace: directory, umask: null, cgroup: null, env: {}, argv: ["x"] }, []);
+  files.write(session, note, { workspace: directory, umask: null, cgroup: null, env: {}, argv: ["x"] });
   const run = { run: "up", launch, at: Date.now() - 61_000 } as const;
   const state = { id: session, agent: "x", run, agentSessionId: "recorded" } as Partial<SessionState> as SessionState;
   const agents = { of: () => null, list: () => [] };

@@ -53,6 +53,8 @@ export class LaunchWatch {
   readonly agent: TerminalAgent | null;
   readonly hooks: HookReader;
   readonly #chosenId: string | null;
+  /** Of a contained session: its agent's home, as it is outside. */
+  readonly #ownHome: string | null;
   #process: { identity: Identity; startedAt: number } | null = null;
   #onScreen: ReadonlySet<number> = new Set();
   #capturedKey: string | null = null;
@@ -96,7 +98,9 @@ export class LaunchWatch {
     files: LaunchFiles,
     session: SessionId,
     settled: { agentSessionId: string | null } | null = null,
+    ownHome: string | null = null,
   ) {
+    this.#ownHome = ownHome;
     this.launch = launch;
     this.agent = agent;
     this.hooks = new HookReader(`${files.directory(session, launch)}/${hookFileName}`, agent?.hookRules ?? []);
@@ -112,7 +116,7 @@ export class LaunchWatch {
 
   /** The agent's own status file, where it keeps one. */
   #readStatus(): AgentStatus | null {
-    return this.#process === null ? null : (this.agent?.readStatus?.(this.#process.identity) ?? null);
+    return this.#process === null ? null : (this.agent?.readStatus?.(this.#process.identity, this.#ownHome) ?? null);
   }
 
   /** The pane's process; when it started is worked out once, since a pane never changes its process. */
@@ -191,7 +195,8 @@ export class LaunchWatch {
   readPrompts(workspace: string, since: number): string[] {
     // An agent that ended before this daemon saw it leaves its transcript all the same.
     const process = this.#process?.identity ?? { pid: 0, startTime: "" };
-    return this.agent?.readPrompts?.({ process, workspace, agentSessionId: this.agentSessionId, since }) ?? [];
+    const of = { process, workspace, agentSessionId: this.agentSessionId, since, ownHome: this.#ownHome };
+    return this.agent?.readPrompts?.(of) ?? [];
   }
 
   /** Whether the agent is known to show when it is ready, and has not yet. */
@@ -313,16 +318,20 @@ export class Watches {
   readonly #agents: Agents;
   readonly #files: LaunchFiles;
 
-  constructor(agents: Agents, files: LaunchFiles) {
+  readonly #ownHome: (session: SessionState) => string | null;
+
+  constructor(agents: Agents, files: LaunchFiles, ownHome: (session: SessionState) => string | null = () => null) {
     this.#agents = agents;
     this.#files = files;
+    this.#ownHome = ownHome;
   }
 
   of(session: SessionState, launch: LaunchId): LaunchWatch {
     const known = this.#bySession.get(session.id);
     if (known?.launch === launch) return known;
     const agent = this.#agents.of(session)?.terminal ?? null;
-    const watch = new LaunchWatch(launch, agent, this.#files, session.id, hasSettled(session, launch) ? session : null);
+    const settled = hasSettled(session, launch) ? session : null;
+    const watch = new LaunchWatch(launch, agent, this.#files, session.id, settled, this.#ownHome(session));
     this.#bySession.set(session.id, watch);
     return watch;
   }

@@ -42,8 +42,28 @@ const patterns: [RegExp, (first: string, second: string) => ChatStep][] = [
 
 /** A prompt without steps gets a turn that shows what a chat with an agent looks like. */
 export function parseChatPrompt(prompt: string): ChatStep[] {
-  const steps = prompt.split("\n").flatMap((line) => parseChatStep(line.trim()));
+  const lines = prompt.split("\n");
+  const quoted = quotedLines(lines);
+  const steps = lines.flatMap((line, index) =>
+    parseChatStep(line.trim()).filter((step) => !quoted[index] || isHarmless(step)),
+  );
   return steps.length > 0 ? steps : friendlyTurn(prompt.trim());
+}
+
+/** Which lines stand between fences: there Holdfast quotes issues and other agents. */
+function quotedLines(lines: string[]): boolean[] {
+  let fence: string | null = null;
+  return lines.map((line) => {
+    const found = /^\s*(`{3,})/.exec(line)?.[1];
+    if (fence === null && found !== undefined) fence = found;
+    else if (fence !== null && line.trim() === fence) fence = null;
+    return fence !== null;
+  });
+}
+
+/** A stranger's words run no command and write no file. */
+function isHarmless({ step }: ChatStep): boolean {
+  return step !== "tool" && step !== "edit";
 }
 
 function parseChatStep(line: string): ChatStep[] {

@@ -1,0 +1,113 @@
+/**
+ * Containment: turns a launch into one that can change its worktree, its branch and its own state, and sees no more of the
+ * machine than programs. `worktree` does so with bubblewrap; network and devcontainer have folders of their own beside this.
+ * The measured facts behind the mounts and flags: docs/decisions/0019-containment.md.
+ */
+import { existsSync, mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { loadOnce } from "../base/load-once.ts";
+import type { Logger } from "../ports/commands.ts";
+import type { Contained, Containing, ContainRequest } from "../ports/contain.ts";
+import { notContained, type Containment } from "../protocol/containment.ts";
+import type { SessionState } from "../protocol/session.ts";
+import { impossible, noAllowList } from "./impossible.ts";
+import type { GitRun } from "./objects.ts";
+import { showSocket } from "./shown-socket.ts";
+
+/** What an allow-list of hosts adds to one launch. */
+export interface NetworkPart {
+  /** bwrap arguments; `--unshare-net` is there already. */
+  args: string[];
+  env: Record<string, string>;
+  /** Runs inside, before the agent's own argv. */
+  prefix: string[];
+}
+
+export interface ContainOptions {
+  /** `<home>/contained`: one folder a session. */
+  directory: string;
+  /** Holdfast's own folders, which no contained agent sees. */
+  hidden: readonly string[];
+  /** The socket that agents may use. */
+  agentsSocket?: string;
+  /** More that a session's agent reads: what its worktree links to. */
+  shared?: (session: SessionState) => Promise<string[]>;
+  network?: (request: ContainRequest, allow: readonly string[], own: string) => Promise<NetworkPart>;
+  devcontainer?: {
+    preflight: (contain: Containment, repository?: string) => Promise<string[]>;
+    contain: (request: ContainRequest, containment: Containment, own: string) => Promise<Contained>;
+  };
+  /** Runs git outside, closed against what a repository names. */
+  git?: GitRun;
+  log?: Pick<Logger, "warn">;
+  env?: NodeJS.ProcessEnv;
+}
+
+const noGit: GitRun = () => Promise.resolve({ code: 128, stdout: "", stderr: "" });
+const noDevcontainer = "This build of Holdfast cannot start devcontainers. Use --contain worktree.";
+
+export function openContainment(options: ContainOptions): Containing {
+  const env = options.env ?? process.env;
+  // A daemon without a contained session loads none of it.
+  const bwrap = loadOnce(async () => new (await import("./preflight.ts")).BwrapCheck(env));
+  const ownOf = (id: string): string => join(options.directory, id.replaceAll(/[^\w.-]/g, "_"));
+  const git = options.git ?? noGit;
+  /** One at a time for each session: two would write the same files. */
+  const taking = new Map<string, Promise<void>>();
+  const takeOver = async ({ id }: { id: string }): Promise<void> => {
+    const own = ownOf(id);
+    if (!existsSync(own)) return;
+    const { takeOver: takeOverFrom } = await import("./take-over.ts");
+    const before = taking.get(id) ?? Promise.resolve();
+    const run = async (): Promise<void> => {
+      await before.catch(() => undefined);
+      const troubles = await takeOverFrom(own, id, git);
+      if (troubles.length > 0) options.log?.warn("not all of a contained session was taken over", { id, troubles });
+    };
+    const turn = run();
+    taking.set(id, turn);
+    await turn.finally(() => taking.get(id) === turn && taking.delete(id));
+  };
+
+  return {
+    async preflight({ contain = notContained }, repository) {
+      if (contain.mode === "off") return [];
+      if (contain.mode === "devcontainer")
+        return options.devcontainer?.preflight(contain, repository) ?? [noDevcontainer];
+      const found = await (await bwrap()).find();
+      const problems = "problem" in found ? [found.problem] : [];
+      if (typeof contain.network === "object" && options.network === undefined) problems.push(noAllowList);
+      return problems;
+    },
+    async contain(request) {
+      const containment = request.session.contain ?? notContained;
+      if (containment.mode === "off") return null;
+      const own = ownOf(request.session.id);
+      mkdirSync(own, { recursive: true, mode: 0o700 });
+      if (containment.mode === "devcontainer") {
+        if (options.devcontainer === undefined) throw impossible(noDevcontainer);
+        await takeOver(request.session);
+        return options.devcontainer.contain(request, containment, own);
+      }
+      const found = await (await bwrap()).find();
+      if ("problem" in found) throw impossible(found.problem);
+      await takeOver(request.session);
+      const { inWorktree } = await import("./worktree.ts");
+      return inWorktree(options, request, containment, { own, bwrap: found.path });
+    },
+    ownHome: ({ id, contain = notContained }) => (contain.mode === "worktree" ? join(ownOf(id), "home") : null),
+    takeOver,
+    showSocket() {
+      // Whoever is inside already has the folder mounted.
+      if (options.agentsSocket !== undefined && existsSync(options.directory)) {
+        showSocket(options.agentsSocket, options.directory);
+      }
+    },
+    async remove(id) {
+      if (!existsSync(ownOf(id))) return;
+      await takeOver({ id });
+      await (await import("./take-over.ts")).forgetPlace(ownOf(id), id, git);
+      rmSync(ownOf(id), { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,276 @@
+/**
+ * `contain: devcontainer`: the agent runs in the repository's dev container, made by the devcontainer CLI with whatever
+ * engine there is. One container per session, found by its labels: after a crash, by the next daemon, and when it has to end.
+ */
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { digestOf } from "../../base/digest.ts";
+import { makePrivateDirectory } from "../../base/durable-file.ts";
+import type { Contained, ContainRequest } from "../../ports/contain.ts";
+import type { SessionContainers } from "../../ports/containers.ts";
+import type { Containment } from "../../protocol/containment.ts";
+import { HoldfastError } from "../../protocol/error.ts";
+import type { SessionId } from "../../protocol/ids.ts";
+import type { SessionState } from "../../protocol/session.ts";
+import { gitMounts, gitPlacesOf } from "../git-mounts.ts";
+import { beginPlace } from "../take-over.ts";
+import { assertUsable, bindMount, findConfig, pin, pinnedConfig, pinnedFile, readPinned } from "./config.ts";
+import type { FoundConfig, Pinned } from "./config.ts";
+import * as engines from "./engine.ts";
+import { dangersOf, type Around } from "./judge.ts";
+import { insideFolder, writeLaunch } from "./launch-files.ts";
+
+export interface DevcontainerOptions {
+  /** Of the Holdfast that owns the containers: two of them may use one engine. */
+  home: string;
+  /** Holdfast's own folders, which no container gets. */
+  hidden: readonly string[];
+  env: NodeJS.ProcessEnv;
+  /** Whether the user trusts this devcontainer.json. Repository trust answers here. */
+  isTrusted: (session: SessionState, file: Pick<FoundConfig, "path" | "digest">) => boolean;
+}
+
+/** An image may have to be downloaded and built. */
+const upMs = 45 * 60_000;
+
+export class Devcontainers implements SessionContainers {
+  readonly #options: DevcontainerOptions;
+  readonly #home: string;
+  readonly #busy = new Map<string, Promise<void>>();
+
+  constructor(options: DevcontainerOptions) {
+    this.#options = options;
+    this.#home = digestOf(options.home);
+  }
+
+  /** What would keep a session from starting, in sentences with the fix. */
+  async preflight(contain: Pick<Containment, "network" | "trustDevcontainer">, repository?: string): Promise<string[]> {
+    const found = await engines.findTools(this.#options.env);
+    const problems = found.is === "missing" ? found.problems : [];
+    if (typeof contain.network === "object") problems.push(noAllowList);
+    if (repository !== undefined) problems.push(...this.#faults(repository, contain.trustDevcontainer === true));
+    return problems;
+  }
+
+  /** The repository's own checkout stands for the worktree that does not exist yet; the launch judges again. */
+  #faults(repository: string, isTrusted: boolean): string[] {
+    try {
+      assertUsable(findConfig(repository), this.#around(repository), isTrusted);
+      return [];
+    } catch (error) {
+      if (!(error instanceof HoldfastError)) throw error;
+      return [`${error.message} ${error.hint ?? ""}`.trim()];
+    }
+  }
+
+  contain(request: ContainRequest, containment: Containment, own: string): Promise<Contained> {
+    return this.#alone(request.session.id, () => this.#contain(request, containment, own));
+  }
+
+  async #contain(request: ContainRequest, containment: Containment, own: string): Promise<Contained> {
+    const { session } = request;
+    if (typeof containment.network === "object") throw impossible(noAllowList);
+    const found = await engines.findTools(this.#options.env);
+    if (found.is === "missing") throw impossible(found.problems.join(" "));
+    const { tools } = found;
+    const folder = join(own, "devcontainer");
+    const shared = join(folder, "shared");
+    makePrivateDirectory(shared);
+    // What an earlier launch left running could change the files that are written next.
+    if (readPinned(folder) !== null) await this.#mustStop(session.id);
+    const mounts = [...gitBinds(session, own), { source: shared, target: insideFolder, readonly: false }];
+    const pinned = this.#pinned(session, folder, mounts, containment.network);
+    const argv = writeLaunch(shared, request);
+    const common = this.#common(tools, session, folder, pinned);
+    const id = await this.#up(tools, common);
+    await this.#assertContained(tools, id, session, { pinned, ours: mounts.map(({ source }) => source) });
+    await this.#must([tools.cli, "run-user-commands", ...common, "--skip-post-attach"], "set up");
+    return { argv: [tools.cli, "exec", ...common, ...argv], env: this.#outer(request), inNamespace: false };
+  }
+
+  /** Ends everything that runs in a session's container. Returns what is left. */
+  stop(session: SessionId, force: boolean): Promise<{ pid: number; what: string }[]> {
+    return this.#alone(session, () => this.#stop(session, force));
+  }
+
+  async #mustStop(session: SessionId): Promise<void> {
+    const [left] = await this.#stop(session, true);
+    if (left !== undefined) throw impossible(`An earlier launch still runs in ${left.what}.`);
+  }
+
+  async #stop(session: SessionId, force: boolean): Promise<{ pid: number; what: string }[]> {
+    const running = async () => {
+      const ours = await this.#containers();
+      return ours === null
+        ? null
+        : { ...ours, list: ours.list.filter((one) => one.session === session && one.running) };
+    };
+    const before = await running();
+    for (const { id } of before?.list ?? []) {
+      await engines.stopContainer(before!.engine, id, force, this.#engineEnv());
+    }
+    const left = before?.list.length === 0 ? before : await running();
+    // No answer is not an empty one.
+    if (left === null) return [{ pid: 0, what: "its container: the container engine does not answer" }];
+    return left.list.map(({ id }) => ({ pid: 0, what: `container ${id}` }));
+  }
+
+  /** Stops containers of sessions that do not run, and removes those of sessions that no longer exist. */
+  async reconcile(state: (session: SessionId) => "running" | "down" | "deleted"): Promise<void> {
+    const ours = await this.#containers();
+    for (const { id, session, running } of ours?.list ?? []) {
+      await this.#alone(session, async () => {
+        // Asked in turn: a launch may have begun meanwhile.
+        const now = state(session as SessionId);
+        if (now === "deleted") await engines.removeContainer(ours!.engine, id, this.#engineEnv());
+        else if (now === "down" && running) await engines.stopContainer(ours!.engine, id, false, this.#engineEnv());
+      });
+    }
+  }
+
+  async remove(session: SessionId): Promise<void> {
+    const ours = async () => (await this.#containers())?.list.some((one) => one.session === session);
+    await this.reconcile((id) => (id === session ? "deleted" : "running"));
+    if ((await ours()) !== false) throw impossible("The container could not be removed: the engine does not answer.");
+  }
+
+  /** A container is not stopped while it is being started, and the other way around. */
+  async #alone<T>(session: string, work: () => Promise<T>): Promise<T> {
+    const before = this.#busy.get(session) ?? Promise.resolve();
+    const turn = before.then(work, work);
+    const settled = turn.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.#busy.set(session, settled);
+    return turn.finally(() => this.#busy.get(session) === settled && this.#busy.delete(session));
+  }
+
+  async #containers(): Promise<{ engine: string; list: engines.ContainerSeen[] } | null> {
+    const found = await engines.findTools(this.#options.env);
+    if (found.is === "missing") return null;
+    const { engine } = found.tools;
+    const list = await engines.listContainers(engine, this.#home, this.#engineEnv());
+    return list === null ? null : { engine, list };
+  }
+
+  #around(worktree: string): Around {
+    const home = this.#options.env["HOME"] ?? homedir();
+    return { worktree, home, hidden: this.#options.hidden };
+  }
+
+  /** From the worktree before the first launch, from the record after that. */
+  #pinned(session: SessionState, folder: string, binds: readonly Bind[], network: "on" | "off"): Pinned {
+    const known = readPinned(folder);
+    if (known !== null) return known;
+    const found = findConfig(session.workspacePath);
+    const { dangers } = assertUsable(
+      found,
+      this.#around(session.workspacePath),
+      this.#options.isTrusted(session, found),
+    );
+    const mounts = binds.map(({ source, target, readonly }) => bindMount(source, target, readonly));
+    const config = pinnedConfig(found.config, { worktree: session.workspacePath, mounts, network });
+    const pinned: Pinned = { digest: found.digest, path: found.path, dangers };
+    pin(folder, config, pinned);
+    return pinned;
+  }
+
+  #common(tools: engines.Tools, { id, workspacePath }: SessionState, folder: string, { path }: Pinned): string[] {
+    return [
+      "--docker-path",
+      tools.engine,
+      "--workspace-folder",
+      workspacePath,
+      "--id-label",
+      `${engines.sessionLabel}=${id}`,
+      "--id-label",
+      `${engines.homeLabel}=${this.#home}`,
+      // Its content is ours, its place is the repository's: relative paths start there.
+      "--config",
+      path,
+      "--override-config",
+      pinnedFile(folder),
+    ];
+  }
+
+  async #up(tools: engines.Tools, common: readonly string[]): Promise<string> {
+    // Commands of the repository run only once the container is checked.
+    const said = await this.#must([tools.cli, "up", ...common, "--skip-post-create"], "start");
+    const { containerId } = JSON.parse(engines.lastLine(said)) as { containerId?: string };
+    if (containerId === undefined) throw impossible("The devcontainer CLI did not report the container it started.");
+    return containerId;
+  }
+
+  async #must(argv: readonly string[], what: string): Promise<string> {
+    const said = await engines.ask(argv, this.#engineEnv(), upMs);
+    if (said.code === 0) return said.stdout;
+    throw impossible(`The dev container could not ${what}: ${messageIn(said)}`);
+  }
+
+  /** Features and images add rights that the file does not name. */
+  async #assertContained(
+    { engine }: engines.Tools,
+    id: string,
+    session: SessionState,
+    { pinned, ours }: { pinned: Pinned; ours: readonly string[] },
+  ): Promise<void> {
+    const seen = await engines.inspect(engine, id, this.#engineEnv());
+    const around = { ...this.#around(session.workspacePath), ours: [session.workspacePath, ...ours] };
+    const unknown = dangersOf(seen, around).filter((danger) => !pinned.dangers.includes(danger));
+    if (unknown.length === 0) return;
+    await engines.removeContainer(engine, id, this.#engineEnv());
+    throw impossible(`The image or a feature adds rights that devcontainer.json does not name: ${unknown.join("; ")}.`);
+  }
+
+  /** The engine's client needs the person's own settings; devcontainer.json can read these variables and no others. */
+  #engineEnv(): Record<string, string> {
+    const kept = /^(PATH|HOME|USER|LANG|LC_.*|TERM|TMPDIR|DOCKER_.*|CONTAINER_.*|XDG_RUNTIME_DIR|HOLDFAST_TEST_.*)$/;
+    const entries = Object.entries(this.#options.env).filter(([name]) => kept.test(name));
+    return Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== undefined));
+  }
+
+  /** Marks the process outside as the launch's. */
+  #outer({ env }: ContainRequest): Record<string, string> {
+    const marks = Object.entries(env).filter(([name]) =>
+      /^(HOLDFAST_(LAUNCH|SESSION|TEST_RUN)|TERM|COLORTERM)$/.test(name),
+    );
+    return { ...this.#engineEnv(), ...Object.fromEntries(marks) };
+  }
+}
+
+const noAllowList = "A dev container has no network allow list. Use --network on or --network off.";
+
+interface Bind {
+  source: string;
+  target: string;
+  readonly: boolean;
+}
+
+/** The mounts of `worktree` mode, for an engine: it puts outer folders first. */
+function gitBinds({ workspacePath, branch }: SessionState, own: string): Bind[] {
+  const places = gitPlacesOf(workspacePath);
+  // What the agent commits is taken over from the session's own folder.
+  if (places !== null) beginPlace(own, places, branch);
+  const args = gitMounts(workspacePath, branch, own);
+  const binds: Bind[] = [];
+  for (let at = 0; at < args.length; at += 3) {
+    const [how = "", source = "", target = ""] = args.slice(at, at + 3);
+    // The worktree's own `.git` file is below its mount.
+    binds.push({ source, target, readonly: how.startsWith("--ro-bind") });
+  }
+  return binds;
+}
+
+function messageIn({ stdout, stderr, code }: engines.Said): string {
+  try {
+    const { message, description } = JSON.parse(engines.lastLine(stdout)) as { message?: string; description?: string };
+    return description ?? message ?? `exit status ${code}`;
+  } catch {
+    return engines.lastLine(stderr) || `exit status ${code}`;
+  }
+}
+
+function impossible(problem: string): HoldfastError {
+  return new HoldfastError("preflight-failed", problem, { hint: "The agent was not started without containment." });
+}

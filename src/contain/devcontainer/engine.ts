@@ -1,0 +1,107 @@
+/** The container engine and the devcontainer CLI: which ones are there, and the few questions that we ask the engine itself. */
+import { execFile } from "node:child_process";
+import { findProgram } from "../../base/find-program.ts";
+
+export interface Tools {
+  cli: string;
+  /** docker or podman. */
+  engine: string;
+}
+
+export type FoundTools = { is: "found"; tools: Tools } | { is: "missing"; problems: string[] };
+
+const engines = ["docker", "podman"];
+/** An engine whose daemon hangs must not hold a session up. */
+const askMs = 20_000;
+const stopSeconds = 10;
+const most = 16 * 1024 * 1024;
+
+export const installCli = "Install it with `npm install -g @devcontainers/cli`.";
+
+export async function findTools(env: NodeJS.ProcessEnv): Promise<FoundTools> {
+  const problems: string[] = [];
+  const cli = findProgram("devcontainer", env["PATH"]);
+  if (cli === null) problems.push(`devcontainer is not on the daemon's PATH. ${installCli}`);
+  const found = engines.flatMap((name) => findProgram(name, env["PATH"]) ?? []);
+  const engine = await firstThatAnswers(found, env);
+  if (engine.works !== null && cli !== null) return { is: "found", tools: { cli, engine: engine.works } };
+  if (found.length === 0) problems.push("No container engine is on the daemon's PATH. Install Docker or Podman.");
+  else if (engine.works === null) problems.push(...engine.why);
+  return { is: "missing", problems };
+}
+
+async function firstThatAnswers(
+  paths: readonly string[],
+  env: NodeJS.ProcessEnv,
+): Promise<{ works: string | null; why: string[] }> {
+  const why: string[] = [];
+  for (const path of paths) {
+    // Not `version`: that is answered by the client alone.
+    const said = await ask([path, "ps", "--quiet"], env);
+    if (said.code === 0) return { works: path, why: [] };
+    why.push(`${path} does not work: ${lastLine(said.stderr) || `exit status ${said.code}`}. Start its service.`);
+  }
+  return { works: null, why };
+}
+
+export interface ContainerSeen {
+  id: string;
+  session: string;
+  running: boolean;
+}
+
+export const sessionLabel = "holdfast.session";
+export const homeLabel = "holdfast.home";
+
+/** A home's containers; null where the engine does not answer. */
+export async function listContainers(
+  engine: string,
+  home: string,
+  env: NodeJS.ProcessEnv,
+): Promise<ContainerSeen[] | null> {
+  const format = `{{.ID}}\t{{.State}}\t{{.Label "${sessionLabel}"}}`;
+  const said = await ask([engine, "ps", "--all", "--filter", `label=${homeLabel}=${home}`, "--format", format], env);
+  if (said.code !== 0) return null;
+  return said.stdout.split("\n").flatMap((line) => {
+    const [id = "", state = "", session = ""] = line.split("\t");
+    return id === "" || session === ""
+      ? []
+      : [{ id, session, running: /^(running|up|paused|restarting)/i.test(state) }];
+  });
+}
+
+export async function inspect(engine: string, id: string, env: NodeJS.ProcessEnv): Promise<unknown> {
+  const said = await ask([engine, "inspect", "--type", "container", id], env);
+  if (said.code !== 0) throw new Error(lastLine(said.stderr) || `exit status ${said.code}`);
+  return (JSON.parse(said.stdout) as unknown[])[0];
+}
+
+/** Everything in it ends; it can be started again. */
+export async function stopContainer(engine: string, id: string, force: boolean, env: NodeJS.ProcessEnv): Promise<void> {
+  const words = force ? ["kill", id] : ["stop", "-t", String(stopSeconds), id];
+  await ask([engine, ...words], env, askMs + stopSeconds * 1000);
+}
+
+export async function removeContainer(engine: string, id: string, env: NodeJS.ProcessEnv): Promise<void> {
+  await ask([engine, "rm", "--force", "--volumes", id], env, askMs + stopSeconds * 1000);
+}
+
+export interface Said {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+export function ask(argv: readonly string[], env: NodeJS.ProcessEnv, deadlineMs = askMs): Promise<Said> {
+  const options = { env, timeout: deadlineMs, killSignal: "SIGKILL" as const, maxBuffer: most };
+  return new Promise((resolve) => {
+    execFile(argv[0]!, argv.slice(1), options, (error, stdout, stderr) => {
+      const code = error === null ? 0 : typeof error.code === "number" ? error.code : 128;
+      resolve({ code, stdout, stderr: stderr === "" && error !== null ? error.message : stderr });
+    });
+  });
+}
+
+export function lastLine(text: string): string {
+  return text.trim().split("\n").at(-1) ?? "";
+}

@@ -1,0 +1,194 @@
+/**
+ * What a devcontainer.json would do, in sentences that a user can judge before anything of it runs. Nothing here decides:
+ * the file counts once the user trusts it.
+ */
+import { isAbsolute, join, relative, resolve } from "node:path";
+
+export type DevcontainerConfig = Readonly<Record<string, unknown>>;
+
+export interface Judgement {
+  /** Commands, images and mounts: what it is trusted with. */
+  does: string[];
+  /** Ways out of the container. */
+  dangers: string[];
+  /** What it asks for and never gets. */
+  ignored: string[];
+  /** Why Holdfast cannot use it at all. */
+  unsupported: string[];
+}
+
+export interface Around {
+  worktree: string;
+  home: string;
+  /** Holdfast's own folders. */
+  hidden: readonly string[];
+}
+
+const commands = [
+  "onCreateCommand",
+  "updateContentCommand",
+  "postCreateCommand",
+  "postStartCommand",
+  "postAttachCommand",
+];
+
+export function judge(config: DevcontainerConfig, around: Around): Judgement {
+  const said: Judgement = { does: [], dangers: [], ignored: [], unsupported: [] };
+  if (config["dockerComposeFile"] !== undefined) {
+    said.unsupported.push("it uses Docker Compose; Holdfast supports an image or a Dockerfile");
+  }
+  if (config["workspaceMount"] !== undefined)
+    said.ignored.push("workspaceMount: Holdfast mounts the worktree at its own path");
+  if (config["initializeCommand"] !== undefined) {
+    said.ignored.push(`initializeCommand, which would run on this machine: ${shown(config["initializeCommand"])}`);
+  }
+  if (typeof config["image"] === "string") said.does.push(`runs the image ${config["image"]}`);
+  judgeBuild(config, around, said);
+  for (const feature of Object.keys(objectOf(config["features"]))) said.does.push(`installs the feature ${feature}`);
+  for (const name of commands) {
+    if (config[name] !== undefined) said.does.push(`runs ${name} in the container: ${shown(config[name])}`);
+  }
+  for (const port of listOf(config["appPort"])) said.does.push(`publishes port ${shown(port)}`);
+  for (const mount of listOf(config["mounts"])) judgeMount(mount, around, said);
+  judgeRights(config, said);
+  judgeRunArgs(listOf(config["runArgs"]).map(String), around, said);
+  return said;
+}
+
+/** Docker sends the whole context to the engine; one outside of the worktree would put the home into an image. */
+function judgeBuild(config: DevcontainerConfig, { worktree }: Around, said: Judgement): void {
+  const build = objectOf(config["build"]);
+  const file = build["dockerfile"] ?? config["dockerFile"];
+  if (file === undefined) return;
+  said.does.push(`builds an image from ${shown(file)}`);
+  const folder = join(worktree, ".devcontainer");
+  for (const path of [file, build["context"] ?? config["context"] ?? "."]) {
+    if (typeof path === "string" && !isBelow(resolve(folder, path), worktree)) {
+      said.unsupported.push(`its build uses ${path}, which is outside of the repository`);
+    }
+  }
+  for (const option of listOf(build["options"])) said.dangers.push(`passes ${shown(option)} to the image build`);
+}
+
+function judgeRights(config: DevcontainerConfig, said: Judgement): void {
+  if (config["privileged"] === true) said.dangers.push("runs privileged: it can control this machine");
+  for (const right of listOf(config["capAdd"])) {
+    said.dangers.push(`adds the capability ${shown(right).toUpperCase().replace(/^CAP_/, "")}`);
+  }
+  for (const option of listOf(config["securityOpt"])) said.dangers.push(`sets the security option ${shown(option)}`);
+}
+
+function judgeDevice(path: unknown, said: Judgement): void {
+  said.dangers.push(`gets the device ${shown(path)}`);
+}
+
+/** Options that are known to stay inside. Every other one is named: docker has more than a hundred. */
+const harmless =
+  /^--(name|hostname|shm-size|memory|cpus|env|label|init|rm|workdir|user|ulimit|tmpfs|memory-swap|pids-limit|read-only|platform)(=|$)/;
+
+function judgeRunArgs(args: readonly string[], around: Around, said: Judgement): void {
+  for (let at = 0; at < args.length; at += 1) {
+    const arg = args[at]!;
+    // `--option value` and `--option=value` are the same.
+    const joined = arg.startsWith("-") && !arg.includes("=") && args[at + 1]?.startsWith("-") === false;
+    const whole = joined ? `${arg}=${args[++at]!}` : arg;
+    const [name, value] = splitOnce(whole, "=");
+    if (name === "--mount") judgeMount(value, around, said);
+    else if (name === "-v" || name === "--volume") judgeMount(volumeAsMount(value), around, said);
+    else if (name === "--privileged") judgeRights({ privileged: true }, said);
+    else if (name === "--cap-add") judgeRights({ capAdd: value }, said);
+    else if (name === "--security-opt") judgeRights({ securityOpt: value }, said);
+    else if (name === "--device") judgeDevice(splitOnce(value, ":")[0], said);
+    else if (/^--(network|net|pid|ipc|uts|userns|cgroupns)$/.test(name) && value === "host") {
+      said.dangers.push(`shares this machine's ${name.slice(2).replace(/^net$/, "network")} namespace`);
+    } else if (!harmless.test(whole)) said.dangers.push(`passes ${whole} to the container engine`);
+  }
+}
+
+function judgeMount(mount: unknown, around: Around, said: Judgement): void {
+  const { source, target } = mountOf(mount, around);
+  if (source === null) return void said.does.push(`keeps a volume at ${target}`);
+  if (!isAbsolute(source)) return void said.does.push(`mounts the volume ${source} at ${target}`);
+  if (isBelow(source, around.worktree)) {
+    // The engine follows links whenever it starts the container, and the agent can make them there.
+    said.unsupported.push(`it mounts ${source} of the worktree, which is there already`);
+  } else if (around.hidden.some((folder) => isBelow(folder, source) || isBelow(source, folder))) {
+    said.unsupported.push(`it mounts ${source}, where Holdfast keeps its own files`);
+  } else if (isSocket(source)) {
+    said.dangers.push(`mounts ${source}: with the engine's socket it can control this machine`);
+  } else if (isBelow(around.home, source)) {
+    said.dangers.push(`mounts ${source}, which contains your home`);
+  } else if (isBelow(source, around.home)) {
+    said.dangers.push(`mounts ${source} of your home at ${target}`);
+  } else {
+    said.dangers.push(`mounts ${source} of this machine at ${target}`);
+  }
+}
+
+/** A mount as text or as an object; `source` is null for an unnamed volume. */
+function mountOf(mount: unknown, around: Around): { source: string | null; target: string } {
+  const fields =
+    typeof mount === "string"
+      ? Object.fromEntries(mount.split(",").map((field) => splitOnce(field, "=")))
+      : (objectOf(mount) as Record<string, string | undefined>);
+  const source = fields["source"] ?? fields["src"];
+  const target = fields["target"] ?? fields["dst"] ?? fields["destination"] ?? "?";
+  return { source: typeof source === "string" ? expanded(source, around) : null, target };
+}
+
+function volumeAsMount(volume: string): string {
+  const parts = volume.split(":");
+  return parts.length === 1 ? `target=${volume}` : `source=${parts[0]},target=${parts[1]}`;
+}
+
+/** As the devcontainer CLI replaces them; a variable that it does not get is empty there too. */
+function expanded(path: string, { home, worktree }: Around): string {
+  const filled = path
+    .replaceAll(/\$\{(localEnv|env):([^:}]*)(?::([^}]*))?\}/g, (_all, _kind, name: string, other = "") =>
+      name === "HOME" ? home : String(other),
+    )
+    .replaceAll("${localWorkspaceFolder}", worktree);
+  return isAbsolute(filled) ? resolve(filled) : filled;
+}
+
+function isSocket(path: string): boolean {
+  return /\.sock$|^\/(var\/)?run(\/|$)/.test(path);
+}
+
+function isBelow(path: string, folder: string): boolean {
+  const way = relative(folder, path);
+  return way === "" || (way !== ".." && !way.startsWith("../") && !isAbsolute(way));
+}
+
+function splitOnce(text: string, mark: string): [string, string] {
+  const at = text.indexOf(mark);
+  return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+const listOf = (value: unknown): unknown[] => (value === undefined ? [] : Array.isArray(value) ? value : [value]);
+
+function objectOf(value: unknown): Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+}
+
+const shown = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
+
+/** Ways out that a container has, as its engine reports them. */
+export function dangersOf(inspected: unknown, around: Around & { ours: readonly string[] }): string[] {
+  const said: Judgement = { does: [], dangers: [], ignored: [], unsupported: [] };
+  const container = objectOf(inspected);
+  const host = objectOf(container["HostConfig"]);
+  // The CLI sets this one for Podman.
+  const options = listOf(host["SecurityOpt"] ?? []).filter((option) => option !== "label=disable");
+  judgeRights({ privileged: host["Privileged"], capAdd: host["CapAdd"] ?? [], securityOpt: options }, said);
+  for (const name of ["NetworkMode", "PidMode", "IpcMode", "UTSMode", "UsernsMode"]) {
+    if (host[name] === "host")
+      said.dangers.push(`shares this machine's ${name.replace("Mode", "").toLowerCase()} namespace`);
+  }
+  for (const device of listOf(host["Devices"] ?? [])) judgeDevice(objectOf(device)["PathOnHost"], said);
+  for (const mount of listOf(container["Mounts"] ?? []).map(objectOf)) {
+    if (mount["Type"] !== "bind" || around.ours.includes(String(mount["Source"]))) continue;
+    judgeMount({ source: mount["Source"], target: mount["Destination"] }, around, said);
+  }
+  return [...said.dangers, ...said.unsupported];
+}

@@ -1,0 +1,162 @@
+/** What of the machine a contained agent sees: programs, its own state, its worktree. Everything else is not there at all. */
+import { existsSync, lstatSync, readdirSync, realpathSync, statSync } from "node:fs";
+import { delimiter, dirname, isAbsolute, join, relative } from "node:path";
+import { findProgram } from "../base/find-program.ts";
+import { namedCaches } from "../protocol/containment.ts";
+
+/** Read-only, and only where they exist. Nothing of /var, /srv, /mnt, /home and the rest of /run. */
+const system = [
+  "/usr",
+  "/bin",
+  "/sbin",
+  "/lib",
+  "/lib32",
+  "/lib64",
+  "/etc",
+  "/opt",
+  "/nix",
+  "/snap",
+  "/run/systemd/resolve",
+  "/run/current-system",
+];
+
+/** Toolchains that people keep in their home, and git's configuration. */
+const programs = [
+  ".nvm",
+  ".volta",
+  ".fnm",
+  ".local/share/fnm",
+  ".bun",
+  ".deno",
+  ".cargo/bin",
+  ".cargo/env",
+  ".rustup",
+  ".pyenv",
+  ".rbenv",
+  ".sdkman",
+  ".local/bin",
+  ".local/lib",
+  ".local/share/mise",
+  ".local/share/uv",
+  ".local/share/pipx",
+  ".local/share/claude",
+  ".asdf",
+  "go/bin",
+  ".npm-global",
+  ".gitconfig",
+  ".config/git/config",
+  ".config/git/ignore",
+  ".config/git/attributes",
+];
+
+/** Folders that hold more than programs: a `bin` in one of these does not bring its neighbors in. */
+const mixed = ["", ".local", ".config", ".cache", ".local/share", ".local/state"];
+
+export interface View {
+  /** As the agent is to see it. */
+  home: string;
+  /** Every home that must not show: the agent's, and that of the person who runs the daemon. */
+  homes: readonly string[];
+  /** Never shown, whatever is around them: Holdfast's own folders. */
+  hidden: readonly string[];
+  path: string;
+  /** The agent's program and the files that its command names. */
+  command: readonly string[];
+  read: readonly string[];
+}
+
+/** The system, an empty home, and what programs need. */
+export function baseMounts(view: View): string[] {
+  const { homes, hidden } = view;
+  const shown = system.filter((path) => existsSync(path));
+  const args = shown.flatMap((path) => ["--ro-bind", path, path]);
+  args.push(...privateOfRoot(), "--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--tmpfs", "/tmp");
+  for (const home of homes) args.push("--perms", "0700", "--tmpfs", home);
+  const inHome = homes.flatMap((home) => programs.map((name) => join(home, name)));
+  const wanted = [...inHome, ...pathFolders(view)].filter((path) => isHarmless(path, view));
+  for (const path of new Set([...wanted, ...view.read])) {
+    if (!existsSync(path)) continue;
+    args.push("--ro-bind", path, path);
+    shown.push(path);
+  }
+  // Where something around them was asked for, they are covered again.
+  for (const path of hidden) {
+    if (existsSync(path) && shown.some((around) => isWithin(path, around))) args.push("--tmpfs", path);
+  }
+  for (const path of new Set(programFolders(view))) args.push("--ro-bind", path, path);
+  return args;
+}
+
+/** A name of a package cache, `~/x`, or an absolute path. Folders that are to be written exist afterwards. */
+export function expandPaths(entries: readonly string[], home: string): string[] {
+  return entries
+    .flatMap((entry) => namedCaches[entry] ?? [entry])
+    .map((entry) => (entry === "~" || entry.startsWith("~/") ? join(home, entry.slice(1)) : entry));
+}
+
+export function isWithin(path: string, folder: string): boolean {
+  const way = relative(folder, path);
+  return way === "" || (way !== ".." && !way.startsWith("../") && !isAbsolute(way));
+}
+
+/** Shows neither a home nor anything of Holdfast's. */
+function isHarmless(path: string, { homes, hidden }: View): boolean {
+  return path !== "/" && ![...homes, ...hidden].some((secret) => isWithin(secret, path));
+}
+
+/** PATH outside of the system's folders, as real paths, with what programs there need beside them. */
+function pathFolders(view: View): string[] {
+  const entries = view.path.split(delimiter).filter((entry) => isAbsolute(entry) && existsSync(entry));
+  return entries
+    .flatMap((entry) => [entry, realpathSync(entry)])
+    .map((entry) =>
+      /\/(node_modules\/\.)?bin$/.test(entry) && !isMixed(dirname(entry), view) ? dirname(entry) : entry,
+    )
+    .filter((entry) => !system.some((base) => isWithin(entry, base)));
+}
+
+function isMixed(folder: string, { homes }: View): boolean {
+  return homes.some((home) => mixed.some((name) => folder === join(home, name)));
+}
+
+/** Where the agent's program really is, because what is on PATH is often a link, and files that its command names. */
+function programFolders(view: View): string[] {
+  return view.command.flatMap((word, index) => {
+    const found = index === 0 ? findProgram(word, view.path) : isAbsolute(word) ? word : null;
+    if (found === null || statSync(found, { throwIfNoEntry: false })?.isFile() !== true) return [];
+    const real = realpathSync(found);
+    const modules = real.indexOf("/node_modules/");
+    const folder = modules >= 0 ? real.slice(0, modules + "/node_modules".length) : dirname(real);
+    const isAlone = isMixed(folder, view) || !isHarmless(folder, view) || isOurs(folder, view);
+    return [found, isAlone ? real : folder].filter((path) => !system.some((base) => isWithin(path, base)));
+  });
+}
+
+/** Of Holdfast's own folders only the very file is shown. */
+function isOurs(folder: string, { hidden }: View): boolean {
+  return hidden.some((secret) => isWithin(folder, secret));
+}
+
+/** As root everything in /etc could be read: what others may not read is covered. */
+function privateOfRoot(): string[] {
+  if (process.getuid?.() !== 0) return [];
+  return unreadable("/etc", 2);
+}
+
+function unreadable(folder: string, depth: number): string[] {
+  return readdirSync(folder).flatMap((name) => {
+    const path = join(folder, name);
+    const stat = lstatSync(path, { throwIfNoEntry: false });
+    if (stat === undefined || stat.isSymbolicLink()) return [];
+    if (stat.isDirectory()) {
+      if ((stat.mode & 0o005) === 0) return ["--perms", "0700", "--tmpfs", path];
+      return depth > 1 ? unreadable(path, depth - 1) : [];
+    }
+    return stat.isFile() && (stat.mode & 0o004) === 0 ? ["--ro-bind", "/dev/null", path] : [];
+  });
+}
+
+/** Whether a path is there to be mounted, a link followed. */
+export function isThere(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false }) !== undefined;
+}

@@ -1,0 +1,87 @@
+/**
+ * The allow list of a contained session: which hosts and ports its agent may reach. An entry is a host name or an address
+ * (`api.example.com`, `192.0.2.7`, `[2001:db8::7]`), `*.example.com` for every name below it, or `*` for every public host;
+ * `:port` behind it allows that port instead of 443 and 80.
+ */
+import { isIPv4, isIPv6 } from "node:net";
+
+export interface AllowEntry {
+  /** Canonical; without the `*.` of a wildcard; empty for `*`. */
+  host: string;
+  match: "exact" | "below" | "any";
+  /** Null: the default ports. */
+  port: number | null;
+}
+
+/** `literal`: host and port stand in the list as they were asked for, so the address may be a private one. */
+export type Verdict = "no" | "public" | "literal";
+
+const defaultPorts = new Set([443, 80]);
+/** Names of the DNS, with the underscores that people use in their own networks. */
+const hostName = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*$/;
+
+/**
+ * One spelling per host, or null if it is neither a name nor an address. Other spellings of IPv4 addresses (`127.1`,
+ * `0x7f000001`) are refused: the resolver would take them for addresses that the list does not name.
+ */
+export function canonicalHost(text: string): string | null {
+  if (text.startsWith("[") && text.endsWith("]")) return canonicalAddress(text.slice(1, -1));
+  const host = text.toLowerCase().replace(/\.$/, "");
+  if (isIPv4(host)) return host;
+  if (!hostName.test(host) || /(^|\.)(\d+|0x[0-9a-f]*)$/.test(host)) return null;
+  return host;
+}
+
+/** An IPv6 address in its shortest spelling. */
+function canonicalAddress(text: string): string | null {
+  if (!isIPv6(text) || text.includes("%")) return null;
+  return new URL(`http://[${text}]/`).hostname.slice(1, -1);
+}
+
+/** A port as it is written, or null. */
+export function portOf(text: string): number | null {
+  const port = /^[1-9]\d{0,4}$/.test(text) ? Number(text) : 0;
+  return port >= 1 && port <= 65_535 ? port : null;
+}
+
+/** Splits `host:port`; an IPv6 address has to be in brackets. */
+export function splitAuthority(text: string): { host: string; port: string | null } | null {
+  const parts = /^(\[[^\][]*\]|[^:[\]]*)(?::(.*))?$/.exec(text);
+  return parts === null ? null : { host: parts[1]!, port: parts[2] ?? null };
+}
+
+export function parseAllow(text: string): AllowEntry | { problem: string } {
+  const problem = (why: string) => ({ problem: `"${text}" ${why}` });
+  if (text.includes("/")) return problem("is not a host name; leave out the scheme and the path.");
+  const parts = splitAuthority(text.trim());
+  if (parts === null) return problem("is not a host name; write IPv6 addresses in brackets.");
+  const port = parts.port === null ? null : portOf(parts.port);
+  if (parts.port !== null && port === null) return problem("has an invalid port; use a number from 1 to 65535.");
+  if (parts.host === "*") return { host: "", match: "any", port };
+  const below = parts.host.startsWith("*.");
+  const host = canonicalHost(below ? parts.host.slice(2) : parts.host);
+  if (host === null || (below && isIPv4(host)))
+    return problem("is not a host name; use example.com, *.example.com or an address.");
+  return { host, match: below ? "below" : "exact", port };
+}
+
+/** Entries that do not parse allow nothing. */
+export function readAllow(texts: readonly string[]): AllowEntry[] {
+  return texts.map(parseAllow).filter((entry): entry is AllowEntry => !("problem" in entry));
+}
+
+export function judge(entries: readonly AllowEntry[], host: string, port: number): Verdict {
+  let verdict: Verdict = "no";
+  for (const entry of entries) {
+    if (entry.port === null ? !defaultPorts.has(port) : entry.port !== port) continue;
+    if (!matches(entry, host)) continue;
+    if (entry.match === "exact" && entry.port !== null) return "literal";
+    verdict = "public";
+  }
+  return verdict;
+}
+
+function matches({ host, match }: AllowEntry, asked: string): boolean {
+  if (match === "any") return true;
+  return match === "below" ? asked.endsWith(`.${host}`) : asked === host;
+}

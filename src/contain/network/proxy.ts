@@ -1,0 +1,178 @@
+/**
+ * The network proxy of a home: one process for all contained sessions that have an allow list, started by the daemon and
+ * independent of it, as a keeper is. Everything it needs is in the folder that it is started in; a proxy that is started
+ * again serves the same sessions. It leaves when no bridge holds it anymore, or when another one has taken its place.
+ */
+import { mkdirSync, readdirSync, renameSync, statSync } from "node:fs";
+import { createServer, type Server } from "node:net";
+import { join } from "node:path";
+import { writeAtomically } from "../../base/durable-file.ts";
+import { identify } from "../../base/pid.ts";
+import { readAllow, type AllowEntry } from "./allow-list.ts";
+import { BlockedRecord } from "./blocked.ts";
+import { Door } from "./door.ts";
+import { blockedFile, doorFolder, policyFile, proxyFile, readPolicy, readProxy, socketName } from "./place.ts";
+
+/** How often it checks what no signal reports: lost sockets, sessions that were removed, whether it may leave. */
+const tickMs = 5_000;
+/** After its start: the daemon asks within this time. */
+const firstLingerMs = 30_000;
+const mostLingerMs = 120_000;
+/** Once the daemon has stopped. Not less: bridges that an older proxy let go are on their way. */
+const leavingLingerMs = 500;
+
+interface Served {
+  server: Server;
+  door: Door;
+  blocked: BlockedRecord;
+  allow: readonly AllowEntry[];
+  stamp: string;
+}
+
+export class Proxy {
+  readonly #program: string;
+  readonly #served = new Map<string, Served>();
+  #scanned: Promise<void> = Promise.resolve();
+  #holds = 0;
+  #wasHeld = false;
+  #leaving = false;
+  #stayUntil = performance.now() + firstLingerMs;
+  #leaveTimer: NodeJS.Timeout | undefined;
+
+  constructor(program: string) {
+    this.#program = program;
+  }
+
+  /** Relative paths throughout: those of a socket may have 107 bytes, and a home may be longer. */
+  run(): void {
+    // Before the record is there: from then on the daemon sends these.
+    process.on("SIGHUP", () => {
+      this.#leaving = false;
+      this.#scanSoon();
+    });
+    process.on("SIGTERM", () => this.#leaveWhenIdle());
+    for (const signal of ["SIGINT", "SIGQUIT", "SIGPIPE"] as const) process.on(signal, () => undefined);
+    const self = identify(process.pid);
+    if (self === null) throw new Error("this process cannot be identified");
+    writeAtomically(
+      proxyFile("."),
+      `${JSON.stringify({ ...self, program: this.#program, directory: process.cwd() })}\n`,
+    );
+    this.#scanSoon();
+    setInterval(() => this.#scanSoon(), tickMs);
+  }
+
+  /** One after the other: two would bind the same socket. */
+  #scanSoon(): void {
+    this.#scanned = this.#scanned.then(() =>
+      this.#scan().catch((error: unknown) => console.error(new Date().toISOString(), error)),
+    );
+  }
+
+  async #scan(): Promise<void> {
+    // The home was removed, and every session's files with it.
+    if (statSync(".", { throwIfNoEntry: false })?.nlink === 0) this.#exit();
+    if (!this.#isOurs()) return this.#yield();
+    const found = new Set<string>();
+    for (const entry of readdirSync(".", { withFileTypes: true })) {
+      if (!entry.isDirectory() || readPolicy(entry.name) === null) continue;
+      found.add(entry.name);
+      try {
+        await this.#serve(entry.name);
+      } catch (error) {
+        console.error(new Date().toISOString(), "cannot serve", entry.name, error);
+      }
+    }
+    for (const [name, served] of this.#served) {
+      if (found.has(name)) continue;
+      this.#served.delete(name);
+      served.server.close();
+      served.door.close();
+    }
+    this.#maybeLeave();
+  }
+
+  /** Once per session; again where its socket is lost. */
+  async #serve(name: string): Promise<void> {
+    const socket = join(doorFolder(name), socketName);
+    const known = this.#served.get(name);
+    if (known !== undefined && statSync(socket, { throwIfNoEntry: false }) !== undefined) return;
+    const served = known ?? this.#open(name);
+    this.#served.set(name, served);
+    known?.server.close();
+    served.server = createServer({ allowHalfOpen: true }, (client) => served.door.serve(client));
+    // Not `recursive`: in a folder that was removed Node would try that without end.
+    if (statSync(doorFolder(name), { throwIfNoEntry: false }) === undefined)
+      mkdirSync(doorFolder(name), { mode: 0o700 });
+    // Moved into place: there is always a socket, and closing this server removes no later one's.
+    const own = join(doorFolder(name), `${process.pid}.sock`);
+    await new Promise<void>((resolve, reject) => {
+      served.server.once("error", reject).listen(own, resolve);
+    });
+    renameSync(own, socket);
+  }
+
+  #open(name: string): Served {
+    const blocked = new BlockedRecord(blockedFile(name));
+    const allow = (): readonly AllowEntry[] => {
+      // The daemon writes it for each launch; a stat per connection is cheap.
+      const { mtimeMs, ino } = statSync(policyFile(name), { throwIfNoEntry: false }) ?? { mtimeMs: 0, ino: 0 };
+      const stamp = `${mtimeMs} ${ino}`;
+      if (stamp !== served.stamp) {
+        served.allow = readAllow(readPolicy(name)?.allow ?? []);
+        served.stamp = stamp;
+      }
+      return served.allow;
+    };
+    const door = new Door({ allow, blocked, onHold: (lingerMs) => this.#hold(lingerMs) });
+    const served: Served = { server: createServer(), door, blocked, allow: [], stamp: "" };
+    return served;
+  }
+
+  #hold(lingerMs: number): () => void {
+    this.#holds += 1;
+    if (!this.#wasHeld) this.#stayUntil = 0;
+    this.#wasHeld = true;
+    return () => {
+      this.#holds -= 1;
+      const until = performance.now() + Math.min(lingerMs, this.#leaving ? leavingLingerMs : mostLingerMs);
+      this.#stayUntil = Math.max(this.#stayUntil, until);
+      this.#maybeLeave();
+    };
+  }
+
+  /** The daemon stops: nothing is launched until the next one, which says that it is there. */
+  #leaveWhenIdle(): void {
+    this.#leaving = true;
+    this.#stayUntil = performance.now() + leavingLingerMs;
+    this.#maybeLeave();
+  }
+
+  #maybeLeave(): void {
+    clearTimeout(this.#leaveTimer);
+    if (this.#holds > 0) return;
+    const left = this.#stayUntil - performance.now();
+    if (left <= 0) return this.#exit();
+    this.#leaveTimer = setTimeout(() => this.#maybeLeave(), left);
+  }
+
+  #isOurs(): boolean {
+    const record = readProxy(".");
+    return record === null || record.pid === process.pid;
+  }
+
+  /** Another proxy has bound every socket: bridges that are let go come back to it. Open connections continue. */
+  #yield(): void {
+    for (const { server, door } of this.#served.values()) {
+      server.close();
+      door.release();
+    }
+    if ([...this.#served.values()].every(({ door }) => door.connections === 0)) this.#exit();
+  }
+
+  #exit(): void {
+    for (const { blocked } of this.#served.values()) blocked.write();
+    // Without closing: nothing of ours is left but sockets that refuse, and their files go with the session.
+    process.exit(0);
+  }
+}

@@ -1,0 +1,121 @@
+/** A launch in its worktree alone: the mounts in their order, and the command line that makes them. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, join } from "node:path";
+import type { Contained, ContainRequest } from "../ports/contain.ts";
+import type { Containment } from "../protocol/containment.ts";
+import { HoldfastError } from "../protocol/error.ts";
+import type { ContainOptions, NetworkPart } from "./contain.ts";
+import { containedEnvironment } from "./environment.ts";
+import { gitMounts, gitPlacesOf } from "./git-mounts.ts";
+import { impossible, noAllowList } from "./impossible.ts";
+import { baseMounts, expandPaths, isThere, isWithin } from "./mounts.ts";
+import { ownState } from "./own-state.ts";
+import { namespaceFlags } from "./preflight.ts";
+import { showSocket, socketFolder } from "./shown-socket.ts";
+import { beginPlace } from "./take-over.ts";
+import { terminalFilter } from "./terminal-filter.ts";
+
+/** Opens the two descriptors that bwrap reads and closes, then becomes bwrap. */
+const opener = 'exec 9<"$1" 8<"$2" && shift 2 && exec "$@"';
+
+/** Inside: a shell that becomes the agent, for its words and status (127, 126) where that cannot be started. */
+const becomes = ["/bin/sh", "-c", 'exec "$@"', "holdfast"];
+
+export async function inWorktree(
+  options: ContainOptions,
+  request: ContainRequest,
+  containment: Containment,
+  { own, bwrap }: { own: string; bwrap: string },
+): Promise<Contained> {
+  const { session } = request;
+  const env = containedEnvironment(request.env, request.given);
+  const home = env["HOME"] ?? homedir();
+  const homes = [...new Set([home, homedir()])];
+  const state = ownState(session.agent, join(own, "home"), { ...env, HOME: home });
+  const read = expandPaths(containment.read, home);
+  const write = expandPaths(containment.write, home);
+  refuseSecrets([...read, ...write], homes, options.hidden);
+  const places = gitPlacesOf(session.workspacePath);
+  if (places !== null) beginPlace(own, places, session.branch);
+  const network = await networkOf(options, request, containment, own);
+  const view = {
+    home,
+    homes,
+    hidden: options.hidden,
+    path: env["PATH"] ?? "",
+    command: request.command,
+    read: [...read, ...((await options.shared?.(session)) ?? [])],
+  };
+  const args = [
+    namespaceFlags,
+    containment.network === "on" ? [] : ["--unshare-net"],
+    ["--seccomp", "9"],
+    baseMounts(view),
+    state.mounts.flatMap(({ from, to }) => ["--bind", from, to]),
+    writable(write),
+    ["--bind", session.workspacePath, session.workspacePath],
+    gitMounts(session.workspacePath, session.branch, own),
+    launchMounts(request),
+    socketMounts(options),
+    network.args,
+    ["--chdir", session.workspacePath],
+  ].flat();
+  const [filter, list] = [join(own, "filter"), join(own, "arguments")];
+  writeFileSync(filter, terminalFilter()!, { mode: 0o600 });
+  writeFileSync(list, args.map((arg) => `${arg}\0`).join(""), { mode: 0o600 });
+  const start = ["/bin/sh", "-c", opener, "holdfast", filter, list, bwrap, "--args", "8", "--"];
+  return {
+    argv: [...start, ...becomes, ...network.prefix, ...request.argv],
+    env: { ...env, ...state.env, ...network.env },
+    inNamespace: true,
+  };
+}
+
+async function networkOf(
+  { network }: ContainOptions,
+  request: ContainRequest,
+  containment: Containment,
+  own: string,
+): Promise<NetworkPart> {
+  if (typeof containment.network === "string") return { args: [], env: {}, prefix: [] };
+  if (network === undefined) throw impossible(noAllowList);
+  return network(request, containment.network.allow, own);
+}
+
+/** Caches may not exist yet; a tool would make them. */
+function writable(paths: readonly string[]): string[] {
+  for (const path of paths) if (!isThere(path)) mkdirSync(path, { recursive: true });
+  return paths.flatMap((path) => ["--bind", path, path]);
+}
+
+/**
+ * Hooks append to one file, and write nothing else: the daemon writes to this directory too, and would follow a link that
+ * the agent put there.
+ */
+function launchMounts({ directory, files, hooks }: ContainRequest): string[] {
+  if (!hooks) return files.flatMap((name) => ["--ro-bind", join(directory, name), join(directory, name)]);
+  const lines = join(directory, "hooks.jsonl");
+  writeFileSync(lines, "", { flag: "a", mode: 0o600 });
+  return ["--ro-bind", directory, directory, "--bind", lines, lines];
+}
+
+function refuseSecrets(paths: readonly string[], homes: readonly string[], hidden: readonly string[]): void {
+  for (const path of paths) {
+    const shows = [...homes, ...hidden].some((secret) => isWithin(secret, path));
+    const inside = hidden.some((secret) => isWithin(path, secret));
+    if (!shows && !inside) continue;
+    throw new HoldfastError("invalid", `A contained session cannot get ${path}: it would show secrets.`, {
+      hint: "Name folders inside it in `contain: {read, write}`.",
+    });
+  }
+}
+
+/**
+ * The agents' socket, by the folder around it: a daemon that starts makes a new one, which a mount of the file would miss.
+ * That folder is one of ours that holds nothing else, because the person's socket is beside the real one.
+ */
+function socketMounts({ agentsSocket, directory }: ContainOptions): string[] {
+  if (agentsSocket === undefined || !showSocket(agentsSocket, directory)) return [];
+  return ["--ro-bind", join(directory, socketFolder), dirname(agentsSocket)];
+}

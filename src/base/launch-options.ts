@@ -1,4 +1,5 @@
 import { isLevel, type Level } from "./log-level.ts";
+import { readPublicUrl } from "./public-url.ts";
 
 /** How the daemon was started last: written by the CLI before it starts one, replayed by every later start. */
 export interface LaunchOptions {
@@ -11,6 +12,11 @@ export interface LaunchOptions {
   restore: boolean;
   /** What the daemon logs. Missing in files of earlier builds. */
   logLevel: Level;
+  /** Further addresses that browsers use, each exact. Missing in files of earlier builds, like the two below. */
+  publicUrls: readonly string[];
+  /** Our own TLS: absolute paths of PEM files, both or neither. */
+  tlsCert: string | null;
+  tlsKey: string | null;
 }
 
 /** A test has a default port of its own, which no other test takes or frees. */
@@ -24,18 +30,32 @@ export const defaultLaunchOptions: LaunchOptions = {
   readOnly: false,
   restore: true,
   logLevel: "info",
+  publicUrls: [],
+  tlsCert: null,
+  tlsKey: null,
 };
 
 /** What a launch file says; null when a part of it cannot be meant, and then nothing of it is believed. */
 export function readLaunchOptions(value: unknown): LaunchOptions | null {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return null;
   const options = { ...defaultLaunchOptions, ...(value as LaunchOptions) };
-  const { host, port, portGiven, auth, readOnly, restore, logLevel } = options;
+  const { host, port, portGiven, auth, readOnly, restore, logLevel, publicUrls, tlsCert, tlsKey } = options;
   const isPort = Number.isInteger(port) && port >= 0 && port <= 65_535;
   const areFlags = [portGiven, readOnly, restore].every((flag) => typeof flag === "boolean");
   const isAuth = auth === "token" || auth === "passphrase";
   if (typeof host !== "string" || host === "" || !isPort || !areFlags || !isAuth || !isLevel(logLevel)) return null;
-  return { host, port, portGiven, auth, readOnly, restore, logLevel };
+  if (!areUrls(publicUrls) || !isFile(tlsCert) || !isFile(tlsKey) || (tlsCert === null) !== (tlsKey === null))
+    return null;
+  return { host, port, portGiven, auth, readOnly, restore, logLevel, publicUrls, tlsCert, tlsKey };
+}
+
+function areUrls(value: unknown): boolean {
+  const isUrl = (each: unknown): boolean => typeof each === "string" && "url" in readPublicUrl(each);
+  return Array.isArray(value) && value.every(isUrl);
+}
+
+function isFile(value: unknown): boolean {
+  return value === null || (typeof value === "string" && value.startsWith("/"));
 }
 
 /** What the daemon writes once it answers, for the CLI to find it by. */

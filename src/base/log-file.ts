@@ -132,7 +132,7 @@ function renameIfThere(from: string, to: string): void {
   }
 }
 
-const secretKey = /token|secret|passphrase|password|authorization|api_?key|cookie/i;
+const secretKey = /token|capability|secret|passphrase|password|authorization|api_?key|cookie/i;
 
 /** Errors become text with their causes; values under secret-looking keys are not written. */
 function plain(key: string, value: unknown): unknown {
@@ -145,7 +145,7 @@ function plain(key: string, value: unknown): unknown {
 
 /** Shapes of keys that people paste and programs print. */
 const secretShapes =
-  /\b(sk-[\w-]{16,}|gh[pousr]_\w{20,}|glpat-[\w-]{16,}|xox[abprs]-[\w-]{10,}|Bearer\s+[\w.~+/=-]{16,})/g;
+  /\b(sk-[\w-]{16,}|gh[pousr]_\w{20,}|glpat-[\w-]{16,}|xox[abprs]-[\w-]{10,}|hfc_[\w.-]{16,}|Bearer\s+[\w.~+/=-]{16,})/g;
 
 function redact(text: string, secrets: ReadonlySet<string>): string {
   let clean = text.replaceAll(secretShapes, "[redacted]");

@@ -20,13 +20,19 @@ export interface Paths {
   launchFile: string;
   token: string;
   passphrase: string;
+  /** Recognizes the same passphrase in a later start, and records whether it is weak. */
+  passphraseMark: string;
   /** The key for pushes to browsers, and their subscriptions. */
   push: string;
+  /** Values of projects' `env`, for the time when their file is broken. */
+  projectEnv: string;
   logs: string;
   builds: string;
   worktrees: string;
   trash: string;
   workers: string;
+  /** One directory a contained session: its agent's own state, and what it committed. */
+  contained: string;
   /** Which configuration files the registered projects have, for the CLI that starts the daemon. */
   configFiles: string;
   /** One directory a launch for the files that hooks write. */
@@ -38,7 +44,9 @@ export interface Paths {
   tmuxSocketName: string;
   run: string;
   socket: string;
-  /** Why the socket is not where it is expected, or null. */
+  /** The door for agents, on which nobody is the person; beside the socket. */
+  agentsSocket: string;
+  /** Why the sockets are not where they are expected, or null. */
   socketMoved: string | null;
 }
 
@@ -63,6 +71,7 @@ export function resolvePaths(env: NodeJS.ProcessEnv = process.env): Paths {
   const run = join(home, "run");
   const wanted = join(run, "daemon.sock");
   const tooLong = Buffer.byteLength(wanted) > maxSocketBytes;
+  const place = tooLong ? join(os().tmpdir(), `holdfast-${os().userInfo().uid}`) : run;
   return {
     home,
     config,
@@ -74,13 +83,16 @@ export function resolvePaths(env: NodeJS.ProcessEnv = process.env): Paths {
     launchFile: join(home, "launch.json"),
     token: join(home, "token"),
     passphrase: join(home, "passphrase"),
+    passphraseMark: join(home, "passphrase-mark.json"),
     push: join(home, "push.json"),
+    projectEnv: join(home, "project-env.json"),
     configFiles: join(home, "config-files.json"),
     logs: join(home, "logs"),
     builds: join(home, "builds"),
     worktrees: join(data, "worktrees"),
     trash: join(data, "trash"),
     workers: join(home, "acp-workers"),
+    contained: join(home, "contained"),
     launches: join(home, "launches"),
     tmux: join(home, "tmux"),
     get tmuxSocket() {
@@ -88,7 +100,9 @@ export function resolvePaths(env: NodeJS.ProcessEnv = process.env): Paths {
     },
     tmuxSocketName: join(home, socketNameFile),
     run,
-    socket: tooLong ? join(os().tmpdir(), `holdfast-${os().userInfo().uid}`, `${digestOf(home)}.sock`) : wanted,
+    socket: tooLong ? join(place, `${digestOf(home)}.sock`) : wanted,
+    // As long as the other name, so that both are where they are expected, or neither is.
+    agentsSocket: join(place, tooLong ? `${digestOf(home)}-a.sock` : "agents.sock"),
     socketMoved: tooLong ? `${wanted} is longer than the ${maxSocketBytes} bytes a socket path may have` : null,
   };
 }

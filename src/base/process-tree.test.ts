@@ -69,3 +69,18 @@ test("[PROC-11] started inside the launch ourselves, its marker says nothing abo
   expect(members(stats, markers, { ownMarker: "l1" })).toEqual([14]);
   expect(members(stats, markers, { ownMarker: null })).toEqual([14, 20, 21]);
 });
+
+test("[CONTAIN-7] all that shares a member's pid namespace belongs, our own namespace apart", () => {
+  const stats = [stat(10, 5), stat(11, 10), stat(12, 11), stat(13, 1), stat(14, 1), stat(15, 1)];
+  const namespaces = new Map([
+    [10, "own"],
+    [11, "inner"],
+    [12, "inner"],
+    [13, "inner"],
+    [14, "own"],
+    [15, "another"],
+  ]);
+  const table = { stats, markers: new Map<number, string>(), namespaces, ownNamespace: "own" };
+  const found = membersOf({ roots: [root], marker: null }, table, around).map(({ pid }) => pid);
+  expect(found.toSorted((one, other) => one - other)).toEqual([10, 11, 12, 13]);
+});

@@ -2,7 +2,8 @@
  * Finds and ends everything that one launch started. A process belongs to it when it descends from a root, shares the
  * process group or session that a member leads, or carries the launch's marker in its environment: any one of these
  * can be escaped (setsid, double fork, reparenting), the environment is what a daemonised child still has. What is in
- * the launch's own cgroup belongs to it whatever it did; not every system lets us make one (cgroup.ts).
+ * the launch's own cgroup belongs to it whatever it did; not every system lets us make one (cgroup.ts). The same holds for
+ * the pid namespace of a contained launch, which ends as a whole with its first process.
  * Nothing is signalled on a bare pid, and never ourselves, our ancestors or a tmux server.
  */
 import { readFileSync } from "node:fs";
@@ -10,6 +11,7 @@ import { setImmediate as nextTick, setTimeout as delay } from "node:timers/promi
 import { cgroupMembers, killCgroup } from "./cgroup.ts";
 import { bootId, isAlive, listProcesses, signalIdentity } from "./pid.ts";
 import type { Identity, ProcessStat } from "./pid.ts";
+import { innerPid, pidNamespace } from "./pid-namespace.ts";
 
 export interface TreeTarget {
   /** Processes that are known to belong, by identity; dead ones do no harm. */
@@ -18,11 +20,15 @@ export interface TreeTarget {
   marker: { name: string; values: readonly string[] } | null;
   /** Directories of the launches' own cgroups, where they have them. */
   cgroups?: readonly string[];
+  /** First processes of the pid namespaces of contained launches, where they are on record. Left out: it is not contained. */
+  firsts?: readonly Identity[];
 }
 
 export interface TreeMember {
   identity: Identity;
   what: string;
+  /** Of a contained launch: the namespace's first process, and the one outside that reports how the agent ended. */
+  part?: "first" | "outer";
 }
 
 export interface EndOptions {
@@ -49,12 +55,27 @@ export async function endTree(target: TreeTarget, options: EndOptions): Promise<
 
 /** Everything alive that belongs to the target. */
 export async function findTree(target: TreeTarget): Promise<TreeMember[]> {
-  const table = withCgroups(await readProcessTable(target.marker?.name ?? null), target.cgroups ?? []);
-  const roots = target.roots.filter(isAlive);
-  return membersOf({ ...target, roots }, table, surroundings(table)).map((stat) => ({
+  const scanned = withCgroups(await readProcessTable(target.marker?.name ?? null), target.cgroups ?? []);
+  const table = target.firsts === undefined ? scanned : withNamespaces(scanned);
+  const roots = [...target.roots, ...(target.firsts ?? [])].filter(isAlive);
+  const members = membersOf({ ...target, roots }, table, surroundings(table));
+  const firsts = target.firsts === undefined ? [] : members.filter((stat) => isFirst(stat, table));
+  return members.map((stat) => ({
     identity: identityOf(stat),
     what: describe(stat.pid),
+    ...(firsts.includes(stat) ? { part: "first" as const } : {}),
+    ...(firsts.some(({ parent }) => parent === stat.pid) ? { part: "outer" as const } : {}),
   }));
+}
+
+function withNamespaces(table: ProcessTable): ProcessTable {
+  const all = table.stats.map(({ pid }): [number, string | null] => [pid, pidNamespace(pid)]);
+  return { ...table, namespaces: new Map(all), ownNamespace: pidNamespace("self") };
+}
+
+function isFirst({ pid }: ProcessStat, { namespaces, ownNamespace }: ProcessTable): boolean {
+  const inside = namespaces?.get(pid) ?? null;
+  return inside !== null && inside !== ownNamespace && innerPid(pid) === 1;
 }
 
 /** Read after the processes, so that what was started in between is listed by the next look, not half known by this one. */
@@ -65,17 +86,17 @@ function withCgroups(table: ProcessTable, cgroups: readonly string[]): ProcessTa
 async function endPolitely(target: TreeTarget, politeMs: number, helpers: readonly number[]): Promise<TreeMember[]> {
   const startedAt = performance.now();
   let known = await findTree(target);
-  signalAll(known, "SIGTERM");
+  signalAll(asked(known), "SIGTERM");
   // A stopped process would never get to see the polite signal.
   signalAll(known, "SIGCONT");
   let hungUp = false;
   for (;;) {
     known = known.filter((member) => isAlive(member.identity));
-    if (known.length === 0) {
+    if (asked(known).length === 0) {
       known = await findTree(target);
       if (known.length === 0) return [];
       // Started between the look and the signal.
-      signalAll(known, "SIGTERM");
+      signalAll(asked(known), "SIGTERM");
     }
     // Stopped before they are killed, as all that is forced: what a helper forks in this very instant is found by its parent alone.
     if (known.every(({ identity }) => helpers.includes(identity.pid))) return known;
@@ -83,7 +104,7 @@ async function endPolitely(target: TreeTarget, politeMs: number, helpers: readon
     if (elapsed >= politeMs) return known;
     if (!hungUp && elapsed >= hangupAfterMs) {
       hungUp = true;
-      signalAll(known, "SIGHUP");
+      signalAll(asked(known), "SIGHUP");
     }
     await delay(pollMs);
   }
@@ -92,6 +113,7 @@ async function endPolitely(target: TreeTarget, politeMs: number, helpers: readon
 /** Stops everything before it kills, so that nothing forks away between the look and the signal. */
 async function endByForce(target: TreeTarget, forceMs: number): Promise<TreeMember[]> {
   const until = performance.now() + forceMs;
+  if (target.firsts !== undefined) await killNamespaces(target);
   for (;;) {
     const stopped = new Map<string, TreeMember>();
     let found = await findTree(target);
@@ -107,6 +129,29 @@ async function endByForce(target: TreeTarget, forceMs: number): Promise<TreeMemb
     while (found.some((member) => isAlive(member.identity)) && performance.now() < roundEnds) await delay(pollMs);
     if (performance.now() >= until) return findTree(target);
   }
+}
+
+/**
+ * Whom a polite signal is for. A namespace's first process ignores it, and the one outside would die of it while the agent
+ * lives on, with a status that is not the agent's.
+ */
+function asked(members: readonly TreeMember[]): TreeMember[] {
+  return members.filter(({ part }) => part === undefined);
+}
+
+/** At once and complete: the kernel ends a namespace with its first process. Who waits for the status then gets to see it. */
+async function killNamespaces(target: TreeTarget): Promise<void> {
+  const found = await findTree(target);
+  signalAll(
+    found.filter(({ part }) => part === "first"),
+    "SIGKILL",
+  );
+  signalAll(
+    found.filter(({ part }) => part === "outer"),
+    "SIGCONT",
+  );
+  const roundEnds = performance.now() + killRoundMs;
+  while (found.some((member) => isAlive(member.identity)) && performance.now() < roundEnds) await delay(pollMs);
 }
 
 /** At once and complete, but not where somebody is inside who is never signalled: then one by one, as without it. */
@@ -131,6 +176,9 @@ export interface ProcessTable {
   markers: Map<number, string>;
   /** Pids in the cgroups of the target. */
   inside?: ReadonlySet<number>;
+  /** Pid namespaces by pid, read for contained launches alone. */
+  namespaces?: ReadonlyMap<number, string | null>;
+  ownNamespace?: string | null;
 }
 
 /** What must never be signalled, and whom the walk from parent to child must not pass through. */
@@ -147,9 +195,13 @@ export function membersOf(target: TreeTarget, table: ProcessTable, around: Surro
   const byPid = new Map(table.stats.map((stat) => [stat.pid, stat]));
   const wanted = new Set(target.marker?.values ?? []);
   const members = new Map<number, ProcessStat>();
+  /** Those of members: all that is in one of them belongs. */
+  const namespaces = new Set<string>();
   const add = (stat: ProcessStat): boolean => {
     if (stat.pid <= 1 || stat.pid === around.self || members.has(stat.pid) || around.isBarred(stat.pid)) return false;
     members.set(stat.pid, stat);
+    const inside = table.namespaces?.get(stat.pid) ?? null;
+    if (inside !== null && inside !== table.ownNamespace) namespaces.add(inside);
     return true;
   };
   for (const root of target.roots) {
@@ -168,7 +220,11 @@ export function membersOf(target: TreeTarget, table: ProcessTable, around: Surro
     grew = false;
     for (const stat of table.stats) {
       // A group or session counts only when a member leads it: anybody can be put into a foreign one.
-      const belongs = members.has(stat.parent) || members.has(stat.group) || members.has(stat.session);
+      const belongs =
+        members.has(stat.parent) ||
+        members.has(stat.group) ||
+        members.has(stat.session) ||
+        namespaces.has(table.namespaces?.get(stat.pid) ?? "");
       if (belongs && add(stat)) grew = true;
     }
   }

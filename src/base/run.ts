@@ -8,12 +8,18 @@ export interface RunAnswer {
 }
 
 /** Null: it is not there, took too long, or printed more than expected. */
-export type Run = (argv: readonly string[], options: { deadlineMs: number }) => Promise<RunAnswer | null>;
+export type Run = (argv: readonly string[], options: RunOptions) => Promise<RunAnswer | null>;
+
+export interface RunOptions {
+  deadlineMs: number;
+  /** All that it gets; without it, it has our own. */
+  env?: Readonly<Record<string, string | undefined>>;
+}
 
 const maxOutputBytes = 64 * 1024;
 
-export const run: Run = async (argv, { deadlineMs }) => {
-  const begin = () => spawn(argv[0]!, argv.slice(1), { stdio: ["ignore", "pipe", "ignore"] });
+export const run: Run = async (argv, { deadlineMs, env = process.env }) => {
+  const begin = () => spawn(argv[0]!, argv.slice(1), { env, stdio: ["ignore", "pipe", "ignore"] });
   const child = await startChild(begin, { forMs: deadlineMs }).catch(() => null);
   if (child === null) return null;
   return await new Promise((resolve) => {

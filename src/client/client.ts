@@ -48,18 +48,17 @@ export interface ClientOptions {
   transport: Transport;
   /** Asked for each call, so that a login takes effect at once. */
   token?: () => string | null;
-  /** Over the unix socket: whom this client speaks for, `session:<id>`. */
-  actor?: string;
+  /** Over the unix socket: headers that say who asks. */
+  identity?: Readonly<Record<string, string>>;
 }
 
-export function createClient({ transport, token, actor }: ClientOptions): Client {
+export function createClient({ transport, token, identity }: ClientOptions): Client {
   return {
     call: async (name, options = {}) => {
       const route: Route = routes[name];
-      const headers: Record<string, string> = { Accept: "application/json" };
+      const headers: Record<string, string> = { Accept: "application/json", ...identity };
       const bearer = token?.() ?? null;
       if (bearer !== null) headers["Authorization"] = `Bearer ${bearer}`;
-      if (actor !== undefined) headers["holdfast-actor"] = actor;
       if (options.requestId !== undefined) headers[requestHeader] = options.requestId;
       const takesBody = route.body !== undefined;
       if (takesBody) headers["Content-Type"] = "application/json";

@@ -66,13 +66,22 @@ const say = (socket: WebSocket, frame: Frame): void => socket.send(JSON.stringif
 const hello = (cursor: number): Frame => ({ frame: "hello", version: "1", build: "1", cursor });
 const events = (cursor: number): Frame => ({ frame: "events", cursor, events: [], sessions: [] });
 
-test("[CLIENT-3] the token goes as a subprotocol, never in the address", async () => {
-  start({ token: () => "secret", session: "ma-1", after: 7 });
+test("[CLIENT-3] the proof goes as a subprotocol, made for the address, never in it", async () => {
+  const proved: string[] = [];
+  const prove = async (path: string): Promise<string> => {
+    proved.push(path);
+    // Nobody answers the first time: it is tried again as when a connection is lost.
+    if (proved.length === 1) throw new Error("no challenge");
+    return "proof";
+  };
+  start({ prove, session: "ma-1", after: 7 });
   await connection(1);
   expect(connections[0]).toMatchObject({
     url: "/api/stream?after=7&session=ma-1",
-    protocols: "holdfast.v1,holdfast.token.secret",
+    protocols: "holdfast.v1,proof",
   });
+  expect(proved).toEqual(["/api/stream?after=7&session=ma-1", "/api/stream?after=7&session=ma-1"]);
+  expect(states.map(({ state }) => state)).toEqual(["connecting", "waiting", "connecting"]);
 });
 
 test("[CLIENT-4] a lost connection is taken up again behind the last frame", async () => {

@@ -3,7 +3,7 @@
  * with back-off, and notices a line that died in silence. The WebSocket constructor is given, so that browsers, Node
  * and `ws` all do.
  */
-import { streamProtocol, tokenProtocolPrefix } from "../protocol/http.ts";
+import { streamProtocol } from "../protocol/http.ts";
 import type { Frame } from "../protocol/stream.ts";
 
 /** What browsers' WebSocket, Node's and `ws` have in common. */
@@ -26,7 +26,8 @@ export interface FollowOptions {
   /** `ws://host:port` of the daemon. */
   url: string;
   socket: SocketConstructor;
-  token?: () => string | null;
+  /** The subprotocol that lets this client in, for the path with its query. Asked for each connection. */
+  prove?: (path: string) => Promise<string | null>;
   session?: string;
   /** Where to go on from; without it the first frame after `hello` is a snapshot. */
   after?: number;
@@ -78,12 +79,31 @@ export function follow(options: FollowOptions): Following {
     timer = setTimeout(act, delayMs);
   };
 
+  /** While the proof of a connection is being made, this is its own. */
+  let proving: object | null = null;
+
   const connect = (): void => {
     clearTimeout(timer);
     tell({ state: "connecting", attempt });
-    const token = options.token?.() ?? null;
-    const protocols = token === null ? [streamProtocol] : [streamProtocol, `${tokenProtocolPrefix}${token}`];
-    const opened = new options.socket(addressOf(options, cursor), protocols);
+    const path = pathOf(options, cursor);
+    const { prove } = options;
+    if (prove === undefined) return open(path, null);
+    const own = (proving = {});
+    const current = (act: () => void): void => {
+      if (proving === own && !closed) act();
+    };
+    // Where nobody answers, not even the challenge comes.
+    after(timing.helloMs, () => current(lost));
+    prove(path).then(
+      (proof) => current(() => open(path, proof)),
+      () => current(lost),
+    );
+  };
+
+  const open = (path: string, proof: string | null): void => {
+    proving = null;
+    const protocols = proof === null ? [streamProtocol] : [streamProtocol, proof];
+    const opened = new options.socket(`${options.url}${path}`, protocols);
     socket = opened;
     // A socket that was given up may still speak: only the current one is listened to.
     const current = (act: () => void) => (): void => {
@@ -101,7 +121,7 @@ export function follow(options: FollowOptions): Following {
     after(timing.pingMs, askForLife);
     if (frame.frame === "hello") tell({ state: "open" });
     // Not from `hello`: whoever is cut off behind it has not seen what it announces.
-    else cursor = frame.cursor;
+    else if (frame.frame !== "devices") cursor = frame.cursor;
     options.onFrame(frame);
   };
 
@@ -122,6 +142,7 @@ export function follow(options: FollowOptions): Following {
 
   const abandon = (): void => {
     clearTimeout(timer);
+    proving = null;
     const old = socket;
     socket = null;
     // `ws` throws from close() before it is open unless errors are listened to; the listeners stay, and are deaf.
@@ -132,7 +153,7 @@ export function follow(options: FollowOptions): Following {
   return {
     cursor: () => cursor,
     wake: () => {
-      if (!closed && socket === null) connect();
+      if (!closed && socket === null && proving === null) connect();
     },
     close: () => {
       if (closed) return;
@@ -143,10 +164,10 @@ export function follow(options: FollowOptions): Following {
   };
 }
 
-function addressOf(options: FollowOptions, cursor: number | null): string {
+function pathOf(options: FollowOptions, cursor: number | null): string {
   const query = [
     ...(cursor === null ? [] : [`after=${cursor}`]),
     ...(options.session === undefined ? [] : [`session=${encodeURIComponent(options.session)}`]),
   ];
-  return `${options.url}/api/stream${query.length === 0 ? "" : `?${query.join("&")}`}`;
+  return `/api/stream${query.length === 0 ? "" : `?${query.join("&")}`}`;
 }

@@ -7,6 +7,7 @@ import { HoldfastError } from "../protocol/error.ts";
 import { asProjectId } from "../protocol/ids.ts";
 import { findConfig } from "./discover.ts";
 import { openProjects, type ConfiguredProjects } from "./projects.ts";
+import { trustsAll } from "./trust.fixture.ts";
 
 let root: string;
 let projects: ConfiguredProjects;
@@ -16,6 +17,7 @@ beforeEach(() => {
   told = [];
   projects = openProjects({
     userConfig: join(root, "config.yaml"),
+    trust: trustsAll,
     onAgents: (project, said) => void told.push(...said.map(({ id, from }) => `${project}: ${id} of the ${from}`)),
     now: () => 7,
   });
@@ -80,12 +82,12 @@ test("[CONF-13] a link to a repository is the same repository", async () => {
 
 test("[CONF-13] the projects of a file are found by its directory or by its name", async () => {
   makeRepository("app");
-  makeRepository("lib");
-  put("app/holdfast.yaml", "projects:\n  app: {}\n  my-lib: {path: ../lib, prefix: app}\n");
+  makeRepository("app/lib");
+  put("app/holdfast.yaml", "projects:\n  app: {}\n  my-lib: {path: lib, prefix: app}\n");
   const file = join(root, "app/holdfast.yaml");
   const expected = [
     { id: "app", path: join(root, "app"), prefix: "app2", configFile: file, addedAt: 7 },
-    { id: "my-lib", path: join(root, "lib"), prefix: "app", configFile: file, addedAt: 7 },
+    { id: "my-lib", path: join(root, "app/lib"), prefix: "app", configFile: file, addedAt: 7 },
   ];
   expect(await projects.at(join(root, "app"), [])).toEqual(expected);
   expect(await projects.at(file, [])).toEqual(expected);
@@ -200,7 +202,51 @@ test("[CONF-15] a default branch that files do not tell has to be set", async ()
   put("app/.git/HEAD", "1111111111111111111111111111111111111111\n");
   expect(await refusal(projects.settings(row("app", "app", "app")))).toEqual([
     "invalid",
-    "The default branch of ROOT/app cannot be told from its files.",
+    "The default branch of ROOT/app cannot be determined from its files.",
     "Set projects.app.defaultBranch in ROOT/app/holdfast.yaml.",
   ]);
+});
+
+test("[TRUST-7] S1c: a file describes no repository outside its directory, not by a committed link either", async () => {
+  makeRepository("good");
+  makeRepository("evil");
+  symlinkSync("../good", join(root, "evil/inside"));
+  for (const path of ["../good", "inside", join(root, "good")]) {
+    put("evil/holdfast.yaml", `projects: {good: {path: ${path}, postCreate: [evil]}}\n`);
+    expect((await refusal(projects.at(join(root, "evil"), [])))[1]).toContain("is outside the directory of this file");
+  }
+  // Registered by a version that allowed it: the file does not count, and the repository itself can be added.
+  const taken = row("good", "good", "go", join(root, "evil/holdfast.yaml"));
+  put("evil/holdfast.yaml", "projects: {good: {path: ../good, postCreate: [evil], kind: chat}}\n");
+  expect(await projects.settings(taken)).toMatchObject({
+    postCreate: [],
+    kind: "terminal",
+    trust: { state: "none", notices: [expect.stringContaining("is outside its directory")] },
+  });
+  expect(await projects.at(join(root, "good"), [taken])).toMatchObject([{ id: "good", configFile: null }]);
+});
+
+test("[TRUST-7] S1c: a registered project stays with its file unless it is moved", async () => {
+  makeRepository("all/good");
+  const own = join(root, "all/good/holdfast.yaml");
+  const parent = join(root, "all/holdfast.yaml");
+  put("all/holdfast.yaml", "projects: {good: {path: good, postCreate: [evil]}}\n");
+  const taken = (file: string | null) => [row("good", "all/good", "go", file)];
+  const add = (at: string, file: string | null, move = false) => projects.at(join(root, at), taken(file), { move });
+  expect(await refusal(add("all", null))).toEqual([
+    "conflict",
+    "Project good is registered without a file; ROOT/all/holdfast.yaml would take it over.",
+    "To move it, run `holdfast project add` with --move.",
+  ]);
+  put("all/good/holdfast.yaml", "defaults: {kind: chat}\n");
+  expect((await refusal(add("all", own)))[1]).toBe(
+    "Project good is described by ROOT/all/good/holdfast.yaml, not by ROOT/all/holdfast.yaml.",
+  );
+  expect((await refusal(add("all/good", parent)))[1]).toContain("is described by ROOT/all/holdfast.yaml");
+  expect(await add("all/good", parent, true)).toMatchObject([{ id: "good", configFile: own }]);
+  expect(await add("all", own, true)).toMatchObject([{ id: "good", configFile: parent }]);
+  // A repository's own first file is no takeover, nor is its end.
+  expect(await add("all/good", null)).toMatchObject([{ configFile: own }]);
+  unlinkSync(own);
+  expect(await add("all/good", own)).toMatchObject([{ configFile: null }]);
 });

@@ -10,8 +10,10 @@ import type { Loaded } from "./load.ts";
 import { prefixFor, safeName, unused } from "./names.ts";
 import { problemsError, type Problem } from "./problem.ts";
 import { remoteTrackerOf, repositoryAt, repositoryRoot, type Repository } from "./repository.ts";
-import { needsRepo, resolvePath, resolveProject, type ResolvedProject } from "./resolve.ts";
+import { resolvePath, resolveProject, type ResolvedProject } from "./resolve.ts";
 import type { HoldfastConfig, UserConfig } from "./schema.ts";
+import { needsRepo } from "./tracker-hosts.ts";
+import { isWithin, noFile } from "./trusted.ts";
 import { userConfig } from "./user-config.ts";
 
 export const configName = "holdfast.yaml";
@@ -31,6 +33,8 @@ export interface DiscoverOptions {
   userFile: string;
   cache: ConfigCache;
   home?: string;
+  /** Let this file describe projects that another file describes now. */
+  move?: boolean;
 }
 
 /** What is registered: id, prefix and path. Ids and prefixes given before are kept. */
@@ -42,29 +46,29 @@ export async function projectsAt(
   taken: readonly Registered[],
   options: DiscoverOptions,
 ): Promise<ResolvedProject[]> {
-  const { cache } = options;
+  const { cache, move = false } = options;
   const user = await userConfig(cache, options.userFile);
   const file = configAt(path);
-  if (file === null) return [ofRepository(requireRepository(path), taken, user)];
+  if (file === null) return [ofRepository(requireRepository(path), taken, user, move)];
   const loaded = await cache.load(file);
   if (!loaded.ok) throw problemsError(loaded.problems);
   const ids = Object.keys(loaded.config.projects ?? {});
-  if (ids.length === 0) return [ofFile(loaded, requireRepository(dirname(file)), null, taken, user)];
+  if (ids.length === 0) return [ofFile(loaded, requireRepository(dirname(file)), null, taken, user, move)];
   const home = options.home ?? homedir();
-  const checked = ids.map((id) => locate(loaded, id, home));
+  const checked = ids.map((id) => locate(loaded, id, home, user));
   const problems = checked.flatMap((found) => ("problem" in found ? [found.problem] : []));
   if (problems.length > 0) throw problemsError(problems);
   const known = [...taken];
   return checked.flatMap((found) => {
     if ("problem" in found) return [];
-    const project = ofFile(loaded, found.repository, found.id, known, user);
+    const project = ofFile(loaded, found.repository, found.id, known, user, move);
     known.push(project);
     return [project];
   });
 }
 
 /** The file to read for a path, or null where there is none. The path may be the file itself. */
-function configAt(path: string): string | null {
+export function configAt(path: string): string | null {
   const real = realOrGiven(path);
   if (basename(real) === configName && isFile(real)) return real;
   const file = join(real, configName);
@@ -90,26 +94,41 @@ export function requireRepository(path: string): Repository {
 type Located = { id: string; repository: Repository } | { problem: Problem };
 type Good = Extract<Loaded<HoldfastConfig>, { ok: true }>;
 
-function locate(loaded: Good, id: string, home: string): Located {
+function locate(loaded: Good, id: string, home: string, user: UserConfig): Located {
   const project = loaded.config.projects?.[id];
   const path = resolvePath(project?.path ?? ".", loaded.file, home);
   const at = repositoryAt(path);
   const place = project?.path === undefined ? ["projects", id] : ["projects", id, "path"];
+  // Else a cloned repository could say how sessions of another one run.
+  if (!isWithin(dirname(loaded.file), path)) {
+    return {
+      problem: loaded.problem(
+        place,
+        `${path} is outside the directory of this file`,
+        "register that repository itself",
+      ),
+    };
+  }
   if (at.is === "inside") {
     return {
       problem: loaded.problem(place, `${path} is not a git repository, but inside one`, `use its root: ${at.root}`),
     };
   }
   if (at.is === "not") return { problem: loaded.problem(place, `${path} is not a git repository: ${at.why}`, null) };
-  if (needsRepo(project?.tracker, remoteTrackerOf(at.repository))) {
+  if (needsRepo(project?.tracker, remoteTrackerOf(at.repository, user.trackers))) {
     const where = ["projects", id, "tracker"];
     return { problem: loaded.problem(where, '"tracker" needs "repo"', "the remote origin does not tell it") };
   }
   return { id, repository: at.repository };
 }
 
-function ofRepository(repository: Repository, taken: readonly Registered[], user: UserConfig): ResolvedProject {
-  return named({ repository, id: null, file: null, config: {}, taken, user });
+function ofRepository(
+  repository: Repository,
+  taken: readonly Registered[],
+  user: UserConfig,
+  move: boolean,
+): ResolvedProject {
+  return named({ repository, id: null, file: null, config: {}, taken, user, move });
 }
 
 function ofFile(
@@ -118,8 +137,9 @@ function ofFile(
   id: string | null,
   taken: readonly Registered[],
   user: UserConfig,
+  move: boolean,
 ): ResolvedProject {
-  return named({ repository, id, file: loaded.file, config: loaded.config, taken, user });
+  return named({ repository, id, file: loaded.file, config: loaded.config, taken, user, move });
 }
 
 interface Naming {
@@ -130,12 +150,30 @@ interface Naming {
   config: HoldfastConfig;
   taken: readonly Registered[];
   user: UserConfig;
+  move: boolean;
+}
+
+/** A registered project stays with its file: adding one repository must not change another one's settings. */
+function refuseTakeover(before: Registered, file: string | null): void {
+  const { id, path, configFile } = before;
+  if (configFile === file) return;
+  if (configFile === null ? dirname(file ?? "") === path : file === null && !existsSync(configFile)) return;
+  // A version that allowed it let a file describe what is outside its directory.
+  if (configFile !== null && !isWithin(dirname(configFile), path)) return;
+  throw new HoldfastError(
+    "conflict",
+    configFile === null
+      ? `Project ${id} is registered without a file; ${file ?? configName} would take it over.`
+      : `Project ${id} is described by ${configFile}, not by ${file ?? path}.`,
+    { hint: "To move it, run `holdfast project add` with --move." },
+  );
 }
 
 function named(naming: Naming): ResolvedProject {
   const { repository, taken, config, user, file } = naming;
   const { path } = repository;
   const before = taken.find((row) => row.path === path && (naming.id === null || row.id === naming.id));
+  if (before !== undefined && !naming.move) refuseTakeover(before, file);
   const own =
     naming.id ?? before?.id ?? unused(safeName(nameOf(repository)), (id) => taken.some((row) => row.id === id), "-");
   const elsewhere = taken.find((row) => row.id === own && row.path !== path);
@@ -156,8 +194,9 @@ function named(naming: Naming): ResolvedProject {
   const asked = new Set(Object.values(config.projects ?? {}).map((project) => project.prefix));
   const isTaken = (prefix: string): boolean => asked.has(prefix) || others.some((row) => row.prefix === prefix);
   const prefix = wanted ?? before?.prefix ?? unused(prefixFor(own), isTaken);
-  const remote = remoteTrackerOf(repository);
-  return resolveProject({ id: asProjectId(own), path, prefix, file, config, user, remote });
+  const remote = remoteTrackerOf(repository, user.trackers);
+  // Only for its names: what counts of the file is judged when the settings are read.
+  return resolveProject({ id: asProjectId(own), path, prefix, file, config, trust: noFile.trust, user, remote });
 }
 
 function nameOf(repository: Repository): string {

@@ -58,6 +58,11 @@ export function explain(issue: Issue, asked: Asked): Explained[] {
     if (issue.origin === "number") return at(`${name} must be at most ${issue.maximum}, not ${shown(value, path)}`);
     return at(`${name} is longer than ${issue.maximum} characters`);
   }
+  // A short form beside a map of keys: what the value looks like says which of them was meant.
+  if (issue.code === "invalid_union") {
+    const meant = typeof value === "object" ? issue.errors.at(-1) : issue.errors[0];
+    return (meant ?? []).flatMap((one) => explain({ ...one, path: [...path, ...one.path] }, asked));
+  }
   if (issue.code === "invalid_format") return at(`${name} ${formatWords(issue.format, path)}`);
   if (issue.code === "custom") {
     return at(`${name} ${issue.message}`, typeof issue.params?.["hint"] === "string" ? issue.params["hint"] : null);
@@ -81,11 +86,15 @@ function unknownKey(key: string, path: Path, asked: Asked): Explained {
       ? "merge keys are not read; write the keys out"
       : key === "projects"
         ? "projects stand in a repository's holdfast.yaml"
-        : elsewhere.length > 0
-          ? `it belongs under ${elsewhere.join(" or ")}`
-          : close !== null
-            ? `did you mean ${quote(close)}?`
-            : `valid here: ${valid.join(", ")}`;
+        : key === "trackers"
+          ? "hosts and their variables belong in your own config.yaml"
+          : key === "permissions"
+            ? "permission rules belong in your own config.yaml; a repository cannot grant permissions"
+            : elsewhere.length > 0
+              ? `it belongs under ${elsewhere.join(" or ")}`
+              : close !== null
+                ? `did you mean ${quote(close)}?`
+                : `valid here: ${valid.join(", ")}`;
   return { path: [...path, key], at: "key", message: `unknown key ${quote(key)}`, hint };
 }
 
@@ -97,6 +106,9 @@ function badKey(path: Path): { message: string; hint: string } {
       message: `${quote(key)} is not the name of an environment variable`,
       hint: "use letters, digits and _, not starting with a digit",
     };
+  }
+  if (owner === "trackers") {
+    return { message: `${quote(key)} is not a host`, hint: "write it as in an address, such as ghe.example.com" };
   }
   const what = owner === "agents" ? "an agent's name" : "a project id";
   return {
@@ -168,6 +180,10 @@ export function valueAt(data: unknown, path: Path): unknown {
 function inner(schema: z.core.$ZodType): z.core.$ZodTypes["_zod"]["def"] {
   // eslint-disable-next-line no-underscore-dangle -- the library's only way to look at a schema
   const { def } = (schema as z.core.$ZodTypes)._zod;
+  if (def.type === "union") {
+    const map = def.options.map((one) => inner(one)).find((one) => one.type === "object");
+    return map ?? def;
+  }
   return def.type === "optional" ? inner(def.innerType) : def;
 }
 

@@ -28,8 +28,11 @@ export interface RemoteTracker {
   baseUrl: string | null;
 }
 
-/** The tracker that belongs to a remote's address. Credentials in the address are never taken along. */
-export function trackerOf(url: string): RemoteTracker | null {
+/**
+ * The tracker that belongs to a remote's address. Credentials in the address are never taken along.
+ * @param hosts that the user's own config.yaml names.
+ */
+export function trackerOf(url: string, hosts: Readonly<Record<string, { type: string }>> = {}): RemoteTracker | null {
   const parts = scpLike.exec(url) ?? withScheme.exec(url);
   const host = parts?.[1]?.toLowerCase();
   const repo = parts?.[2]?.replace(/\/+$/, "").replace(/\.git$/, "");
@@ -37,8 +40,12 @@ export function trackerOf(url: string): RemoteTracker | null {
   // GitHub answers ssh on port 443 under this name.
   if (host === "github.com" || host === "ssh.github.com") return github(repo, null);
   if (host === "gitlab.com" || host === "altssh.gitlab.com") return { type: "gitlab", repo, baseUrl: null };
-  if (host.startsWith("github.")) return github(repo, `https://${host}/api/v3`);
-  if (host.startsWith("gitlab.")) return { type: "gitlab", repo, baseUrl: `https://${host}` };
+  const known = Object.hasOwn(hosts, host) ? hosts[host]?.type : undefined;
+  // A name alone says which API to speak; no variable follows from it.
+  if (known === "github" || (known === undefined && host.startsWith("github.")))
+    return github(repo, `https://${host}/api/v3`);
+  if (known === "gitlab" || (known === undefined && host.startsWith("gitlab.")))
+    return { type: "gitlab", repo, baseUrl: `https://${host}` };
   return null;
 }
 

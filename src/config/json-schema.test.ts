@@ -1,12 +1,15 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { jsonSchemaText } from "./json-schema.ts";
+import { jsonSchemaText, userJsonSchemaText } from "./json-schema.ts";
 
-const shipped = readFileSync(join(import.meta.dirname, "../../schema/holdfast.schema.json"), "utf8");
+const read = (name: string): string => readFileSync(join(import.meta.dirname, "../../schema", name), "utf8");
+const shipped = read("holdfast.schema.json");
+const shippedUser = read("config.schema.json");
 
 test("[CONF-18] the shipped schema is what the loader checks by (else: node scripts/schema.ts)", () => {
   expect(shipped).toBe(jsonSchemaText());
+  expect(shippedUser).toBe(userJsonSchemaText());
 });
 
 test("[CONF-18] every key is described and unknown ones are errors", () => {
@@ -23,6 +26,6 @@ test("[CONF-18] every key is described and unknown ones are errors", () => {
     walk(additionalProperties, `${path}.*`);
     walk(items, `${path}[]`);
   };
-  walk(JSON.parse(shipped), "");
+  for (const text of [shipped, shippedUser]) walk(JSON.parse(text), "");
   expect({ undescribed, open }).toEqual({ undescribed: [], open: [] });
 });

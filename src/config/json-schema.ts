@@ -1,10 +1,22 @@
 /** The JSON Schema that editors read, made from the schema that the loader uses. `scripts/schema.ts` writes it. */
 import * as z from "zod/mini";
-import { configSchema, notes } from "./schema.ts";
+import { notes } from "./notes.ts";
+import { configSchema, userConfigSchema } from "./schema.ts";
 
 export function jsonSchemaText(): string {
-  const schema = z.toJSONSchema(configSchema, { target: "draft-7", metadata: notes, io: "input", override: tidy });
-  return `${JSON.stringify({ title: "holdfast.yaml", ...schema }, null, 2)}\n`;
+  return textOf("holdfast.yaml", configSchema);
+}
+
+/** Of the user's own config.yaml. */
+export function userJsonSchemaText(): string {
+  return textOf("config.yaml", userConfigSchema);
+}
+
+function textOf(title: string, of: typeof configSchema | typeof userConfigSchema): string {
+  const schema = z.toJSONSchema(of, { target: "draft-7", metadata: notes, io: "input", override: tidy });
+  // In a repository's file it only loads so that older files keep working: an editor should not offer it.
+  if (of === configSchema) delete schema.properties?.["notify"];
+  return `${JSON.stringify({ title, ...schema }, null, 2)}\n`;
 }
 
 /** Limits that only say "a number JavaScript can hold" would puzzle a person. */

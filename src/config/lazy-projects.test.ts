@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { asProjectId } from "../protocol/ids.ts";
 import type { ProjectRow } from "../ports/store.ts";
 import { openLazyProjects } from "./lazy-projects.ts";
+import { trustsAll } from "./trust.fixture.ts";
 
 let root: string;
 let rows: ProjectRow[];
@@ -44,6 +45,7 @@ test("[CONF-19] a file that may still change within its timestamp is not kept", 
 test("[CONF-19] a start whose disk is full keeps nothing, and still knows the agents", async () => {
   const options = {
     userConfig: join(root, "none.yaml"),
+    trust: trustsAll,
     now: () => Date.now() + 60_000,
     kept: { get: () => null, put: () => Promise.reject(new Error("full")) },
   };
@@ -61,6 +63,7 @@ async function ids(build: string, now = Date.now() + 60_000): Promise<string[]> 
   const projects = openLazyProjects(
     {
       userConfig: join(root, "none.yaml"),
+      trust: trustsAll,
       now: () => now,
       kept: {
         get: () => kept,

@@ -20,14 +20,18 @@ interface Kept {
   /** Which project reads which file. */
   files: Record<string, string | null>;
   stamps: Record<string, string>;
+  /** With another answer about a file its agents count, or no longer do. */
+  trust: string;
   agents: ConfiguredAgents;
 }
 
 export function openLazyProjects(options: LazyProjectsOptions, build: string): ConfiguredProjects {
   const open = loadOnce(async () => (await import("./projects.ts")).openProjects(options));
   return {
-    at: async (path, taken) => (await open()).at(path, taken),
+    at: async (...given) => (await open()).at(...given),
     settings: async (row) => (await open()).settings(row),
+    trustOf: async (row) => (await open()).trustOf(row),
+    trustAt: async (path) => (await open()).trustAt(path),
     agents: async (rows) => {
       const now = (options.now ?? Date.now)();
       const stamps = stampsOf(options.userConfig, rows);
@@ -36,11 +40,13 @@ export function openLazyProjects(options: LazyProjectsOptions, build: string): C
       if (stamps.size === 0 && rows.every(({ configFile }) => configFile === null)) return none;
       const keys = Object.fromEntries([...stamps].map(([file, stamp]) => [file, stamp.key]));
       const kept = read(options.kept.get());
-      if (kept?.build === build && isSame([kept.files, kept.stamps], [files, keys])) return kept.agents;
+      const trust = options.trust.revision();
+      const isKept = kept?.build === build && isSame([kept.files, kept.stamps, kept.trust], [files, keys, trust]);
+      if (isKept) return kept.agents;
       const agents = await (await open()).agents(rows);
       // One that may still change within its own timestamp is read again the next time.
       const settled = [...stamps.values()].every((stamp) => isSettled(stamp, now));
-      const text = JSON.stringify({ build, files, stamps: keys, agents } satisfies Kept);
+      const text = JSON.stringify({ build, files, stamps: keys, trust, agents } satisfies Kept);
       // Only a saving of the next start: a full disk must not keep this one from coming up.
       if (settled) await options.kept.put(text).catch(() => undefined);
       return agents;

@@ -25,6 +25,25 @@ const wrong: [name: string, text: string, said: string[], kind?: ConfigKind][] =
     "agent: codex\n",
     ['1:1: unknown key "agent" (it belongs under defaults or projects.<id>)'],
   ],
+  [
+    "a containment that does not exist",
+    "defaults:\n  contain: worktre\n",
+    ['2:12: "contain" must be off, worktree or devcontainer, not the text "worktre" (did you mean "worktree"?)'],
+  ],
+  [
+    "an unknown key of a containment",
+    "defaults:\n  contain: {mode: worktree, net: off}\n",
+    ['2:29: unknown key "net" (did you mean "network"?)'],
+  ],
+  [
+    "a containment's network and paths",
+    "projects:\n  app:\n    contain: {network: {allow: [https://a.example]}, write: [x, ~/../y]}\n",
+    [
+      '3:33: entry 1 of "allow" is not a host: "https://a.example" (write a name such as api.example.com, without https://)',
+      '3:62: entry 1 of "write" is neither a path nor a cache: "x" (write an absolute path, one that begins with ~/, or npm, pnpm, yarn, pip, uv, cargo, go, gradle, maven)',
+      '3:65: entry 2 of "write" may not contain "..": "~/../y" (write an absolute path, one that begins with ~/, or npm, pnpm, yarn, pip, uv, cargo, go, gradle, maven)',
+    ],
+  ],
   ["a merge key", "defaults:\n  <<: {}\n", ['2:3: unknown key "<<" (merge keys are not read; write the keys out)']],
   ["a key that objects cannot hold", "__proto__: {}\n", ['1:1: unknown key "__proto__" (remove it)']],
   [

@@ -1,5 +1,5 @@
 /**
- * Variables that configuration files name: `passEnv` for agents, `tokenEnv` and `webhookSecretEnv` for the daemon alone.
+ * Variables that configuration files name: `passEnv` for agents, those bound to trackers' hosts for the daemon alone.
  * The CLI reads them before it starts the daemon, because they have to come from the user's shell.
  */
 import { readFileSync } from "node:fs";
@@ -12,38 +12,43 @@ export interface NamedVariable {
   file: string;
 }
 
-/** Of the user's file and those of the registered projects. A file that is missing or wrong names none. */
+/**
+ * Of the user's file, and what the daemon last wrote down of the repositories' files that the user trusts: these are not
+ * read here, because a hostile one must not choose what leaves the user's shell.
+ */
 export async function namedVariables(paths: Pick<Paths, "config" | "configFiles">): Promise<NamedVariable[]> {
   const known = readJson(paths.configFiles);
-  const files = known.is === "known" && Array.isArray(known.value) ? known.value.filter(isText) : [];
-  const found = [
-    ...(await namesIn(paths.config, "user")),
-    ...(await Promise.all(files.map((file) => namesIn(file, "project")))).flat(),
-  ];
+  const ofProjects = known.is === "known" && Array.isArray(known.value) ? known.value.filter(isNamed) : [];
+  const found = [...(await namesIn(paths.config)), ...ofProjects];
   return found.filter(({ name }, at) => found.findIndex((other) => other.name === name) === at);
 }
 
-const isText = (value: unknown): value is string => typeof value === "string";
+/** An older daemon wrote down the files instead. */
+const isNamed = (value: unknown): value is NamedVariable =>
+  typeof value === "object" &&
+  value !== null &&
+  typeof (value as NamedVariable).name === "string" &&
+  typeof (value as NamedVariable).file === "string";
 
 /** The YAML reader is a quarter of a command's time: it is loaded only for a file that mentions such a key. */
 const mentions = /passEnv|tokenEnv|webhookSecretEnv/;
 
-async function namesIn(file: string, kind: "user" | "project"): Promise<NamedVariable[]> {
+/** A file that is missing or wrong names none. */
+async function namesIn(file: string): Promise<NamedVariable[]> {
   try {
     if (!mentions.test(readFileSync(file, "utf8"))) return [];
   } catch {
     return [];
   }
-  const { loadConfig, loadUserConfig } = await import("./load.ts");
-  const loaded = await (kind === "user" ? loadUserConfig(file) : loadConfig(file));
+  const { loadUserConfig } = await import("./load.ts");
+  const loaded = await loadUserConfig(file);
   if (!loaded.ok) return [];
-  const projects = "projects" in loaded.config ? Object.values(loaded.config.projects ?? {}) : [];
+  const { defaults, trackers = {} } = loaded.config;
   const names = [
-    ...(loaded.config.defaults?.passEnv ?? []),
-    ...projects.flatMap(({ passEnv = [], tracker }) => [
-      ...passEnv,
-      ...[tracker?.tokenEnv, tracker?.webhookSecretEnv].flatMap((name) => name ?? []),
-    ]),
+    ...(defaults?.passEnv ?? []),
+    ...Object.values(trackers).flatMap(({ tokenEnv, webhookSecretEnv }) =>
+      [tokenEnv, webhookSecretEnv].flatMap((name) => name ?? []),
+    ),
   ];
   return names.map((name) => ({ name, file }));
 }

@@ -4,19 +4,24 @@ import { dirname, join } from "node:path";
 import type { AgentConfiguration } from "../ports/agents.ts";
 import type { ConfiguredAgents, Projects } from "../ports/projects.ts";
 import type { ProjectRow } from "../ports/store.ts";
+import type { TrustAnswers } from "../ports/trust.ts";
 import { HoldfastError } from "../protocol/error.ts";
 import { configuredAgents } from "./agents.ts";
 import { ConfigCache } from "./cache.ts";
-import { configName, projectsAt, requireRepository } from "./discover.ts";
+import { configAt, configName, projectsAt, requireRepository } from "./discover.ts";
 import { problemsError } from "./problem.ts";
 import { defaultBranchOf, remoteTrackerOf } from "./repository.ts";
 import { resolveProject, type ResolvedProject } from "./resolve.ts";
 import type { HoldfastConfig } from "./schema.ts";
+import { judge, noFile, questionOf, type Judged } from "./trusted.ts";
 import { userConfig } from "./user-config.ts";
+import { quoteShellWord } from "../protocol/shell-quote.ts";
 
 export interface OpenProjectsOptions {
   /** The person's own config.yaml. */
   userConfig: string;
+  /** What the user answered about repositories' files. */
+  trust: TrustAnswers;
   /** Called with what the files say of agents for a project, before its settings are used. */
   onAgents?: (project: string, said: AgentConfiguration[]) => void | Promise<void>;
   now?: () => number;
@@ -34,24 +39,42 @@ export function openProjects(options: OpenProjectsOptions): ConfiguredProjects {
   const now = options.now ?? Date.now;
   const cache = new ConfigCache(now);
   const userFile = options.userConfig;
+  const { trust } = options;
   return {
-    async at(path, taken) {
-      const projects = await projectsAt(path, taken, { userFile, cache });
+    async at(path, taken, { move = false } = {}) {
+      const projects = await projectsAt(path, taken, { userFile, cache, move });
       return projects.map(({ id, path, prefix, configFile }) => ({ id, path, prefix, configFile, addedAt: now() }));
     },
     async settings(row) {
-      const settings = await projectSettings(row, cache, userFile);
+      const settings = await projectSettings(row, cache, userFile, trust);
       await options.onAgents?.(row.id, settings.agents);
       return settings;
     },
+    async trustOf({ id, configFile }) {
+      if (configFile === null) return null;
+      const config = await registeredConfig(cache, id, configFile);
+      return questionOf(configFile, config, await userConfig(cache, userFile));
+    },
+    async trustAt(path) {
+      const file = configAt(path);
+      if (file === null) return null;
+      const loaded = await cache.load(file);
+      if (!loaded.ok) throw problemsError(loaded.problems);
+      return questionOf(file, loaded.config, await userConfig(cache, userFile));
+    },
     async agents(rows) {
       const user = await cache.load(userFile, "user");
-      const ofFile = async (file: string): Promise<AgentConfiguration[] | null> => {
+      const own = user.ok ? user.config : {};
+      const ofFile = async (file: string, path: string): Promise<AgentConfiguration[] | null> => {
         const loaded = await cache.load(file);
-        return loaded.ok ? configuredAgents("project", loaded.config.agents) : null;
+        if (!loaded.ok) return null;
+        const { config } = judge(file, loaded.config, { path, user: own, answers: trust });
+        return configuredAgents("project", config.agents);
       };
       const projects = await Promise.all(
-        rows.map(async ({ id, configFile }) => [id, configFile === null ? [] : await ofFile(configFile)] as const),
+        rows.map(async ({ id, path, configFile }) => {
+          return [id, configFile === null ? [] : await ofFile(configFile, path)] as const;
+        }),
       );
       return {
         user: user.ok ? configuredAgents("user", user.config.agents) : null,
@@ -61,16 +84,33 @@ export function openProjects(options: OpenProjectsOptions): ConfiguredProjects {
   };
 }
 
+/** A file that came after `project add` does not count, which must not go unnoticed: it may be meant to contain agents. */
+function unregistered({ path }: ProjectRow): Judged {
+  const file = join(path, configName);
+  if (!existsSync(file)) return noFile;
+  const notice = `${file} is not registered and does not count. Register it: holdfast project add ${quoteShellWord(path)}`;
+  return { ...noFile, trust: { ...noFile.trust, notices: [notice] } };
+}
+
 /** What holds for a registered project now. Throws a HoldfastError that names file and line when the file is wrong. */
-async function projectSettings(row: ProjectRow, cache: ConfigCache, userFile: string): Promise<Settings> {
+async function projectSettings(
+  row: ProjectRow,
+  cache: ConfigCache,
+  userFile: string,
+  answers: TrustAnswers,
+): Promise<Settings> {
   const user = await userConfig(cache, userFile);
-  const config = row.configFile === null ? {} : await registeredConfig(cache, row.id, row.configFile);
+  const { config, trust } =
+    row.configFile === null
+      ? unregistered(row)
+      : judge(row.configFile, await registeredConfig(cache, row.id, row.configFile), { path: row.path, user, answers });
   const repository = requireRepository(row.path);
   const { id, path, prefix, configFile: file } = row;
-  const project = resolveProject({ id, path, prefix, file, config, user, remote: remoteTrackerOf(repository) });
+  const remote = remoteTrackerOf(repository, user.trackers);
+  const project = resolveProject({ id, path, prefix, file, config, trust, user, remote });
   const defaultBranch = project.defaultBranch ?? defaultBranchOf(repository);
   if (defaultBranch !== null) return { ...project, defaultBranch };
-  throw new HoldfastError("invalid", `The default branch of ${path} cannot be told from its files.`, {
+  throw new HoldfastError("invalid", `The default branch of ${path} cannot be determined from its files.`, {
     hint: `Set projects.${id}.defaultBranch in ${file ?? join(path, configName)}.`,
   });
 }
@@ -78,7 +118,7 @@ async function projectSettings(row: ProjectRow, cache: ConfigCache, userFile: st
 async function registeredConfig(cache: ConfigCache, id: string, file: string): Promise<HoldfastConfig> {
   if (!existsSync(file)) {
     throw new HoldfastError("invalid", `${file}, which describes project ${id}, is gone.`, {
-      hint: `Put it back, or run \`holdfast project rm ${id}\` and \`holdfast project add ${dirname(file)}\`.`,
+      hint: `Put it back, or run \`holdfast project rm ${id}\` and \`holdfast project add ${quoteShellWord(dirname(file))}\`.`,
     });
   }
   const loaded = await cache.load(file);
@@ -87,6 +127,6 @@ async function registeredConfig(cache: ConfigCache, id: string, file: string): P
   // Without `projects` the file describes the repository it stands in.
   if (ids.length === 0 || ids.includes(id)) return loaded.config;
   throw new HoldfastError("invalid", `Project ${id} is no longer in ${file}.`, {
-    hint: `It has ${ids.join(", ")}. Run \`holdfast project add ${dirname(file)}\` to register them.`,
+    hint: `It has ${ids.join(", ")}. Run \`holdfast project add ${quoteShellWord(dirname(file))}\` to register them.`,
   });
 }

@@ -92,9 +92,13 @@ export function defaultBranchOf(repository: Repository): string | null {
   return branch === ".invalid" ? null : branch;
 }
 
-export function remoteTrackerOf(repository: Repository): RemoteTracker | null {
+/** @param hosts that the user's own config.yaml names. */
+export function remoteTrackerOf(
+  repository: Repository,
+  hosts: Readonly<Record<string, { type: string }>> = {},
+): RemoteTracker | null {
   const [first] = remotesByImportance(repository);
-  return first === undefined ? null : trackerOf(first.url);
+  return first === undefined ? null : trackerOf(first.url, hosts);
 }
 
 function remotesByImportance(repository: Repository) {

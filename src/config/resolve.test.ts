@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { resolvePath, resolveProject, type ResolveRequest } from "./resolve.ts";
+import { withoutTrust } from "./trust-parts.ts";
 
 const request: ResolveRequest = {
   id: "app",
@@ -7,6 +8,7 @@ const request: ResolveRequest = {
   prefix: "app",
   file: "/repo/holdfast.yaml",
   config: {},
+  trust: { state: "trusted", digest: "d", notices: [] },
   user: {},
   remote: null,
 };
@@ -28,12 +30,14 @@ test("[CONF-11] without any file the built-in defaults hold", () => {
     reactions: {},
     notify: {},
     agents: [],
+    trust: request.trust,
     passEnv: [],
     restoreOnBoot: true,
     idleStopMinutes: 0,
     maxSessions: null,
     spareWorktrees: null,
     stuckMinutes: 30,
+    contain: { mode: "off", network: "on", read: [], write: [] },
     configFile: null,
   });
 });
@@ -49,9 +53,9 @@ test("[CONF-11] the project wins over the file's defaults, these over the person
 
 test("[AGENT-200] what the files say of agents keeps its source: the user's first, then the project's", () => {
   const user = { agents: { mine: { chat: { command: ["old"] } }, other: { chat: { command: ["o"] } } } };
-  const config = { agents: { mine: { terminal: { command: ["mine"] } } } };
+  const config = { agents: { own: { terminal: { command: ["own"] } } } };
   const { agents } = resolveProject({ ...request, user, config });
-  expect(agents.map(({ id, from }) => `${id} ${from}`)).toEqual(["mine user", "other user", "mine project"]);
+  expect(agents.map(({ id, from }) => `${id} ${from}`)).toEqual(["mine user", "other user", "own project"]);
 });
 
 test("[ENV-200] passEnv of the user, of the file's defaults and of the project add up", () => {
@@ -66,16 +70,20 @@ test("[ENV-200] passEnv of the user, of the file's defaults and of the project a
 test("[CONF-10] a tracker's gaps are filled from the remote of the same type only", () => {
   const remote = { type: "github" as const, repo: "owner/app", baseUrl: null };
   const tracker = (type: "github" | "gitlab") =>
-    resolveProject({ ...request, remote, config: { projects: { app: { tracker: { type, tokenEnv: "T" } } } } }).tracker;
+    resolveProject({ ...request, remote, config: { projects: { app: { tracker: { type, tokenEnv: "GH_TOKEN" } } } } })
+      .tracker;
   expect(tracker("github")).toEqual({
     type: "github",
     repo: "owner/app",
     baseUrl: null,
-    tokenEnv: "T",
+    tokenEnv: "GH_TOKEN",
     webhookSecretEnv: null,
+    isBound: false,
+    refused: null,
+    tokenRefused: false,
   });
   expect(tracker("gitlab")).toBeNull();
-  expect(resolveProject({ ...request, remote }).tracker).toEqual({
+  expect(resolveProject({ ...request, remote }).tracker).toMatchObject({
     ...remote,
     tokenEnv: null,
     webhookSecretEnv: null,
@@ -95,4 +103,14 @@ test.each([
   ["~/code", "/home/me/code"],
 ])("[CONF-11] the path %s in /repo/holdfast.yaml is %s", (path, absolute) => {
   expect(resolvePath(path, "/repo/holdfast.yaml", "/home/me")).toBe(absolute);
+});
+
+test("[CONTAIN-9] the user's contain holds; the file's tightens it, and opens nothing without trust", () => {
+  const user = { defaults: { contain: { network: { allow: ["a.example", "b.example"] }, write: ["npm"] } } };
+  const contain = { mode: "worktree" as const, network: { allow: ["b.example"] }, read: ["~/.ssh"], write: ["/"] };
+  const config = { defaults: { contain: "off" as const }, projects: { app: { contain } } };
+  const tight = { mode: "worktree", network: { allow: ["b.example"] }, read: [], write: ["npm"] };
+  expect(resolveProject({ ...request, user, config: withoutTrust(config) }).contain).toEqual(tight);
+  // Trusted, its lists fill in where the user says nothing.
+  expect(resolveProject({ ...request, user, config }).contain).toEqual({ ...tight, read: ["~/.ssh"] });
 });

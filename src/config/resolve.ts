@@ -4,33 +4,26 @@
  */
 import { dirname, join, resolve } from "node:path";
 import type { ProjectSettings } from "../ports/projects.ts";
+import { tightenedBy, type ContainmentWish } from "../protocol/containment.ts";
 import { asProjectId } from "../protocol/ids.ts";
+import type { TrustState } from "../protocol/trust.ts";
 import { configuredAgents } from "./agents.ts";
 import type { RemoteTracker } from "./git-config.ts";
 import {
   builtInDefaults,
+  type ContainConfig,
   type DefaultsConfig,
   type HoldfastConfig,
   type NotifyConfig,
   type ProjectConfig,
   type ReactionsConfig,
-  type TrackerConfig,
   type UserConfig,
 } from "./schema.ts";
-
-export interface ResolvedTracker {
-  type: TrackerConfig["type"];
-  repo: string;
-  baseUrl: string | null;
-  tokenEnv: string | null;
-  webhookSecretEnv: string | null;
-}
+import { resolveTracker } from "./tracker-hosts.ts";
 
 export interface ResolvedProject extends Omit<ProjectSettings, "defaultBranch"> {
   /** Null: detect. */
   defaultBranch: string | null;
-  tracker: ResolvedTracker | null;
-  codeHost: ResolvedTracker | null;
   reactions: ReactionsConfig;
   notify: NotifyConfig;
   configFile: string | null;
@@ -43,6 +36,8 @@ export interface ResolveRequest {
   prefix: string;
   file: string | null;
   config: HoldfastConfig;
+  /** What the user answered about the file; `config` is then what is left of it. */
+  trust: { state: TrustState; digest: string | null; notices: string[] };
   user: UserConfig;
   /** The tracker that the repository's remote points to. */
   remote: RemoteTracker | null;
@@ -57,7 +52,9 @@ export function resolveProject(request: ResolveRequest): ResolvedProject {
     user.defaults,
     config.defaults,
   );
-  const tracker = resolveTracker(project.tracker, request.remote);
+  const hosts = user.trackers ?? {};
+  const tracker = resolveTracker(project.tracker, request.remote, hosts);
+  const { trust } = request;
   return {
     id: asProjectId(request.id),
     path: request.path,
@@ -71,9 +68,10 @@ export function resolveProject(request: ResolveRequest): ResolvedProject {
     postCreate: project.postCreate ?? [],
     tracker,
     // Linear has issues only: the code is where the remote says.
-    codeHost: tracker?.type === "linear" ? resolveTracker(undefined, request.remote) : tracker,
+    codeHost: tracker?.type === "linear" ? resolveTracker(undefined, request.remote, hosts) : tracker,
     reactions: project.reactions ?? {},
-    notify: { ...user.notify, ...config.notify },
+    // Where notifications go is the user's alone to say.
+    notify: user.notify ?? {},
     agents: [...configuredAgents("user", user.agents), ...configuredAgents("project", config.agents)],
     passEnv: [...new Set([user.defaults, config.defaults, project].flatMap((layer) => layer?.passEnv ?? []))],
     restoreOnBoot: defaults.restoreOnBoot,
@@ -81,31 +79,23 @@ export function resolveProject(request: ResolveRequest): ResolvedProject {
     maxSessions: defaults.maxSessions ?? null,
     spareWorktrees: defaults.spareWorktrees ?? null,
     stuckMinutes: defaults.stuckMinutes,
+    contain: tightenedBy(
+      wishOf(user.defaults?.contain),
+      { ...wishOf(config.defaults?.contain), ...wishOf(project.contain) },
+      // Without trust `read` and `write` of the file are gone by now.
+      true,
+    ),
     configFile: request.file,
+    trust: { ...trust, notices: [...trust.notices, ...(tracker?.refused == null ? [] : [tracker.refused])] },
   };
+}
+
+function wishOf(contain: ContainConfig | undefined): ContainmentWish {
+  return typeof contain === "string" ? { mode: contain } : (contain ?? {});
 }
 
 /** Relative paths are relative to the file they stand in; `~/` is the person's home. */
 export function resolvePath(path: string, file: string, home: string): string {
   if (path === "~" || path.startsWith("~/")) return join(home, path.slice(1));
   return resolve(dirname(file), path);
-}
-
-/** Null also where a tracker is named whose repository nobody knows; `needsRepo` tells these apart. */
-function resolveTracker(tracker: TrackerConfig | undefined, remote: RemoteTracker | null): ResolvedTracker | null {
-  if (tracker === undefined) return remote === null ? null : { ...remote, tokenEnv: null, webhookSecretEnv: null };
-  const same = remote?.type === tracker.type ? remote : null;
-  const repo = tracker.repo ?? same?.repo;
-  if (repo === undefined) return null;
-  return {
-    type: tracker.type,
-    repo,
-    baseUrl: tracker.baseUrl ?? same?.baseUrl ?? null,
-    tokenEnv: tracker.tokenEnv ?? null,
-    webhookSecretEnv: tracker.webhookSecretEnv ?? null,
-  };
-}
-
-export function needsRepo(tracker: TrackerConfig | undefined, remote: RemoteTracker | null): boolean {
-  return tracker !== undefined && tracker.repo === undefined && remote?.type !== tracker.type;
 }

@@ -6,6 +6,10 @@ import * as z from "zod/mini";
 import { agentsWithModel, builtInAgents } from "../protocol/agents.ts";
 import { prefixPattern, projectIdPattern } from "../protocol/ids.ts";
 import { kinds } from "../protocol/session.ts";
+import { permissions } from "./permission-schema.ts";
+import { notes } from "./notes.ts";
+import { containment, type ContainConfig } from "./contain-schema.ts";
+import { maxTextLength, noNul, rule, words } from "./schema-parts.ts";
 import { branchFault, passEnvFault, relativePathFault } from "./value-faults.ts";
 
 /** What is used where nobody says anything. */
@@ -19,30 +23,15 @@ export const builtInDefaults = {
   stuckMinutes: 30,
 } as const;
 
-/** Texts and defaults that editors show; looked up by schema object. */
-export const notes = z.registry<{ description: string; default?: unknown; examples?: unknown[] }>();
-
-/** Linux refuses a single argument or variable of 128 KiB. */
-const maxTextLength = 100_000;
 const maxMinutes = 365 * 24 * 60;
 const maxRetries = 20;
 
 const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const agentName = /^[a-z0-9][a-z0-9_-]{0,62}$/;
+/** As in an address: lower case, with the port where it is not the usual one. */
+const hostName = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?$/;
 const repositoryName = /^[\w.-]+(\/[\w.-]+)*$/;
 
-/** A check whose message and hint are shown as they are. */
-const rule = (fault: (text: string) => { message: string; hint: string } | null) =>
-  z.superRefine<string>((text, context) => {
-    const found = fault(text);
-    if (found !== null) {
-      context.issues.push({ code: "custom", input: text, message: found.message, params: { hint: found.hint } });
-    }
-  });
-const noNul = rule((text) =>
-  text.includes("\0") ? { message: "may not contain a NUL character", hint: "remove the \\0" } : null,
-);
-const words = (): z.ZodMiniString => z.string().check(z.minLength(1), z.maxLength(maxTextLength), noNul);
 const argv = (): z.ZodMiniArray<z.ZodMiniString> =>
   z.array(z.string().check(z.maxLength(maxTextLength), noNul)).check(z.minLength(1));
 const agentId = (): z.ZodMiniString => z.string().check(z.regex(agentName));
@@ -100,6 +89,7 @@ const defaults = z
       }),
     ),
     passEnv: z.optional(passEnv()),
+    contain: z.optional(containment),
   })
   .register(notes, { description: "What holds for every project unless the project says otherwise." });
 
@@ -124,7 +114,7 @@ const tracker = z
         .check(z.regex(variableName))
         .register(notes, {
           description:
-            "Name of the environment variable that holds the token. Never the token itself. A name that begins with HOLDFAST_TRACKER_ reaches the daemon and no agent.",
+            "Name of the environment variable that holds the token. Never the token itself. Your own config.yaml must bind it to the host under trackers; a name that begins with HOLDFAST_TRACKER_ reaches the daemon and no agent.",
           examples: ["GITHUB_TOKEN", "HOLDFAST_TRACKER_TOKEN"],
         }),
     ),
@@ -134,7 +124,7 @@ const tracker = z
         .check(z.regex(variableName))
         .register(notes, {
           description:
-            "Name of the environment variable that holds the secret of the tracker's webhooks; best one that begins with HOLDFAST_TRACKER_.",
+            "Name of the environment variable that holds the secret of the tracker's webhooks; your own config.yaml must bind it to the host.",
           examples: ["HOLDFAST_TRACKER_SECRET"],
         }),
     ),
@@ -208,6 +198,7 @@ const project = z
     kind: z.optional(z.enum(kinds).register(notes, { description: "Kind of new sessions." })),
     env: z.optional(env().register(notes, { description: "Environment of the project's agents." })),
     passEnv: z.optional(passEnv()),
+    contain: z.optional(containment),
     symlinks: z.optional(
       insideRepository().register(notes, {
         description: "Files and directories linked from the repository into each worktree.",
@@ -278,7 +269,7 @@ const agent = z
   })
   .register(notes, {
     description:
-      "With a command: an agent of your own, which replaces a built-in one of the same name. Without one: changes to the built-in agent of that name.",
+      "With a command: an agent of your own, which in your config.yaml may replace a built-in one. Without one: changes to the built-in agent of that name.",
   });
 
 /** Only here is the agent's name known: without a command it has to be that of a built-in agent. */
@@ -313,10 +304,29 @@ const agents = z
   .check(agentFaults)
   .register(notes, { description: "Agents of your own, and changes to built-in ones, by name." });
 
+const variable = (description: string) =>
+  z.optional(z.string().check(z.regex(variableName)).register(notes, { description }));
+
+/** Only here may a variable be bound to a host: a repository's file is written by strangers. */
+const trackerHosts = z
+  .record(
+    z.string().check(z.regex(hostName)),
+    z.strictObject({
+      type: z.enum(["github", "gitlab", "linear"]).register(notes, { description: "Which tracker runs there." }),
+      tokenEnv: variable("Name of the environment variable that holds the token for this host."),
+      webhookSecretEnv: variable("Name of the environment variable that holds the secret of its webhooks."),
+    }),
+  )
+  .register(notes, {
+    description: "Trackers by host, such as ghe.example.com, with the variables that belong to each.",
+  });
+
 export const userConfigSchema = z.strictObject({
   defaults: z.optional(defaults),
   agents: z.optional(agents),
   notify: z.optional(notify),
+  trackers: z.optional(trackerHosts),
+  permissions: z.optional(permissions),
 });
 
 export const configSchema = z.strictObject({
@@ -325,6 +335,7 @@ export const configSchema = z.strictObject({
     z.record(z.string().check(z.regex(projectIdPattern)), project).register(notes, { description: "Projects by id." }),
   ),
   agents: z.optional(agents),
+  // Loads, so that older files keep working, and counts for nothing: see TRUST-9.
   notify: z.optional(notify),
 });
 
@@ -333,6 +344,8 @@ export type UserConfig = z.infer<typeof userConfigSchema>;
 export type DefaultsConfig = z.infer<typeof defaults>;
 export type ProjectConfig = z.infer<typeof project>;
 export type TrackerConfig = z.infer<typeof tracker>;
+export type { ContainConfig };
 export type ReactionsConfig = z.infer<typeof reactions>;
 export type AgentConfig = z.infer<typeof agent>;
+export type TrackerHosts = NonNullable<UserConfig["trackers"]>;
 export type NotifyConfig = z.infer<typeof notify>;

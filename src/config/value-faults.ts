@@ -1,3 +1,6 @@
+import { hostPattern, namedCaches } from "../protocol/containment.ts";
+import { hiddenCharacters } from "../protocol/hidden-characters.ts";
+
 /** What is wrong with a single value beyond its type: a message that follows the key's name, and what to do. */
 export interface Fault {
   message: string;
@@ -35,6 +38,20 @@ export function passEnvFault(name: string): Fault | null {
     : null;
 }
 
+/** Entries of `contain.read` and `contain.write`: a package cache by name, or a path that means the same everywhere. */
+export function containPathFault(path: string): Fault | null {
+  if (Object.hasOwn(namedCaches, path)) return null;
+  const hint = `write an absolute path, one that begins with ~/, or ${Object.keys(namedCaches).join(", ")}`;
+  if (!path.startsWith("/") && !path.startsWith("~/"))
+    return { message: `is neither a path nor a cache: ${quote(path)}`, hint };
+  return path.split("/").includes("..") ? { message: `may not contain "..": ${quote(path)}`, hint } : null;
+}
+
+export function hostFault(host: string): Fault | null {
+  if (hostPattern.test(host)) return null;
+  return { message: `is not a host: ${quote(host)}`, hint: "write a name such as api.example.com, without https://" };
+}
+
 /** The rules of git check-ref-format that people run into; git itself checks again. */
 export function branchFault(name: string): Fault | null {
   const wrong =
@@ -58,4 +75,4 @@ export function quote(text: string): string {
 const insideHint = "name a path below the repository, such as .env";
 /** Enough to recognise a line by, short enough for a terminal. */
 const maxQuoted = 60;
-const invisible = /[\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
+const invisible = new RegExp(String.raw`[\u007f-\u009f${hiddenCharacters}]`, "gu");

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { permissionId, pickKey } from "../protocol/acp.ts";
+import { pickKey } from "../protocol/acp.ts";
 import type { SessionEvent } from "../protocol/event.ts";
 import { asLaunchId, asPromptId } from "../protocol/ids.ts";
 import type { SessionState } from "../protocol/session.ts";
-import { mapOutput, type OutputContext, type OutputItem } from "./acp-events.ts";
+import { mapOutput } from "./acp-events.ts";
+import type { OutputContext, OutputItem } from "./acp-output.ts";
 import { created, fold, ready } from "./test-facts.ts";
 
 const launch = asLaunchId("l-1");
@@ -100,7 +101,7 @@ describe("[ACP-53] a permission request", () => {
   test("becomes a question with a name of its own, once", () => {
     expect(map([ask(0), ask(0)]).events).toEqual([
       { type: "tool.updated", toolCallId: "t", title: "rm" },
-      { type: "permission.asked", requestId: permissionId(launch, 0), toolCallId: "t", title: "rm", options },
+      { type: "permission.asked", requestId: "q8", asker: { launch, id: 0 }, toolCallId: "t", title: "rm", options },
     ]);
   });
   test("is answered with cancelled when it crosses the person's cancel", () => {
@@ -114,6 +115,113 @@ describe("[ACP-53] a permission request", () => {
   test("of an agent that has ended is nobody's to answer", () => {
     const ended: SessionEvent = { type: "run.ended", launch, how: "crash", exit: null, uptimeMs: 0, lastLines: [] };
     expect(map([ask(0)], fold([...start, turn, ended]))).toMatchObject({ events: [], lines: [] });
+  });
+});
+
+describe("[TEXT-1] [TEXT-2] a permission request gets a name of ours", () => {
+  const options = [{ optionId: "y", name: "Yes", kind: "allow_once" }];
+  const ask = (id: unknown): OutputItem =>
+    message({ id, method: "session/request_permission", params: { options, toolCall: { title: "rm" } } });
+  const hostile = "$(touch${IFS}/tmp/x)";
+
+  test("whatever the agent calls it, and the answer goes back under the agent's own id", () => {
+    const { events } = map([ask(hostile)]);
+    expect(events).toMatchObject([{ type: "permission.asked", requestId: "q7", asker: { launch, id: hostile } }]);
+  });
+
+  test("that no later question gets again, also one with the same id of the agent", () => {
+    const first = map([ask(5)]).events;
+    const ended: SessionEvent = { type: "turn.ended", stopReason: "end_turn", promptId: prompt };
+    const later = fold([...start, turn, ...first, ended]);
+    const [, second] = map([ask(5)], later).events;
+    expect(second).toMatchObject({ type: "permission.asked", requestId: "q10" });
+    expect(first[0]).toMatchObject({ requestId: "q7" });
+  });
+
+  test("and the same request read twice is one question, also one that an earlier build stored", () => {
+    expect(map([ask(hostile), ask(hostile)]).events).toHaveLength(1);
+    const old: SessionEvent = { type: "permission.asked", requestId: `${launch}:"u-1"`, title: "rm", options };
+    expect(map([ask("u-1")], fold([...start, turn, old])).events).toEqual([]);
+  });
+});
+
+describe("[TEXT-3] a line that cannot be mapped is damaged output", () => {
+  const options = [{ optionId: "y", name: "Yes", kind: "allow_once" }];
+  const ask = (id: unknown): OutputItem => ({
+    item: "message",
+    message: { id, method: "session/request_permission", params: { options } },
+    bytes: 70,
+  });
+  let deep: unknown = [];
+  for (let n = 0; n < 200_000; n++) deep = [deep];
+
+  test.each([
+    ["an array 200,000 deep", deep],
+    ["an object", {}],
+    ["true", true],
+    ["longer than anything that names a request", "x".repeat(2_000)],
+    ["no finite number", Infinity],
+  ])("an id that is %s", (_, id) => {
+    const { events, lines } = map([text("a"), ask(id), text("b")]);
+    expect(events).toEqual([
+      { type: "agent.text", text: "a" },
+      { type: "output.damaged", what: "unparsable", bytes: 70 },
+      { type: "agent.text", text: "b" },
+    ]);
+    expect(lines).toEqual([]);
+  });
+
+  test("and one that fails leaves nothing half done", () => {
+    const answered: OutputItem = {
+      item: "message",
+      message: { id: `hf:${launch}:p:p-1`, result: { stopReason: "end_turn", huge: 1n } },
+      bytes: 9,
+    };
+    const { events, answers } = map([answered, text("still here")]);
+    expect(events).toEqual([
+      { type: "output.damaged", what: "unparsable", bytes: 9 },
+      { type: "agent.text", text: "still here" },
+    ]);
+    expect(answers).toEqual([]);
+  });
+});
+
+describe("[PERM-10] a rule's answer is recorded with the question", () => {
+  const options = [{ optionId: "y", name: "Yes", kind: "allow_once" }];
+  const rule = { number: 2, text: 'allow tool "execute"' };
+  const toolCall = { toolCallId: "t", title: "Run", rawInput: { command: "npm test" } };
+  const ask = message({ id: "u", method: "session/request_permission", params: { options, toolCall } });
+
+  test("and names the rule; the agent is answered in the same step", () => {
+    const seen: unknown[] = [];
+    const judge: OutputContext["judge"] = (question) => {
+      seen.push(question);
+      return { optionId: "y", rule };
+    };
+    const began = update({ sessionUpdate: "tool_call", toolCallId: "t", kind: "execute" });
+    const { events, lines } = map([began, ask], working, { judge });
+    expect(events.slice(1)).toMatchObject([
+      { type: "permission.asked", requestId: "q8" },
+      { type: "permission.answered", requestId: "q8", optionId: "y", outcome: "selected", by: "rule", rule },
+    ]);
+    expect(lines.map(({ text: line }) => JSON.parse(line) as unknown)).toEqual([
+      { jsonrpc: "2.0", id: "u", result: { outcome: { outcome: "selected", optionId: "y" } } },
+    ]);
+    expect(seen).toMatchObject([
+      { toolCallId: "t", updates: [{ kind: "execute", rawInput: { command: "npm test" } }] },
+    ]);
+  });
+
+  test("and without one the question waits", () => {
+    const { events, lines } = map([ask], working, { judge: () => null });
+    expect(events.at(-1)).toMatchObject({ type: "permission.asked" });
+    expect(lines).toEqual([]);
+  });
+
+  test("but never while a cancel is on its way", () => {
+    const cancelling = fold([...start, turn, { type: "turn.cancelling", by: "person" }]);
+    const { events } = map([ask], cancelling, { judge: () => ({ optionId: "y", rule }) });
+    expect(events.at(-1)).toMatchObject({ type: "permission.answered", outcome: "cancelled" });
   });
 });
 

@@ -9,7 +9,6 @@ import {
   invalidParams,
   keyOf,
   methodNotFound,
-  permissionId,
   pickOf,
   promptOf,
   resultLine,
@@ -17,36 +16,18 @@ import {
 } from "../protocol/acp.ts";
 import type { FactEvent } from "../protocol/event.ts";
 import type { LaunchId, PromptId } from "../protocol/ids.ts";
+import { ruleActor } from "../protocol/permission-rules.ts";
+import { agentIdOf, isAgentRequestId, newQuestionId, type AgentRequestId } from "../protocol/question.ts";
 import type { PermissionOption, SessionState } from "../protocol/session.ts";
+import type { ToolCallFields } from "../protocol/tool-call.ts";
+import type { MappedOutput, OutputContext, OutputItem } from "./acp-output.ts";
 import { errorText, isRecord, isText, list, optionOf, toolFields, wordsOf } from "./acp-fields.ts";
-
-export type OutputItem =
-  | { item: "message"; message: Record<string, unknown> }
-  | { item: "damaged"; what: "oversized" | "unparsable" | "torn" | "shrunk"; bytes: number };
-
-export interface OutputContext {
-  state: SessionState;
-  launch: LaunchId;
-  fence: Fence;
-  /** Where the next line for the agent will stand. */
-  inEnd: number;
-  /** Where the agent's replay ends after a load: with its answer, or later with its list of commands. */
-  replayEnds: "answer" | "commands";
-}
-
-export interface MappedOutput {
-  events: FactEvent[];
-  /** Lines for the agent. */
-  lines: { key: string; text: string }[];
-  answers: { key: string; answer: string }[];
-  fence: Fence;
-}
 
 export function mapOutput(items: readonly OutputItem[], context: OutputContext): MappedOutput {
   const mapping = new Mapping(context);
   for (const item of items) {
     if (item.item === "damaged") mapping.damaged(item);
-    else mapping.message(item.message);
+    else mapping.message(item.message, item.bytes ?? 0);
   }
   return mapping.result();
 }
@@ -59,7 +40,10 @@ class Mapping {
   readonly #lines: MappedOutput["lines"] = [];
   readonly #answers: MappedOutput["answers"] = [];
   readonly #picks: SessionState["picks"];
-  readonly #permissions: Set<string>;
+  /** The agent's own ids of its open questions. */
+  readonly #permissions: Set<AgentRequestId>;
+  readonly #seq: number;
+  readonly #judge: OutputContext["judge"];
   /** Whether somebody can still answer: after its end the agent's questions are history. */
   readonly #living: boolean;
   #fence: Fence;
@@ -67,7 +51,7 @@ class Mapping {
   #agentSessionId: string | null;
   #usage: Record<string, unknown> | null = null;
 
-  constructor({ state, launch, fence, inEnd, replayEnds }: OutputContext) {
+  constructor({ state, launch, fence, inEnd, replayEnds, judge }: OutputContext) {
     this.#launch = launch;
     this.#inEnd = inEnd;
     this.#fence = fence;
@@ -75,7 +59,9 @@ class Mapping {
     this.#turn =
       state.turn.turn === "open" ? { prompt: state.turn.prompt, cancelling: state.turn.cancelling === true } : null;
     this.#picks = state.picks;
-    this.#permissions = new Set(state.permissions.map((open) => open.requestId));
+    this.#permissions = new Set(state.permissions.flatMap((open) => agentIdOf(launch, open) ?? []));
+    this.#seq = state.seq;
+    this.#judge = judge;
     this.#agentSessionId = state.agentSessionId;
     this.#living = (state.run.run === "up" || state.run.run === "launching") && state.run.launch === launch;
   }
@@ -97,11 +83,27 @@ class Mapping {
     else this.#events.push({ type: "output.damaged", what, bytes });
   }
 
-  message(message: Record<string, unknown>): void {
+  /** A line that cannot be mapped is damaged output, like one that cannot be parsed: read again it would fail again. */
+  message(message: Record<string, unknown>, bytes: number): void {
+    const [events, lines, answers] = [this.#events.length, this.#lines.length, this.#answers.length];
+    const before = { fence: this.#fence, turn: this.#turn, agentSessionId: this.#agentSessionId };
+    try {
+      this.#message(message, bytes);
+    } catch {
+      [this.#events.length, this.#lines.length, this.#answers.length] = [events, lines, answers];
+      ({ fence: this.#fence, turn: this.#turn, agentSessionId: this.#agentSessionId } = before);
+      this.damaged({ item: "damaged", what: "unparsable", bytes });
+    }
+  }
+
+  #message(message: Record<string, unknown>, bytes: number): void {
     const { method, id } = message;
     if (!isText(method)) return this.#answer(message);
     const params = isRecord(message["params"]) ? message["params"] : {};
-    if (id !== undefined && id !== null) return this.#request(id, method, params);
+    if (id !== undefined && id !== null) {
+      if (!isAgentRequestId(id)) return this.damaged({ item: "damaged", what: "unparsable", bytes });
+      return this.#request(id, method, params);
+    }
     if (method === "session/update" && isRecord(params["update"])) this.#update(params["update"], params["sessionId"]);
   }
 
@@ -175,36 +177,57 @@ class Mapping {
     }
   }
 
-  #request(id: unknown, method: string, params: Record<string, unknown>): void {
+  #request(id: AgentRequestId, method: string, params: Record<string, unknown>): void {
     if (method !== "session/request_permission") {
       // At once: an agent that waits for an answer to something we do not offer would hang.
       return this.#reply(id, errorLine(id, methodNotFound, `Method not found: ${method}`));
     }
     const options = list(params["options"]).flatMap((option): PermissionOption[] => optionOf(option));
     if (options.length === 0) return this.#reply(id, errorLine(id, invalidParams, "No options to choose from"));
-    const requestId = permissionId(this.#launch, id);
-    if (!this.#living || this.#permissions.has(requestId)) return;
+    if (!this.#living || this.#permissions.has(id)) return;
     this.#beginTurn();
     const tool = isRecord(params["toolCall"]) ? params["toolCall"] : {};
     // For some agents this is the first mention of the tool call.
     if (isText(tool["toolCallId"])) this.#tool(tool);
     const title = isText(tool["title"]) ? tool["title"] : "The agent asks for permission";
+    const toolCallId = isText(tool["toolCallId"]) ? tool["toolCallId"] : null;
+    // Events are numbered without gaps, so this is the number of the one that follows.
+    const requestId = newQuestionId(this.#seq + this.#events.length + 1);
     this.#events.push({
       type: "permission.asked",
       requestId,
+      asker: { launch: this.#launch, id },
       title,
       options,
-      ...(isText(tool["toolCallId"]) ? { toolCallId: tool["toolCallId"] } : {}),
+      ...(toolCallId === null ? {} : { toolCallId }),
     });
     if (this.#turn?.cancelling === true) {
       // Asked while the person's cancel was on its way: the protocol wants it answered so.
       this.#events.push({ type: "permission.answered", requestId, optionId: null, outcome: "cancelled", by: "cancel" });
       return this.#reply(id, resultLine(id, { outcome: { outcome: "cancelled" } }));
     }
-    this.#permissions.add(requestId);
+    const answer = this.#judge?.({ toolCallId, updates: this.#updatesOf(toolCallId, tool), options }) ?? null;
+    if (answer === null) return void this.#permissions.add(id);
+    const { optionId, rule } = answer;
+    this.#events.push({
+      type: "permission.answered",
+      requestId,
+      optionId,
+      outcome: "selected",
+      by: ruleActor,
+      rule,
+    });
+    return this.#reply(id, resultLine(id, { outcome: { outcome: "selected", optionId } }));
   }
 
-  #reply(id: unknown, text: string): void {
+  #updatesOf(toolCallId: string | null, tool: Record<string, unknown>): ToolCallFields[] {
+    if (toolCallId === null) return [toolFields(tool)];
+    return this.#events.flatMap((event) =>
+      event.type === "tool.updated" && event.toolCallId === toolCallId ? [event] : [],
+    );
+  }
+
+  #reply(id: AgentRequestId, text: string): void {
     // No line is that short: what is answered next cannot have the same number.
     if (this.#living) this.#lines.push({ key: answerKey(id, this.#inEnd + this.#lines.length), text });
   }

@@ -1,5 +1,6 @@
 /** A turn that came to nothing: idle after it looks like idle after one that is done, unless the status says so. */
 import type { SessionState } from "../protocol/session.ts";
+import { shorten } from "../protocol/shorten.ts";
 
 export interface FailedTurn {
   /** Identifies this turn among the session's turns. */
@@ -31,6 +32,6 @@ export function failedTurn({ kind, turn, cutTurn }: SessionState): FailedTurn | 
   if (turn.turn !== "ended") return null;
   const why = Object.hasOwn(badEnds, turn.stopReason) ? badEnds[turn.stopReason]! : null;
   if (why === null) return null;
-  const words = turn.message?.replace(/\s+/g, " ").trim().slice(0, longestWords) ?? "";
+  const words = shorten(turn.message?.replace(/\s+/g, " ").trim() ?? "", longestWords);
   return { key: `turn:${turn.at}:${turn.stopReason}`, why: words === "" ? why : `${why}: ${words}` };
 }

@@ -9,6 +9,7 @@ import type { PromptId } from "../protocol/ids.ts";
 import { isOpen, reactionActor } from "../protocol/reaction.ts";
 import type { Actor, Conversion, IntentName, SessionState, Want } from "../protocol/session.ts";
 import { restOf } from "./runs.ts";
+import { quoteShellWord } from "../protocol/shell-quote.ts";
 
 export type Verb =
   | { verb: "stop" | "wake" | "archive" | "unarchive" | "kill" | "delete" | "restore" }
@@ -279,7 +280,7 @@ function missing(state: SessionState, context: VerbContext): VerbAnswer | null {
     return refuse(
       "conflict",
       `Cannot restore: The session belongs to ${workspace.original}, of which this home is a copy`,
-      `Use it there: HOLDFAST_HOME=${workspace.original} holdfast session show ${state.id}`,
+      `Use it there: HOLDFAST_HOME=${quoteShellWord(workspace.original)} holdfast session show ${state.id}`,
     );
   }
   const gone =
@@ -289,7 +290,7 @@ function missing(state: SessionState, context: VerbContext): VerbAnswer | null {
     ? refuse(
         "conflict",
         `Workspace missing: ${state.workspacePath}`,
-        `Holdfast never recreates a missing worktree. Move it back there, check the trash: holdfast trash ls, or start over: holdfast spawn ${state.project} --branch ${state.branch}`,
+        `Holdfast never recreates a missing worktree. Move it back there, check the trash: holdfast trash ls, or start over: holdfast spawn ${state.project} --branch ${quoteShellWord(state.branch)}`,
       )
     : null;
 }

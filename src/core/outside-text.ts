@@ -1,4 +1,11 @@
 /** Text that somebody outside wrote, made fit to be put before an agent or a person: bounded, inert, and marked as such. */
+import { hiddenCharacters } from "../protocol/hidden-characters.ts";
+
+/** All but the joiner, which makes one emoji of two. */
+const hidden = new RegExp(String.raw`(?!\u200d)[${hiddenCharacters}]`, "gu");
+/** A joiner that joins no emoji, and selectors of a look behind the first one. */
+const misused =
+  /(?<!\p{Extended_Pictographic}\ufe0f?|\p{Emoji_Modifier})\u200d|\u200d(?!\p{Extended_Pictographic})|(?<=[\ufe00-\ufe0f])[\ufe00-\ufe0f]+/gu;
 
 /** Keeps the beginning: what an issue or a thread is about stands there. */
 export function clip(text: string, maxCharacters: number): string {
@@ -27,7 +34,7 @@ export function fenced(text: string, label: string): string {
   return `${fence}${label}\n${text}\n${fence}`;
 }
 
-/** Without what a terminal would act on or what would make text read otherwise than it stands. */
+/** Without what a terminal would act on, what would make text read otherwise than it stands, and what nobody would see. */
 export function inert(text: string): string {
   return (
     text
@@ -36,7 +43,10 @@ export function inert(text: string): string {
       // oxlint-disable-next-line no-control-regex -- that is what is taken out
       .replaceAll(/\u001b\[[0-9;?]*[A-Za-z]/g, "")
       // oxlint-disable-next-line no-control-regex -- that is what is taken out
-      .replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, "")
+      .replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "")
+      .replaceAll(/[\u2028\u2029]/g, "\n")
+      .replaceAll(hidden, "")
+      .replaceAll(misused, "")
   );
 }
 

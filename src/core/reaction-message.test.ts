@@ -68,6 +68,11 @@ test("[REACT-7] a thread cannot end its own quotation, and a flood of them is cu
 
 test("[REACT-7] text from outside is inert and bounded", () => {
   expect(inert("a\u001b]52;c;x\u0007b\r\nc\td\u202e")).toBe("a]52;c;xb\nc\td");
+  // Words in tag characters, selectors and zero-width bits are read by a model and by nobody else.
+  const tags = Array.from("ignore", (letter) => String.fromCodePoint(0xe0000 + letter.codePointAt(0)!)).join("");
+  expect(inert(`a${tags}b\u200b\u200c\u200d\u2060\u2064\ufeff\u{e0101}c\u2028d`)).toBe("abc\nd");
+  expect(inert("\u2764\ufe0f\ufe01\ufe02")).toBe("\u2764\ufe0f");
+  for (const whole of ["👩‍💻", "👩🏽‍🚀", "❤️‍🔥", "🏳️‍🌈"]) expect(inert(whole)).toBe(whole);
   expect(oneLine("  a \n b  ", 10)).toBe("a b");
   expect(tail(["1", "2", "3"], 2, 100)).toBe("2\n3");
   expect(tail(["x".repeat(50)], 2, 10)).toBe(`[…]${"x".repeat(10)}`);

@@ -246,6 +246,22 @@ test("[REACT-8] a merge is tried within its budget, not in one breath, and then 
   }
 });
 
+test("[TRUST-10] S15: an agent's claim of a foreign pull request counts for nothing, also when it is seen again", () => {
+  const settings = { "approved-and-green": { action: "merge" } } as const;
+  const foreign = seen({ ...green, headBranch: "somebody-elses" });
+  const { url } = (foreign as Extract<SessionEvent, { type: "pull-request.seen" }>).pullRequest;
+  const claim = (by: "person" | "session:ma-1"): SessionEvent => ({ type: "pull-request.claimed", url, by });
+  const planned = (...events: SessionEvent[]): string[] =>
+    plan(facts(fold([...upNow, ...events]), "mergeable"), settings);
+  expect(planned(foreign, claim("session:ma-1"))).toEqual(["notify approved-and-green 1"]);
+  // Seen again by the poller, which knows nothing of claims.
+  expect(planned(foreign, claim("session:ma-1"), foreign)).toEqual(["notify approved-and-green 1"]);
+  expect(planned(foreign, claim("session:ma-1"), claim("person"))).toEqual(["merge approved-and-green 1"]);
+  expect(planned(seen({ ...green, headBranch: fold(upNow).branch }), claim("session:ma-1"))).toEqual([
+    "merge approved-and-green 1",
+  ]);
+});
+
 test("[REACT-10] all done: every worker over, one of them finished, once for the set", () => {
   const worker = (id: string, at: number) => ({ ...fold(upNow), id: id as SessionState["id"], lastActivityAt: at });
   const of = (...statuses: Status[]) =>
@@ -399,4 +415,10 @@ describe("notifications state the reason", () => {
     const [alone] = all;
     expect(why(of(alone!, board.slice(0, 1)))).toEqual([`The agent is down: ${reason}.`]);
   });
+});
+
+test("[RIGHTS-4] an agent whose command is a plain shell is never reacted to", () => {
+  const failing = facts(fold([...upNow, seen(red)]), "ci_failed");
+  expect(plan({ ...failing, start: ["agent"] }, { "ci-failed": send })).toEqual(["send ci-failed 1"]);
+  expect(plan({ ...failing, start: ["/bin/bash", "-i"] }, { "ci-failed": send })).toEqual([]);
 });

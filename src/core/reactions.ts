@@ -8,6 +8,7 @@ import type { SessionId } from "../protocol/ids.ts";
 import type { SessionState, Status } from "../protocol/session.ts";
 import type { PullRequestFacts, ReviewThread } from "../protocol/tracker.ts";
 import type { Observed } from "./facts.ts";
+import { isShell } from "./shells.ts";
 import { troublesOf, type Trouble } from "./troubles.ts";
 
 /** How often to try before a person is told. */
@@ -27,6 +28,8 @@ export const defaultReactions: ReactionSettings = {
 
 export interface ReactionFacts {
   session: SessionState;
+  /** Argv of its agent in a terminal: a shell is never reacted to, whatever its agent is called. */
+  start?: readonly string[] | null;
   status: Status;
   /** Why the status is what it is. */
   reason?: string | null;
@@ -64,7 +67,7 @@ export interface Fired {
 export function planReactions(facts: ReactionFacts, configured: ReactionSettings, now: number): ReactionStep[] {
   const { want } = facts.session.intent;
   // What was put away is asked about for the sake of cleanup; nobody wants to hear of it.
-  if (want === "killed" || want === "deleted" || want === "archived" || facts.session.role === "shell") return [];
+  if (want === "killed" || want === "deleted" || want === "archived" || isShell(facts.session, facts.start)) return [];
   return reactionNames.flatMap((reaction) => {
     const setting = settingOf(reaction, configured);
     if (setting === null) return [];
@@ -96,6 +99,7 @@ function react(facts: ReactionFacts, of: Case, now: number): ReactionStep[] {
     case "notify":
       return isKnown(of) ? [] : [{ do: "notify", attempt: 1, ...fired(of) }];
     case "merge":
+      if (!mayMerge(facts.session, of.trouble)) return isKnown(of) ? [] : [unmerged(of)];
       return merge(of, now);
     case "send-to-agent":
       return send(facts, of, now);
@@ -141,6 +145,19 @@ function whyNot({ session, status }: ReactionFacts, reaction: ReactionName): str
   return session.role === "orchestrator"
     ? "The orchestrator is not running, so it was not told."
     : "The project has no orchestrator that could be told.";
+}
+
+/** What the session's own branch made, or a person gave to it: an agent may claim any pull request that it finds. */
+function mayMerge({ pullRequests = [], branch }: SessionState, { pullRequest }: Trouble): boolean {
+  const one = pullRequests.find(({ facts }) => facts.url === pullRequest?.url);
+  if (one === undefined) return false;
+  const isOwn = one.facts.headBranch === branch && one.facts.headRepo === one.facts.repo;
+  return isOwn || !one.claimed || one.claimedBy === "person";
+}
+
+function unmerged(of: Case): ReactionStep {
+  const why = `${of.trouble.why} An agent claimed it, so it is not merged automatically: merge it yourself.`;
+  return { do: "notify", attempt: 1, ...fired(of), setting: { ...of.setting, action: "notify" }, why };
 }
 
 function merge(of: Case, now: number): ReactionStep[] {

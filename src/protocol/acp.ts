@@ -4,6 +4,7 @@
  */
 import type { LaunchId, PromptId } from "./ids.ts";
 import { asPromptId } from "./ids.ts";
+import type { AgentRequestId } from "./question.ts";
 
 /** What of an agent's output is replayed history and not shown: until the load is answered, or until the agent's last word after that. */
 export type Fence = "answer" | "commands" | null;
@@ -21,11 +22,11 @@ export function notificationLine(method: string, params: unknown): string {
   return line({ method, params });
 }
 
-export function resultLine(id: unknown, result: unknown): string {
+export function resultLine(id: AgentRequestId, result: unknown): string {
   return line({ id, result });
 }
 
-export function errorLine(id: unknown, code: number, message: string): string {
+export function errorLine(id: AgentRequestId, code: number, message: string): string {
   return line({ id, error: { code, message } });
 }
 
@@ -44,23 +45,8 @@ export function promptOf(key: string): PromptId | null {
 }
 
 /** The key of our answer to one of the agent's requests. With its place in `in`: an agent may use an answered id again. */
-export function answerKey(agentRequestId: unknown, place: number): string {
+export function answerKey(agentRequestId: AgentRequestId, place: number): string {
   return `a:${JSON.stringify(agentRequestId)}:${place}`;
-}
-
-/** A permission request's name for people and clients: agents number theirs from 0 in each process. */
-export function permissionId(launch: LaunchId, agentRequestId: unknown): string {
-  return `${launch}:${JSON.stringify(agentRequestId)}`;
-}
-
-/** The agent's own id in a permission request's name; undefined when it is none of this launch. */
-export function agentRequestOf(launch: LaunchId, requestId: string): unknown {
-  if (!requestId.startsWith(`${launch}:`)) return undefined;
-  try {
-    return JSON.parse(requestId.slice(launch.length + 1)) as unknown;
-  } catch {
-    return undefined;
-  }
 }
 
 export type ChatPick = { set: "mode" | "model"; value: string } | { set: "config"; id: string; value: string };

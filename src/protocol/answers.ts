@@ -2,6 +2,7 @@
 import type { TranscriptPage } from "./transcript.ts";
 import type {
   ChangesJson,
+  DeviceJson,
   EventJson,
   FilesJson,
   FindingJson,
@@ -18,10 +19,15 @@ import type {
   StopJson,
   TrackerJson,
   TrashJson,
+  TrustJson,
   VerbAnswer,
   WorkJson,
   answerJson,
+  permissionRulesJson,
+  permissionTestJson,
+  questionJson,
   cancelJson,
+  challengeJson,
   cleanupJson,
   linesJson,
   loginJson,
@@ -31,6 +37,7 @@ import type {
   pushTestJson,
   queueJson,
   receiptJson,
+  rotatedJson,
   spawningJson,
   wakeJson,
   workerJson,
@@ -38,10 +45,15 @@ import type {
 
 export interface Answers {
   health: HealthJson;
+  challenge: Infer<typeof challengeJson>;
   info: InfoJson;
   login: Infer<typeof loginJson>;
   loginLink: Infer<typeof loginLinkJson>;
   logout: Infer<typeof logoutJson>;
+  devices: DeviceJson[];
+  deviceEdit: DeviceJson;
+  deviceRevoke: DeviceJson;
+  tokenRotate: Infer<typeof rotatedJson>;
   daemonStop: StopJson;
   sessions: SessionJson[];
   session: SessionJson;
@@ -68,6 +80,9 @@ export interface Answers {
   projects: ProjectJson[];
   projectAdd: ProjectJson[];
   projectRemove: ProjectJson;
+  trustAt: TrustJson;
+  trust: TrustJson;
+  trustAnswer: TrustJson;
   trash: TrashJson[];
   trashRestore: TrashJson;
   trashEmpty: TrashJson[];
@@ -75,6 +90,9 @@ export interface Answers {
   settings: SettingsJson;
   workers: Infer<typeof workerJson>[];
   answer: Infer<typeof answerJson>;
+  questions: Infer<typeof questionJson>[];
+  permissionRules: Infer<typeof permissionRulesJson>;
+  permissionTest: Infer<typeof permissionTestJson>;
   cancel: Infer<typeof cancelJson>;
   endTurn: SessionJson;
   configure: SessionJson;

@@ -1,7 +1,10 @@
 /** What a client may ask, as schemas: every write is validated by one of these before anything looks at it. */
 import * as z from "zod/mini";
+import { containModes, hostPattern } from "./containment.ts";
 import { projectIdPattern, promptIdPattern } from "./ids.ts";
+import { rights } from "./rights.ts";
 import { kinds, roles, type Disposition } from "./session.ts";
+import { trustStates } from "./trust.ts";
 
 /** A prompt may be this long; the API's body limit allows for its encoding. */
 export const maxPromptBytes = 32 * 1024 * 1024;
@@ -19,6 +22,20 @@ export const spawnRequest = z.strictObject({
   branch: z.optional(reference),
   base: z.optional(reference),
   name: z.optional(title),
+  /** Left out: as the project says. */
+  contain: z.optional(
+    z.strictObject({
+      mode: z.optional(z.enum(containModes)),
+      /** Accept what the repository's devcontainer.json runs and mounts. */
+      trustDevcontainer: z.optional(z.boolean()),
+      network: z.optional(
+        z.union([
+          z.enum(["on", "off"]),
+          z.strictObject({ allow: z.array(z.string().check(z.regex(hostPattern))).check(z.maxLength(200)) }),
+        ]),
+      ),
+    }),
+  ),
   /** Take up the session that this issue already has. */
   resume: z.optional(z.boolean()),
   /** Return when the agent runs or has failed (default), or once the intent is written. */
@@ -145,13 +162,47 @@ export const pushRequest = z.strictObject({
 });
 export type PushRequest = z.infer<typeof pushRequest>;
 
-export const projectAddRequest = z.strictObject({ path: z.string().check(z.minLength(1)) });
+export const projectAddRequest = z.strictObject({
+  path: z.string().check(z.minLength(1)),
+  /** Let this file describe projects that another file describes now. */
+  move: z.optional(z.boolean()),
+});
 export type ProjectAddRequest = z.infer<typeof projectAddRequest>;
 
-export const stopDaemonRequest = z.strictObject({ haltSessions: z.optional(z.boolean()) });
-export const loginRequest = z.strictObject({
-  code: z.optional(z.string().check(z.maxLength(128))),
-  passphrase: z.optional(z.string().check(z.maxLength(1024))),
+/** `digest` names exactly what was shown: a file that changed since is not answered by it. */
+export const trustRequest = z.strictObject({
+  digest: z.string().check(z.minLength(1), z.maxLength(128)),
+  trust: z.boolean(),
+  /** The state that the caller saw: where another client answered meanwhile, this answer does not count. */
+  seen: z.optional(z.enum(trustStates)),
 });
+export type TrustRequest = z.infer<typeof trustRequest>;
+
+export const stopDaemonRequest = z.strictObject({ haltSessions: z.optional(z.boolean()) });
+const base64url = (characters: number) => z.string().check(z.regex(new RegExp(`^[\\w-]{${characters}}$`)));
+/** Neither the link's secret nor the passphrase is sent, only a proof of it for this key. */
+export const loginRequest = z.strictObject({
+  /** Of the login link, the part before the dot; without it the proof is the passphrase's. */
+  code: z.optional(z.string().check(z.maxLength(64))),
+  nonce: z.string().check(z.maxLength(64)),
+  /** An uncompressed point on P-256. */
+  publicKey: base64url(87),
+  proof: base64url(43),
+  /** Such as "Firefox on Linux"; the link may name the device itself. */
+  name: z.string().check(z.minLength(1), z.maxLength(80)),
+});
+export type LoginRequest = z.infer<typeof loginRequest>;
+const deviceName = z.string().check(z.trim(), z.minLength(1), z.maxLength(80));
+export const loginLinkRequest = z.strictObject({
+  rights: z.optional(z.enum(rights)),
+  name: z.optional(deviceName),
+  /** `pair`: for another device, which takes a while to get there. */
+  for: z.optional(z.enum(["here", "pair"])),
+  /** Also as a file that redirects there: a link in a command line is read by everyone on the machine. */
+  file: z.optional(z.boolean()),
+});
+export type LoginLinkRequest = z.infer<typeof loginLinkRequest>;
+export const deviceRequest = z.strictObject({ name: z.optional(deviceName), rights: z.optional(z.enum(rights)) });
+export type DeviceRequest = z.infer<typeof deviceRequest>;
 export const logoutRequest = z.strictObject({ all: z.optional(z.boolean()) });
 export const trashRequest = z.strictObject({ id: z.optional(z.string()), olderThanDays: z.optional(z.number()) });

@@ -7,6 +7,8 @@ export const errorStatus = {
   invalid: 400,
   "malformed-json": 400,
   unauthorized: 401,
+  /** The device that asks is not known, or not any more: what it keeps is to go. */
+  "logged-out": 401,
   forbidden: 403,
   "not-found": 404,
   "method-not-allowed": 405,

@@ -2,6 +2,7 @@
  * Durable events. Each session's events are numbered without gaps from 1; what is shown or decided comes from them.
  * On the wire an event is flat: {seq, at, type, ...data}.
  */
+import type { Containment } from "./containment.ts";
 import type { LaunchId, ProjectId, PromptId, SessionId, TrashId } from "./ids.ts";
 import type { ReactionAction, ReactionName } from "./reaction.ts";
 import type {
@@ -16,6 +17,8 @@ import type {
   Role,
   Want,
 } from "./session.ts";
+import type { Asker } from "./question.ts";
+import type { RuleName } from "./permission-rules.ts";
 import type { IssueFacts, PullRequestFacts } from "./tracker.ts";
 
 export interface SessionCreated {
@@ -31,6 +34,8 @@ export interface SessionCreated {
   branchCreated: boolean;
   base: string;
   workspacePath: string;
+  /** Left out where it is not contained. */
+  contain?: Containment;
   by: Actor;
 }
 
@@ -192,13 +197,23 @@ export type ChatEvent =
       rawOutput?: unknown;
     }
   | { type: "plan.updated"; entries: unknown[] }
-  | { type: "permission.asked"; requestId: string; toolCallId?: string; title: string; options: PermissionOption[] }
+  /** `requestId` is ours (protocol/question.ts); `asker` is missing in events of earlier builds. */
+  | {
+      type: "permission.asked";
+      requestId: string;
+      asker?: Asker;
+      toolCallId?: string;
+      title: string;
+      options: PermissionOption[];
+    }
   | {
       type: "permission.answered";
       requestId: string;
       optionId: string | null;
       outcome: "selected" | "cancelled";
       by: Actor;
+      /** The permission rule that answered, where one did. */
+      rule?: RuleName;
     }
   | { type: "mode.changed"; mode: string; by: Actor }
   | { type: "model.changed"; model: string; by: Actor }

@@ -14,36 +14,67 @@ export const routes = {
   health: {
     method: "GET",
     path: "/api/health",
-    summary: "Ready: a query and a write worked just now",
+    summary: "Ready; with a credential: a query and a write worked just now",
     answer: "healthJson",
+    access: "anyone",
+  },
+  challenge: {
+    method: "GET",
+    path: "/api/challenge",
+    summary: "What a browser signs with its next requests, and how to prove the passphrase",
+    answer: "challengeJson",
     access: "anyone",
   },
   info: { method: "GET", path: "/api/info", summary: "The daemon", answer: "infoJson" },
   login: {
     method: "POST",
     path: "/api/login",
-    summary: "Trade a one-time code or the passphrase for a token",
+    summary: "Enroll a browser's key, vouched for by a login link or the passphrase",
     body: "loginRequest",
     answer: "loginJson",
     access: "anyone",
-    writes: false,
+    whileReadOnly: { why: "Reading needs a login too; it changes nothing that is supervised." },
   },
   loginLink: {
     method: "POST",
     path: "/api/login-link",
-    summary: "A one-time login link",
-    body: "verbRequest",
+    summary: "A one-time login link, for this machine's browser or to pair a device",
+    body: "loginLinkRequest",
     answer: "loginLinkJson",
     access: "socket-only",
-    writes: false,
+    whileReadOnly: { why: "Reading needs a login too; it changes nothing that is supervised." },
   },
   logout: {
     method: "POST",
     path: "/api/logout",
-    summary: "Revoke the browser token that asks, or all of them",
+    summary: "Revoke the device that asks, or all devices",
     body: "logoutRequest",
     answer: "logoutJson",
-    writes: false,
+    whileReadOnly: { why: "A browser can always give up its own access.", unless: "all" },
+  },
+  devices: { method: "GET", path: "/api/devices", summary: "Browsers that are logged in", answer: "deviceJson[]" },
+  deviceEdit: {
+    method: "POST",
+    path: "/api/devices/{id}",
+    summary: "Change a device's name or rights",
+    body: "deviceRequest",
+    answer: "deviceJson",
+  },
+  deviceRevoke: {
+    method: "DELETE",
+    path: "/api/devices/{id}",
+    summary: "End a device's access: its connections close and its pushes stop",
+    answer: "deviceJson",
+    whileReadOnly: { why: "A lost device is locked out whatever the daemon may do.", via: "socket" },
+  },
+  tokenRotate: {
+    method: "POST",
+    path: "/api/token/rotate",
+    summary: "Replace the main token; connections opened with the old one close",
+    body: "verbRequest",
+    answer: "rotatedJson",
+    access: "socket-only",
+    whileReadOnly: { why: "A token that leaked is replaced whatever the daemon may do.", via: "socket" },
   },
   daemonStop: {
     method: "POST",
@@ -51,8 +82,11 @@ export const routes = {
     summary: "End the daemon (and, if asked, stop the sessions)",
     body: "stopDaemonRequest",
     answer: "stopJson",
-    writes: false,
-    writesWith: "haltSessions",
+    whileReadOnly: {
+      why: "The user can always stop their own daemon; agents keep running.",
+      unless: "haltSessions",
+      via: "socket",
+    },
   },
   sessions: {
     method: "GET",
@@ -147,7 +181,7 @@ export const routes = {
     summary: "What would keep a spawn from working; nothing is made",
     body: "spawnRequest",
     answer: "preflightJson",
-    writes: false,
+    whileReadOnly: { why: "It only checks; nothing is made." },
   },
   transcript: {
     method: "GET",
@@ -176,6 +210,26 @@ export const routes = {
     path: "/api/projects/{id}",
     summary: "Forget a project; nothing on disk is touched",
     answer: "projectJson",
+  },
+  trustAt: {
+    method: "GET",
+    path: "/api/trust",
+    summary: "What the holdfast.yaml of a path would run or change, before it is registered",
+    query: { path: "the repository, or a directory with a holdfast.yaml" },
+    answer: "trustJson",
+  },
+  trust: {
+    method: "GET",
+    path: "/api/projects/{id}/trust",
+    summary: "What a project's holdfast.yaml would run or change, and whether you trust it",
+    answer: "trustJson",
+  },
+  trustAnswer: {
+    method: "POST",
+    path: "/api/projects/{id}/trust",
+    summary: "Trust a project's holdfast.yaml as it was shown, or decline it",
+    body: "trustRequest",
+    answer: "trustJson",
   },
   trash: { method: "GET", path: "/api/trash", summary: "Worktrees kept in the trash", answer: "trashJson[]" },
   trashRestore: {
@@ -212,6 +266,34 @@ export const routes = {
     summary: "Answer one of the agent's questions, once",
     body: "answerRequest",
     answer: "answerJson",
+  },
+  questions: {
+    method: "GET",
+    path: "/api/sessions/{id}/acp/questions",
+    summary: "List the agent's open permission requests in full",
+    answer: "questionJson[]",
+  },
+  permissionRules: {
+    method: "GET",
+    path: "/api/permissions",
+    summary: "List the permission rules of the user's config.yaml",
+    answer: "permissionRulesJson",
+  },
+  permissionTest: {
+    method: "GET",
+    path: "/api/permissions/test",
+    summary: "Show which permission rule would match, without answering anything",
+    query: {
+      session: "session with an open permission request",
+      question: "id of that request",
+      agent: "agent's name",
+      project: "project id",
+      tool: "kind of tool, e.g. execute",
+      command: "complete command line",
+      path: "paths, one per line",
+      cwd: "directory of the command",
+    },
+    answer: "permissionTestJson",
   },
   cancel: {
     method: "POST",
@@ -318,7 +400,7 @@ export const routes = {
     answer: "wakeJson",
     access: "anyone",
     raw: true,
-    writes: false,
+    whileReadOnly: { why: "It only makes the daemon poll sooner, which it does anyway." },
   },
   attachment: {
     method: "GET",
@@ -344,7 +426,6 @@ export const routes = {
     path: "/api/push/{id}",
     summary: "No longer call a browser",
     answer: "pushBrowserJson",
-    writes: false,
   },
   pushTest: {
     method: "POST",
@@ -372,7 +453,7 @@ export const routes = {
 
 export type RouteName = keyof typeof routes;
 
-/** The WebSocket subprotocol, and the one that carries the token, since browsers cannot send a header there. */
+/** The WebSocket subprotocol, and the one that carries the main token for clients that cannot send a header there. */
 export const streamProtocol = "holdfast.v1";
 export const tokenProtocolPrefix = "holdfast.token.";
 

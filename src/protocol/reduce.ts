@@ -8,6 +8,7 @@ import type { PromptId } from "./ids.ts";
 import { rememberedKeys } from "./reaction.ts";
 import type { QueuedPrompt, SessionState } from "./session.ts";
 import { maxKeptChecks, type CheckState, type PullRequestFacts, type SeenPullRequest } from "./tracker.ts";
+import { shorten } from "./shorten.ts";
 
 /** Crashes older than this cannot matter to the budget any more. */
 const crashMemory = 10;
@@ -42,6 +43,7 @@ export function reduce(state: SessionState | null, event: StoredEvent): SessionS
       crashes: [],
       resumeFailures: 0,
       pullRequest: null,
+      ...(event.contain === undefined ? {} : { contain: event.contain }),
       createdAt: event.at,
       lastActivityAt: event.at,
       seq: event.seq,
@@ -221,7 +223,7 @@ function change(state: SessionState, event: Exclude<StoredEvent, { type: "sessio
           turn: "ended",
           stopReason: event.stopReason,
           at: event.at,
-          ...(event.message === undefined ? {} : { message: event.message.slice(0, keptMessage) }),
+          ...(event.message === undefined ? {} : { message: shorten(event.message, keptMessage) }),
         },
         // After a forced end the agent may still wait for its answer; otherwise its questions ended with the turn.
         ...(event.stopReason === "forced" ? {} : { permissions: [] }),
@@ -242,7 +244,13 @@ function change(state: SessionState, event: Exclude<StoredEvent, { type: "sessio
       return {
         permissions: [
           ...state.permissions.filter((open) => open.requestId !== event.requestId),
-          { requestId: event.requestId, title: event.title, options: event.options },
+          {
+            requestId: event.requestId,
+            title: event.title,
+            options: event.options,
+            ...(event.asker === undefined ? {} : { asker: event.asker, seq: event.seq }),
+            ...(event.toolCallId === undefined ? {} : { toolCallId: event.toolCallId }),
+          },
         ],
         lastActivityAt: event.at,
       };
@@ -330,7 +338,7 @@ function tracked(state: SessionState, event: TrackerEvent & { at: number }): Par
     case "pull-request.claimed":
       return withPullRequests(
         (state.pullRequests ?? []).map((one) =>
-          one.facts.url === event.url ? { ...one, claimed: true, lost: null } : one,
+          one.facts.url === event.url ? { ...one, claimed: true, claimedBy: event.by, lost: null } : one,
         ),
       );
     case "issue.seen":
@@ -373,7 +381,13 @@ function seen(
     .toSorted((a, b) => checkOrder.indexOf(a.state) - checkOrder.indexOf(b.state))
     .slice(0, maxKeptChecks);
   const before = known.find((one) => one.facts.url === facts.url) ?? known.find((one) => one.facts.url === was);
-  const now = { facts: { ...facts, checks }, seenAt: at, claimed: before?.claimed ?? false, lost: null };
+  const now: SeenPullRequest = {
+    facts: { ...facts, checks },
+    seenAt: at,
+    claimed: before?.claimed ?? false,
+    ...(before?.claimedBy === undefined ? {} : { claimedBy: before.claimedBy }),
+    lost: null,
+  };
   return before === undefined ? [...known, now] : known.map((one) => (one === before ? now : one));
 }
 

@@ -22,10 +22,14 @@ export interface Route {
   answer: string;
   /** Who may ask without a token. Only what says nothing and changes nothing may be `anyone`. */
   access?: "anyone" | "socket-only";
-  /** Refused while the daemon is read-only; every POST and DELETE is, unless this says false. */
-  writes?: boolean;
-  /** The body is handed on as bytes, with the headers, and not as JSON: its sender signs exactly these bytes. */
+  /** Answered by a read-only daemon too, and why; every other POST and DELETE is refused there. */
+  whileReadOnly?: {
+    why: string;
+    /** A field of the body that makes a change of it after all. */
+    unless?: string;
+    /** Only for the user's own commands. */
+    via?: "socket";
+  };
+  /** The body is handed on as it comes, with the headers, and not as JSON: its sender signs exactly these bytes. */
   raw?: boolean;
-  /** A field of the body that makes a write of a route that is none without it. */
-  writesWith?: string;
 }

@@ -2,7 +2,9 @@
  * What is stored of a session. It is a fold of the session's events (see reduce.ts) and of nothing else;
  * status is computed from it and from what is observed, and is never stored.
  */
+import type { Containment } from "./containment.ts";
 import type { LaunchId, ProjectId, PromptId, SessionId, TrashId } from "./ids.ts";
+import type { Asker } from "./question.ts";
 import type { ReactionHistory, ReactionName } from "./reaction.ts";
 import type { SeenIssue, SeenPullRequest } from "./tracker.ts";
 
@@ -132,10 +134,15 @@ export interface PermissionOption {
 
 /** A question of the agent that waits for a person, however long. */
 export interface OpenPermission {
-  /** Unique across launches. */
+  /** Unique in the session; protocol/question.ts has the name that is shown. */
   requestId: string;
   title: string;
   options: PermissionOption[];
+  /** Missing in questions of earlier builds, whose `requestId` names it. */
+  asker?: Asker;
+  /** The call it is about, where the agent named it, and the event that asked. */
+  toolCallId?: string;
+  seq?: number;
 }
 
 /** What somebody chose for a chat agent; most agents forget it when they end, so it is applied again. */
@@ -190,6 +197,8 @@ export interface SessionState {
   reactions?: { [R in ReactionName]?: ReactionHistory };
   /** Notifications that somebody outside of the dashboard is still to be told of. */
   untold?: string[];
+  /** Left out of sessions that are not contained. */
+  contain?: Containment;
   createdAt: number;
   lastActivityAt: number;
   /** Sequence of the last event folded in. */

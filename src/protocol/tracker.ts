@@ -63,6 +63,8 @@ export interface SeenPullRequest {
   seenAt: number;
   /** A person or the agent said that it belongs to this session: then its branch does not matter. */
   claimed: boolean;
+  /** Who said so. An earlier build did not keep it; then it is not known that a person did. */
+  claimedBy?: string;
   /** The host no longer shows it, or another session has it. It is kept because it may come back. */
   lost: string | null;
 }

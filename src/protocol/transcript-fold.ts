@@ -86,11 +86,15 @@ export function fold(state: FoldState, event: StoredEvent): void {
       return state.place({ ...placed, item: "permission", ...asked });
     }
     case "permission.answered": {
-      const { optionId, outcome, by } = event;
+      const { optionId, outcome, by, rule } = event;
       const asked = state.find(state.permissions.get(event.requestId));
       state.permissions.delete(event.requestId);
       if (asked?.item !== "permission") return;
-      return state.replace({ ...asked, answer: { optionId, outcome, by, at }, open: false });
+      return state.replace({
+        ...asked,
+        answer: { optionId, outcome, by, at, ...(rule === undefined ? {} : { rule }) },
+        open: false,
+      });
     }
     case "context.reset":
       lostConversation(state);

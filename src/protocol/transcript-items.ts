@@ -1,6 +1,7 @@
 /** What a person reads of a session, item by item: the fold in transcript.ts makes them, the dashboard shows them. */
 import type { Attachment } from "./event.ts";
 import type { LaunchId, PromptId } from "./ids.ts";
+import type { RuleName } from "./permission-rules.ts";
 import type { Actor, EndedHow, ExitStatus, Kind, LaunchHow, PermissionOption } from "./session.ts";
 
 /**
@@ -54,7 +55,13 @@ export interface PermissionItem extends Placed {
   toolCallId: string | null;
   title: string;
   options: PermissionOption[];
-  answer: { optionId: string | null; outcome: "selected" | "cancelled"; by: Actor; at: number } | null;
+  answer: {
+    optionId: string | null;
+    outcome: "selected" | "cancelled";
+    by: Actor;
+    at: number;
+    rule?: RuleName;
+  } | null;
   /** Whether it can still be answered. */
   open: boolean;
 }

@@ -1,6 +1,11 @@
 /** What is sent over the API, as schemas: validated coming in, described in OpenAPI going out. */
 import * as z from "zod/mini";
+import { ruleActions } from "./permission-rules.ts";
+import { containModes } from "./containment.ts";
 import { activities, dispositions, kinds, roles, statuses } from "./session.ts";
+import { trustStates } from "./trust.ts";
+
+export * from "./device-wire.ts";
 
 const time = z.nullable(z.iso.datetime());
 
@@ -25,6 +30,8 @@ export const pullRequestJson = z.object({
 });
 export type PullRequestJson = z.infer<typeof pullRequestJson>;
 
+const permissionOptions = z.array(z.object({ optionId: z.string(), name: z.string(), kind: z.string() }));
+
 export const sessionJson = z.object({
   id: z.string(),
   name: z.string(),
@@ -47,6 +54,15 @@ export const sessionJson = z.object({
   branch: z.nullable(z.string()),
   base: z.string(),
   workspacePath: z.string(),
+  /** How it is shut in; `mode` is off for a session that is not. Older daemons leave it out. */
+  contain: z.optional(
+    z.object({
+      mode: z.enum(containModes),
+      network: z.union([z.enum(["on", "off"]), z.object({ allow: z.array(z.string()) })]),
+      read: z.array(z.string()),
+      write: z.array(z.string()),
+    }),
+  ),
   issue: z.nullable(z.string()),
   pullRequest: z.nullable(pullRequestJson),
   /** All of them, the one above first. */
@@ -65,9 +81,16 @@ export const sessionJson = z.object({
   /** The agent's open questions (chat). */
   permissions: z.array(
     z.object({
+      /** Ours: short, and safe to type. */
       requestId: z.string(),
       title: z.string(),
-      options: z.array(z.object({ optionId: z.string(), name: z.string(), kind: z.string() })),
+      options: permissionOptions,
+      /** The call as the agent described it; a long command is cut with a mark, `more` says that there is more to see. */
+      kind: z.optional(z.nullable(z.string())),
+      command: z.optional(z.nullable(z.string())),
+      cwd: z.optional(z.nullable(z.string())),
+      paths: z.optional(z.array(z.string())),
+      more: z.optional(z.boolean()),
     }),
   ),
   queued: z.number(),
@@ -86,6 +109,8 @@ export const sessionJson = z.object({
     }),
   ),
   seq: z.number(),
+  /** What the user should know of it besides its status, such as settings that are not trusted. */
+  notice: z.optional(z.string()),
 });
 export type SessionJson = z.infer<typeof sessionJson>;
 
@@ -121,6 +146,10 @@ export const infoJson = z.object({
   version: z.string(),
   build: z.string(),
   url: z.nullable(z.string()),
+  /** Further addresses that browsers may use. Left out by earlier builds, like `tls`. */
+  publicUrls: z.optional(z.array(z.string())),
+  /** Our own TLS; null without. */
+  tls: z.optional(z.nullable(z.object({ cert: z.string(), expiresAt: z.nullable(z.string()) }))),
   socket: z.nullable(z.string()),
   home: z.string(),
   startedAt: time,
@@ -138,14 +167,38 @@ export const projectJson = z.object({
   tracker: z.nullable(z.object({ type: z.string(), repo: z.string() })),
   configFile: z.nullable(z.string()),
   sessions: z.number(),
+  /** Whether all of its holdfast.yaml counts. Older daemons leave it out. */
+  trust: z.optional(z.enum(trustStates)),
+  /** Settings of that file that never count: one sentence each. */
+  notices: z.optional(z.array(z.string())),
 });
 export type ProjectJson = z.infer<typeof projectJson>;
 
-export const healthJson = z.object({ ok: z.boolean(), version: z.string(), build: z.string() });
-export const loginJson = z.object({ token: z.string() });
-/** How many browser tokens were revoked. */
-export const logoutJson = z.object({ revoked: z.number() });
-export const loginLinkJson = z.object({ url: z.string(), expiresAt: time });
+const trustPart = { key: z.string(), value: z.string() };
+/** A repository's holdfast.yaml as a question. `file` is null where there is none. */
+export const trustJson = z.object({
+  project: z.nullable(z.string()),
+  file: z.nullable(z.string()),
+  state: z.enum(trustStates),
+  /** Of `parts`; the answer has to name it. */
+  digest: z.nullable(z.string()),
+  /** What needs trust: it runs or sends something, or changes what agents see. */
+  parts: z.array(z.object(trustPart)),
+  /** Against the version that was answered before, where there is one. */
+  changes: z.nullable(z.array(z.object({ change: z.enum(["same", "added", "removed"]), ...trustPart }))),
+  /** When that one was answered. */
+  since: time,
+  /** What never counts, whatever the answer: one sentence each. */
+  notices: z.array(z.string()),
+});
+export type TrustJson = z.infer<typeof trustJson>;
+
+/** Without a credential `ok` alone: which version runs is of use to an attacker. */
+export const healthJson = z.object({
+  ok: z.boolean(),
+  version: z.optional(z.string()),
+  build: z.optional(z.string()),
+});
 /** `kept`: sessions that keep running unsupervised; `halted`: those that were stopped. */
 export const stopJson = z.object({ kept: z.number(), halted: z.array(z.string()), remaining: z.array(z.string()) });
 /** `remaining` names processes that outlived the wait; the daemon goes on ending them. */
@@ -282,6 +335,48 @@ export const preflightJson = z.object({
   agent: z.nullable(z.string()),
   kind: z.enum(kinds),
 });
+/** One open question in full: what `acp approve` shows before it asks. */
+export const questionJson = z.object({
+  id: z.string(),
+  title: z.string(),
+  kind: z.nullable(z.string()),
+  command: z.nullable(z.string()),
+  cwd: z.nullable(z.string()),
+  paths: z.array(z.string()),
+  diffs: z.array(z.object({ path: z.string(), before: z.string(), after: z.string() })),
+  words: z.string(),
+  input: z.nullable(z.string()),
+  extras: z.array(z.string()),
+  options: permissionOptions,
+});
+
+export const permissionRulesJson = z.object({
+  file: z.string(),
+  /** Why no rule holds; null where the file is good. */
+  problem: z.nullable(z.string()),
+  rules: z.array(
+    z.object({
+      number: z.number(),
+      line: z.number(),
+      text: z.string(),
+      action: z.enum(ruleActions),
+      agent: z.optional(z.string()),
+      project: z.optional(z.string()),
+      tool: z.optional(z.string()),
+      command: z.optional(z.string()),
+      path: z.optional(z.string()),
+    }),
+  ),
+});
+
+export const permissionTestJson = z.object({
+  rule: z.nullable(z.number()),
+  text: z.nullable(z.string()),
+  action: z.nullable(z.enum(ruleActions)),
+  result: z.enum(["allowed", "denied", "waits"]),
+  reason: z.string(),
+});
+
 export const settingsJson = z.object({
   version: z.string(),
   build: z.string(),
@@ -316,6 +411,8 @@ export const pushBrowserJson = z.object({
   /** Since the daemon started. */
   lastOk: time,
   failure: z.nullable(z.object({ why: z.string(), at: time })),
+  /** The device it belongs to; null for one of an earlier version. */
+  device: z.optional(z.nullable(z.string())),
 });
 export const pushJson = z.object({ publicKey: z.string(), browsers: z.array(pushBrowserJson) });
 export const pushTestJson = z.object({ sent: z.boolean(), why: z.nullable(z.string()) });
@@ -344,6 +441,7 @@ export type PatchJson = Infer<typeof patchJson>;
 export type FilesJson = Infer<typeof filesJson>;
 export type WorkJson = Infer<typeof workJson>;
 export type PreflightJson = Infer<typeof preflightJson>;
+export type QuestionJson = Infer<typeof questionJson>;
 export type SettingsJson = Infer<typeof settingsJson>;
 export type PushJson = Infer<typeof pushJson>;
 export type PushBrowserJson = Infer<typeof pushBrowserJson>;

@@ -25,6 +25,8 @@ export interface WorkerRecord {
   restarting: boolean;
   /** Directory of the launch's cgroup; missing where it has none. */
   cgroup?: string | null;
+  /** Only in the record of a contained launch: the first process of its pid namespace, once it is known. */
+  contained?: { first: RecordedProcess | null };
   /** `out` is being cut at this byte, which was read; written before the cut and taken back with the new offset. */
   truncating?: Truncation | null;
 }

@@ -1,0 +1,146 @@
+/** A process and its ancestors, with what their environments say about Holdfast. */
+import { readFileSync, readdirSync, readlinkSync } from "node:fs";
+import { readStat } from "./pid.ts";
+import { isExhausted } from "./start-child.ts";
+
+export interface Ancestor {
+  pid: number;
+  startTime: string;
+  launch: string | null;
+  session: string | null;
+  home: string | null;
+  making: string | null;
+}
+
+/** Deeper than any tree of processes; a pid that comes up twice must not keep us. */
+const maxDepth = 256;
+
+/**
+ * The process first. Ends below `until`, whose own surroundings say nothing about what it started; null when the process
+ * is gone.
+ */
+export function readLineage(pid: number, until: number): { cgroup: string; line: Ancestor[] } | null {
+  const line: Ancestor[] = [];
+  for (let at = pid; at > 0 && at !== until && line.length < maxDepth;) {
+    const stat = readStat(at);
+    if (stat === null) assertCanRead();
+    if (stat === null || stat.state === "Z" || stat.state === "X") break;
+    line.push({ pid: at, startTime: stat.startTime, ...readVariables(at) });
+    at = at === 1 ? 0 : stat.parent;
+  }
+  return line.length === 0 && pid !== until ? null : { cgroup: readText(`/proc/${pid}/cgroup`), line };
+}
+
+/** These variables as the nearest process has them that has the first of them, from `pid` upwards; null where none has. */
+export function inheritedVariables(pid: number, names: readonly [string, ...string[]]): Record<string, string> | null {
+  for (let at = pid, depth = 0; at > 1 && depth < maxDepth; depth++) {
+    const text = environmentOf(at);
+    if (variableIn(text, names[0]) !== null) {
+      return Object.fromEntries(names.flatMap((name) => [[name, variableIn(text, name)] as const].filter(isSet)));
+    }
+    at = readStat(at)?.parent ?? 0;
+  }
+  return null;
+}
+
+function isSet(entry: readonly [string, string | null]): entry is readonly [string, string] {
+  return entry[1] !== null;
+}
+
+function readVariables(pid: number): Omit<Ancestor, "pid" | "startTime"> {
+  const text = environmentOf(pid);
+  const launch = variableIn(text, "HOLDFAST_LAUNCH");
+  const making = variableIn(text, "HOLDFAST_MAKING");
+  // Most processes are nobody's launch.
+  if (launch === null) return { launch, making, session: null, home: null };
+  return { launch, making, session: variableIn(text, "HOLDFAST_SESSION"), home: variableIn(text, "HOLDFAST_HOME") };
+}
+
+function environmentOf(pid: number): string {
+  return `\0${readText(`/proc/${pid}/environ`)}`;
+}
+
+function variableIn(environment: string, name: string): string | null {
+  const at = environment.indexOf(`\0${name}=`);
+  if (at < 0) return null;
+  const from = at + name.length + 2;
+  const end = environment.indexOf("\0", from);
+  return environment.slice(from, end < 0 ? undefined : end);
+}
+
+/**
+ * Empty when the process is gone or belongs to another user.
+ * @throws where this process cannot open a file: what it does not see may be an agent.
+ */
+function readText(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if (isExhausted(error)) throw error;
+    return "";
+  }
+}
+
+/** Tells a process that is gone from one that cannot be looked at, for want of a descriptor. */
+function assertCanRead(): void {
+  readFileSync("/proc/self/stat");
+}
+
+/** Whose process has the client's end of a connection to us from this machine open. */
+export type TcpClient =
+  | { is: "found"; pid: number }
+  | { is: "other-user" }
+  /** It has been closed already, or several have this port, each at another address. */
+  | { is: "gone" };
+
+export function tcpClient(clientPort: number, ourPort: number): TcpClient {
+  const tables = ["/proc/net/tcp", "/proc/net/tcp6"].map(readText);
+  const socket = socketIn(tables, clientPort, ourPort);
+  if (socket === null) return { is: "gone" };
+  if (process.getuid?.() !== 0 && socket.uid !== process.getuid?.()) return { is: "other-user" };
+  const link = `socket:[${socket.inode}]`;
+  const pids = list("/proc").flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []));
+  // The youngest first: a client is mostly one of them, and there may be thousands of others.
+  const pid = pids
+    .toSorted((a, b) => b - a)
+    .find(
+      (one) => one !== process.pid && list(`/proc/${one}/fd`).some((fd) => linkOf(`/proc/${one}/fd/${fd}`) === link),
+    );
+  return pid === undefined ? { is: "gone" } : { is: "found", pid };
+}
+
+/** A line of /proc/net/tcp: number, local and remote address as hexadecimal `address:port`, state, …, uid, …, inode. */
+export function socketIn(
+  tables: readonly string[],
+  localPort: number,
+  remotePort: number,
+): { inode: string; uid: number } | null {
+  const found = new Map<string, { inode: string; uid: number }>();
+  const port = (value: number): string => `:${value.toString(16).toUpperCase().padStart(4, "0")}`;
+  for (const table of tables) {
+    for (const line of table.split("\n")) {
+      const [, local, remote, , , , , uid, , inode] = line.trim().split(/\s+/);
+      const isIt = local?.endsWith(port(localPort)) === true && remote?.endsWith(port(remotePort)) === true;
+      if (isIt && inode !== undefined && inode !== "0") found.set(inode, { inode, uid: Number(uid) });
+    }
+  }
+  // Another address of this machine can have the same port: an agent would pass for the process that was there first.
+  const [only] = found.values();
+  return found.size === 1 ? only! : null;
+}
+
+function list(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+}
+
+function linkOf(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return "";
+  }
+}

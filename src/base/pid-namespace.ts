@@ -1,0 +1,65 @@
+/**
+ * Pid namespaces, as bubblewrap makes them: `outer` (who was started) > `first` (pid 1 inside) > the agent. All of them have
+ * ordinary pids here. Everything inside shares a namespace whatever it does, and ends with its first process.
+ */
+import { readFileSync, readlinkSync } from "node:fs";
+import { identify, type Identity } from "./pid.ts";
+
+/** As the kernel names it; null when the process is gone or not ours to ask. */
+export function pidNamespace(pid: number | "self"): string | null {
+  try {
+    return readlinkSync(`/proc/${pid}/ns/pid`);
+  } catch {
+    return null;
+  }
+}
+
+/** The process's pid as it sees it itself; null when it is gone. */
+export function innerPid(pid: number): number | null {
+  const line = /^NSpid:\s+(.*)$/m.exec(textOf(`/proc/${pid}/status`))?.[1];
+  const last = line?.split(/\s+/).at(-1);
+  return last === undefined ? null : Number(last);
+}
+
+/** The first process of the namespace that `outer` has made; null before it did, and where it made none. */
+export function firstWithin(outer: number): Identity | null {
+  const own = pidNamespace(outer);
+  for (const child of childrenOf(outer)) {
+    const inside = pidNamespace(child);
+    if (inside !== null && inside !== own && innerPid(child) === 1) return identify(child);
+  }
+  return null;
+}
+
+/** The program inside that was started first; null before it is there. */
+export function programWithin(outer: number): number | null {
+  const first = firstWithin(outer);
+  return first === null ? null : (childrenOf(first.pid)[0] ?? null);
+}
+
+/** The process inside, not far below `outer`, whose own pid is this; null where there is none. */
+export function findInner(outer: number, pid: number): number | null {
+  let level = childrenOf(outer);
+  for (let depth = 0; depth < maxDepth && level.length > 0; depth += 1) {
+    const found = level.find((one) => innerPid(one) === pid);
+    if (found !== undefined) return found;
+    level = level.flatMap(childrenOf);
+  }
+  return null;
+}
+
+/** bwrap's two, what bridges the network, a shell, and the agent. */
+const maxDepth = 5;
+
+export function childrenOf(pid: number): number[] {
+  const words = textOf(`/proc/${pid}/task/${pid}/children`).split(" ");
+  return words.flatMap((word) => (word === "" ? [] : [Number(word)]));
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, "latin1");
+  } catch {
+    return "";
+  }
+}

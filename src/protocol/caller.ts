@@ -1,0 +1,39 @@
+/** Who asks the daemon: the person, or an agent that Holdfast launched. */
+import type { LaunchId, SessionId } from "./ids.ts";
+
+/** In the environment of a launch: its capability, and the socket on which nobody is the person. */
+export const capabilityVariable = "HOLDFAST_CAPABILITY";
+export const socketVariable = "HOLDFAST_SOCKET";
+/** Carries the capability in a request. */
+export const capabilityHeader = "holdfast-capability";
+/** Names the session for which a request is made. Believed only where it narrows what the caller may do. */
+export const actorHeader = "holdfast-actor";
+
+/** One launch of a session's agent. */
+export interface AgentLaunch {
+  session: SessionId;
+  launch: LaunchId;
+}
+
+/** The process at the other end of a connection. */
+export type Peer =
+  /** Outside of every launch, or inside a shell. */
+  | { is: "person" }
+  | ({ is: "agent" } & AgentLaunch)
+  /** Inside a launch that is over. */
+  | { is: "ended"; session: string }
+  /** Started by a postCreate command. */
+  | { is: "setup" }
+  /** It ended before it could be looked at, or it is not visible from here. */
+  | { is: "gone"; why?: string }
+  /** This system does not tell. */
+  | { is: "unknown" };
+
+/** The way a request came in, and what it says of itself. */
+export interface Claims {
+  /** On `agents` nobody is the person. */
+  door: "main" | "agents" | "tcp";
+  capability: string | null;
+  /** A session's id. */
+  session: string | null;
+}

@@ -28,8 +28,9 @@ describe("[ATT-2] what is attached is checked", () => {
       attachments: [{ type: "image", name: "image 1", mimeType: "image/gif", size: bytes.length }],
       bytes: [bytes],
     });
-    expect(() => gif("bm8gaW1hZ2U=")).toThrow("What is attached as image/gif is none.");
-    for (const data of ["GIF8", "R0lG!A==", "R0l", "R0lGODlh\n"]) expect(() => gif(data)).toThrow(/is none|not base64/);
+    expect(() => gif("bm8gaW1hZ2U=")).toThrow("The attachment is not a valid image/gif.");
+    for (const data of ["GIF8", "R0lG!A==", "R0l", "R0lGODlh\n"])
+      expect(() => gif(data)).toThrow(/not a valid|not base64/);
   });
 
   test("paths by where they lead", () => {

@@ -51,7 +51,7 @@ function imageBytes(data: string, mimeType: (typeof imageTypes)[number]): Buffer
   if (data.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(data)) throw invalid("An image's data is not base64.");
   const bytes = Buffer.from(data, "base64");
   if (beginnings[mimeType](bytes.subarray(0, 16))) return bytes;
-  throw invalid(`What is attached as ${mimeType} is none.`, `Images may be ${imageTypes.join(", ")}.`);
+  throw invalid(`The attachment is not a valid ${mimeType}.`, `Images may be ${imageTypes.join(", ")}.`);
 }
 
 /** The path below the worktree, also behind every link: an agent must not be led out of it. */

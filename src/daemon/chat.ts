@@ -5,13 +5,16 @@ import type { AnswerRequest, ConfigureRequest, PromptEditRequest } from "../prot
 import { HoldfastError } from "../protocol/error.ts";
 import { asPromptId } from "../protocol/ids.ts";
 import type { PermissionOption, SessionState } from "../protocol/session.ts";
+import { optionKindWords } from "../protocol/option-words.ts";
 import type { Answers } from "../protocol/answers.ts";
 import type { WorkerJson } from "../protocol/wire.ts";
+import { checkMayPrompt } from "./agent-rights.ts";
 import { change } from "./change.ts";
 import type { Loop } from "./loop.ts";
 import type { Parts } from "./parts.ts";
 import { primerOf } from "./primer-events.ts";
 import { promptToSend } from "./prompt-text.ts";
+import { findQuestion } from "./question-details.ts";
 import { settled } from "./settled.ts";
 import { findSession, noticesSince, perform, whatRemains } from "./verbs.ts";
 import { iso, sessionJson } from "./view.ts";
@@ -31,13 +34,14 @@ export function findChat(parts: Parts, ask: Ask): SessionState {
 export async function answer(parts: Parts, loop: Loop, ask: Ask): Promise<Answers["answer"]> {
   const request = ask.body as AnswerRequest;
   const session = findChat(parts, ask);
-  const open = session.permissions.find(
-    ({ requestId }) => request.requestId === undefined || requestId === request.requestId,
-  );
-  if (open === undefined) {
+  const open = findQuestion(session, request.requestId);
+  if (open === null) {
     return {
       answered: false,
-      reason: request.requestId === undefined ? "Nothing is asked." : "It was answered already, or its agent is gone.",
+      reason:
+        request.requestId === undefined
+          ? "No permission request is open."
+          : "It was answered already, or its agent is gone.",
     };
   }
   const option = chooseOption(open.options, request);
@@ -55,7 +59,8 @@ export async function answer(parts: Parts, loop: Loop, ask: Ask): Promise<Answer
 function chooseOption(options: PermissionOption[], request: AnswerRequest): string {
   if (request.optionId !== undefined) return request.optionId;
   const kinds = {
-    allow: ["allow_once", "allow_always"],
+    // "Always" is more than was asked for.
+    allow: ["allow_once"],
     allow_always: ["allow_always"],
     deny: ["reject_once", "reject_always"],
   };
@@ -64,8 +69,9 @@ function chooseOption(options: PermissionOption[], request: AnswerRequest): stri
     .map((kind) => options.find((option) => option.kind === kind))
     .find((option) => option !== undefined);
   if (found !== undefined) return found.optionId;
-  throw new HoldfastError("invalid", `The agent offers nothing that means ${request.answer ?? "allow"}.`, {
-    hint: `It offers: ${options.map(({ optionId, name }) => `${optionId} (${name})`).join(", ")}.`,
+  const meaning = { allow: "allows it once", allow_always: "allows it always", deny: "rejects it" };
+  throw new HoldfastError("invalid", `The agent offers nothing that ${meaning[request.answer ?? "allow"]}.`, {
+    hint: `It offers: ${options.map(({ name, kind }) => `${optionKindWords(kind)} (${name})`).join(", ")}.`,
   });
 }
 
@@ -184,11 +190,12 @@ export async function editPrompt(parts: Parts, loop: Loop, ask: Ask): Promise<An
   const { text, position, withdraw = false } = ask.body as PromptEditRequest;
   const promptId = asPromptId(ask.params["prompt"] ?? "");
   const session = findSession(parts, ask);
+  checkMayPrompt(parts, session, ask);
   const state = await parts.store.change(session.id, (now) => {
     const waiting = now.queue.find((prompt) => prompt.promptId === promptId);
     if (waiting?.state !== "queued") {
-      throw new HoldfastError("conflict", "That prompt does not wait any more.", {
-        hint: "What was sent cannot be changed.",
+      throw new HoldfastError("conflict", "That prompt is no longer queued.", {
+        hint: "Sent prompts cannot be changed.",
       });
     }
     if (withdraw) return [{ type: "prompt.withdrawn", promptId, by: ask.actor }];

@@ -4,6 +4,7 @@ import type { ClaimRequest } from "../protocol/command.ts";
 import { HoldfastError } from "../protocol/error.ts";
 import type { SessionState } from "../protocol/session.ts";
 import type { SessionJson } from "../protocol/wire.ts";
+import { askingAgent } from "./agent-rights.ts";
 import type { Loop } from "./loop.ts";
 import type { Parts } from "./parts.ts";
 import { takenReason } from "./tracker-record.ts";
@@ -34,15 +35,22 @@ export async function claimPullRequest(parts: Parts, loop: Loop, door: TrackingD
   }
   const facts = answer.value;
   const others = parts.store.sessions().filter((one) => one.id !== session.id && has(one, facts.url));
-  if (ask.actor.startsWith("session:") && others.length > 0) {
+  const agent = askingAgent(parts, ask.actor);
+  if (agent !== null && others.length > 0) {
     throw new HoldfastError("forbidden", `${others[0]!.id} has pull request #${facts.number}.`, {
       hint: "Only a person can move it from one session to another.",
     });
   }
+  // It has this one by its own branch, or by the user's word: an agent's claim must not take the place of that.
+  if (ask.actor.startsWith("session:") && has(session, facts.url)) {
+    const seen = await parts.store.change(session.id, () => [{ type: "pull-request.seen", pullRequest: facts }]);
+    return sessionJson(parts, loop, parts.store.session(session.id) ?? seen);
+  }
   // First here, then gone from there: after a crash in between it is shown twice rather than not at all.
   const state = await parts.store.change(session.id, () => [
     { type: "pull-request.seen", pullRequest: facts },
-    { type: "pull-request.claimed", url: facts.url, by: ask.actor },
+    // A shell is the person.
+    { type: "pull-request.claimed", url: facts.url, by: agent === null ? "person" : ask.actor },
   ]);
   for (const other of others) {
     await parts.store.change(other.id, (now) =>

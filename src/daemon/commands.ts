@@ -1,8 +1,7 @@
 /** What clients may ask of the daemon, one handler a route. */
 import { build, version } from "../base/build.ts";
-import { isCleared, isLive } from "../core/runs.ts";
+import { isLive } from "../core/runs.ts";
 import type { Ask, Handlers, RawBody } from "../ports/commands.ts";
-import type { ProjectRow } from "../ports/store.ts";
 import type { TrashEntry } from "../ports/workspace.ts";
 import type { ProjectAddRequest, RefreshRequest } from "../protocol/command.ts";
 import { HoldfastError } from "../protocol/error.ts";
@@ -12,11 +11,12 @@ import type { FindingJson, InfoJson, ProjectJson, SessionJson, TrashJson } from 
 import { isOlder } from "../protocol/trash-age.ts";
 import { change } from "./change.ts";
 import { emptyEntry } from "./empty-trash.ts";
-import { fenced } from "./fence.ts";
+import { fenced } from "./agent-rights.ts";
 import { Halt } from "./halt.ts";
 import type { Loop } from "./loop.ts";
 import type { Parts } from "./parts.ts";
 import { PendingSpawns } from "./pending-spawns.ts";
+import { bareProject, projectJson, removeProject } from "./projects.ts";
 import type { PushDoor } from "./push-door.ts";
 import type { TrackingDoor } from "./tracking-door.ts";
 import { trashDaysOf, trashUntil } from "./trash-days.ts";
@@ -41,7 +41,7 @@ export interface CommandsOptions {
   /** argv of the command line of this build. */
   cli: readonly string[];
   /** What only this process can check: database, sockets. */
-  selfCheck: () => FindingJson[];
+  selfCheck: () => Promise<FindingJson[]>;
   tracking: TrackingDoor;
   push: PushDoor;
 }
@@ -57,10 +57,13 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
   const json = (session: Parameters<typeof sessionJson>[2]): SessionJson => sessionJson(parts, loop, session);
   // Asked for by name, so that a starting daemon need not load what each of them takes.
   const chat = () => import("./chat.ts");
+  const permissions = () => import("./permissions.ts");
   const listProjects = (): Promise<ProjectJson[]> =>
     Promise.all(store.projects().map((row) => projectJson(parts, row).catch(() => bareProject(parts, row))));
   return fenced(parts, {
-    health: async () => {
+    health: async ({ isKnown }) => {
+      // A stranger learns that it answers, and causes neither a write nor a query.
+      if (!isKnown) return { ok: true };
       await store.probe();
       return { ok: true, version, build };
     },
@@ -117,8 +120,8 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
     cleanup: async (ask) => (await import("./cleanup.ts")).cleanup(parts, loop, options.tracking, ask),
     projects: listProjects,
     projectAdd: async (ask) => {
-      const { path } = ask.body as ProjectAddRequest;
-      const rows = await parts.projects.at(path, store.projects());
+      const { path, move = false } = ask.body as ProjectAddRequest;
+      const rows = await parts.projects.at(path, store.projects(), { move });
       for (const row of rows) await store.putProject(row);
       options.onProjects();
       return Promise.all(rows.map((row) => projectJson(parts, row)));
@@ -128,6 +131,13 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
       options.onProjects();
       return removed;
     },
+    trustAt: async (ask) => (await import("./trust.ts")).trustAt(parts, ask),
+    trust: async (ask) => (await import("./trust.ts")).trustOf(parts, ask),
+    trustAnswer: async (ask) => {
+      const answered = await (await import("./trust.ts")).answerTrust(parts, ask);
+      options.onProjects();
+      return answered;
+    },
     trash: async () => (await parts.workspaces.listTrash()).map(trashJson(parts)),
     trashRestore: (ask) => restoreFromTrash(parts, loop, ask),
     trashEmpty: (ask) => emptyTrash(parts, ask),
@@ -136,11 +146,17 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
       const { trackerFinding } = await import("./tracker-health.ts");
       const trackers = (await options.tracking.report()).map(trackerFinding);
       const pushes = options.push.isUsed() ? await (await import("./push.ts")).findings(options.push) : [];
-      return [...options.selfCheck(), ...trackers, ...pushes];
+      const { trustFindings } = await import("./trust.ts");
+      const rules = await (await permissions()).ruleFindings(parts);
+      const own = await options.selfCheck();
+      return [...own, ...trustFindings(await listProjects()), ...trackers, ...pushes, ...rules];
     },
     settings: async () => (await import("./settings.ts")).settings(parts, options, await listProjects()),
     workers: async () => (await chat()).workers(parts, loop),
     answer: async (ask) => (await chat()).answer(parts, loop, ask),
+    questions: async (ask) => (await permissions()).questions(parts, ask),
+    permissionRules: async () => (await permissions()).listRules(parts),
+    permissionTest: async (ask) => (await permissions()).testRules(parts, ask),
     cancel: async (ask) => (await chat()).cancel(parts, ask),
     endTurn: async (ask) => (await chat()).endTurn(parts, loop, ask),
     configure: async (ask) => (await chat()).configure(parts, loop, ask),
@@ -181,41 +197,6 @@ async function screen(parts: Parts, ask: Ask): Promise<Answers["screen"]> {
 
 function liveCount(parts: Parts): number {
   return parts.store.sessions().filter(({ run }) => isLive(run)).length;
-}
-
-async function projectJson(parts: Parts, row: ProjectRow): Promise<ProjectJson> {
-  const { id, path, prefix, defaultBranch, agent, kind, tracker } = await parts.settings.forSession(row.id);
-  const sessions = parts.store.sessions().filter((session) => session.project === row.id).length;
-  return { id, path, prefix, defaultBranch, agent, kind, tracker, configFile: row.configFile, sessions };
-}
-
-/** What is registered, where the project's file was never readable. */
-function bareProject(parts: Parts, row: ProjectRow): ProjectJson {
-  const { id, path, prefix, configFile } = row;
-  const sessions = parts.store.sessions().filter((session) => session.project === id).length;
-  return { id, path, prefix, configFile, sessions, defaultBranch: "", agent: "", kind: "terminal", tracker: null };
-}
-
-async function removeProject(parts: Parts, ask: Ask): Promise<ProjectJson> {
-  const id = ask.params["id"] ?? "";
-  const row = parts.store.projects().find((project) => project.id === id);
-  if (row === undefined) {
-    const known = parts.store.projects().map((project) => project.id);
-    throw new HoldfastError("not-found", `Unknown project: ${id}`, {
-      hint: known.length === 0 ? "No project is registered." : `Registered projects: ${known.join(", ")}.`,
-    });
-  }
-  const using = [...parts.store.sessions(), ...parts.store.deleting()]
-    .filter((session) => session.project === id && !isCleared(session))
-    .map((session) => session.id);
-  if (using.length > 0) {
-    throw new HoldfastError("conflict", `${id} still has sessions: ${using.join(", ")}.`, {
-      hint: "Kill or delete them first; nothing was removed.",
-    });
-  }
-  const json = await projectJson(parts, row).catch(() => bareProject(parts, row));
-  await parts.store.removeProject(row.id);
-  return json;
 }
 
 function trashJson(parts: Parts): (entry: TrashEntry) => TrashJson {

@@ -9,7 +9,7 @@ import type { Parts } from "./parts.ts";
 export async function forgetConversation(parts: Parts, session: SessionState, asked: DeleteOutcome): Promise<void> {
   // One that never got a prompt was never kept by any agent.
   if (asked === "deleted" || session.agentSessionId === null || !session.prompted) return;
-  const env = await environmentFor(parts, session).catch(() => null);
+  const env = await environmentFor(parts, session, null).catch(() => null);
   const own = env === null ? "none" : await parts.runtimes.chat.deleteByCommand(session, env);
   if (own !== "deleted") await noteKeptConversation(parts, session);
 }

@@ -144,7 +144,9 @@ function isOfOriginal({ workspace, run }: SessionState): boolean {
 
 /** By rename, so that nothing is lost and nothing is read: git would rewrite the original's registrations. */
 function setAside(paths: Paths, id: string): string[] {
-  const found = [paths.worktrees, paths.trash, paths.launches, paths.workers].filter((path) => existsSync(path));
+  const found = [paths.worktrees, paths.trash, paths.launches, paths.workers, paths.contained].filter((path) =>
+    existsSync(path),
+  );
   const targets = new Set<string>();
   for (const path of found) {
     const target = join(dirname(path), `copied-${id.slice(0, 8)}`);

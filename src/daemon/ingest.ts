@@ -3,12 +3,14 @@
  * an agent began by itself has no answer that could end it: it is over when nothing more comes for a while.
  */
 import { mapOutput } from "../core/acp-events.ts";
+import type { JudgedQuestion, RuleAnswer } from "../core/acp-output.ts";
 import type { Agents } from "../ports/agents.ts";
-import type { Ingest } from "../ports/chat.ts";
+import type { Ingest, OutputBatchItem } from "../ports/chat.ts";
 import type { Store } from "../ports/store.ts";
 import type { FactEvent } from "../protocol/event.ts";
 import type { SessionId } from "../protocol/ids.ts";
 import type { SessionState } from "../protocol/session.ts";
+import type { RuleBook } from "./permission-rules.ts";
 
 export interface IngestOptions {
   /** How long an agent's own turn may be silent. Wrong guesses cost nothing: more words open another one. */
@@ -24,10 +26,10 @@ const decisive: ReadonlySet<FactEvent["type"]> = new Set<FactEvent["type"]>([
 ]);
 
 export function createIngest(
-  parts: { store: Store; agents: Agents },
+  parts: { store: Store; agents: Agents; rules?: Pick<RuleBook, "refresh" | "judge" | "problem"> },
   { quietMs = defaultQuietMs, onTurnEnd }: IngestOptions = {},
 ): { ingest: Ingest; close: () => void } {
-  const { store, agents } = parts;
+  const { store, agents, rules } = parts;
   const timers = new Map<SessionId, NodeJS.Timeout>();
 
   const watchOwnTurn = (state: SessionState): void => {
@@ -53,12 +55,17 @@ export function createIngest(
       let replies = false;
       let answered: string[] = [];
       let events: FactEvent[] = [];
+      // Only then: reading the file takes longer than most batches.
+      if (rules !== undefined && items.some(isQuestion)) await rules.refresh();
       const { state, place } = await store.chat(session, launch, (now, before) => {
         [replies, answered, events] = [false, [], []];
         // Somebody else read on: what was read here is theirs.
         if (before === null || before.outRead !== from) return null;
         const replayEnds = agents.of(now)?.chat?.replayEnds ?? "answer";
-        const mapped = mapOutput(items, { state: now, launch, fence: before.fence, inEnd: before.inEnd, replayEnds });
+        const judge = (question: JudgedQuestion): RuleAnswer | null => rules?.judge(now, question) ?? null;
+        const { fence, inEnd } = before;
+        const mapped = mapOutput(items, { state: now, launch, fence, inEnd, replayEnds, judge });
+        noteProblem(mapped.events, rules?.problem() ?? null);
         replies = mapped.lines.length > 0;
         answered = mapped.answers.map(({ key }) => key);
         events = mapped.events;
@@ -79,6 +86,16 @@ export function createIngest(
       timers.clear();
     },
   };
+}
+
+function isQuestion(item: OutputBatchItem): boolean {
+  return item.item === "message" && item.message["method"] === "session/request_permission";
+}
+
+/** With the question, so that a user who counts on a rule sees why it waits. */
+function noteProblem(events: FactEvent[], problem: string | null): void {
+  if (problem === null || !events.some(({ type }) => type === "permission.asked")) return;
+  events.push({ type: "notice", level: "warn", text: `Permission rules are off until this is corrected: ${problem}` });
 }
 
 function isOwnTurn({ turn }: SessionState): boolean {

@@ -9,6 +9,7 @@ import type { ProjectRow } from "../ports/store.ts";
 import { asProjectId } from "../protocol/ids.ts";
 import { makeHome } from "../store/fixture.ts";
 import { knownAgents } from "./known-agents.ts";
+import { keptTrust } from "./trust-answers.ts";
 
 const log = { debug() {}, info() {}, warn() {}, error() {} };
 const facts = { demo: [], demoChat: [], shell: undefined, geminiTrustsOurSettings: false };
@@ -25,7 +26,7 @@ function world() {
     const agents = openProjectAgents(facts);
     const known = knownAgents(agents, { store, log });
     const settings = { last: () => ({ agents: last }) as unknown as ProjectSettings };
-    await known.begin(await openProjects({ userConfig }).agents([row]), settings);
+    await known.begin(await openProjects({ userConfig, trust: keptTrust(store, Date.now) }).agents([row]), settings);
     const command = (project = "app") => agents.of({ project, agent: "claude" })?.chat?.command;
     return { known, command };
   };

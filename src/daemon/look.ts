@@ -55,7 +55,8 @@ export async function work(parts: Parts, ask: Ask): Promise<WorkJson> {
   const where =
     `Kill and delete move ${session.workspacePath}, whole, to the trash for ${days} days. ` +
     `Get it back after a kill: holdfast session restore ${id}; after a delete: holdfast trash restore ${id}`;
-  return { ...(await parts.workspaces.inspect(session.workspacePath)), where };
+  const { uncommitted, unpushed, note } = await parts.workspaces.inspect(session.workspacePath);
+  return { uncommitted, unpushed, where: note === undefined ? where : `${note} ${where}` };
 }
 
 async function treeOf(parts: Parts, session: SessionState): Promise<string> {

@@ -11,7 +11,6 @@ import { keepWritten, makePrivateDirectory, readJson, writeAtomically } from "..
 import {
   type DaemonFile,
   defaultLaunchOptions,
-  defaultPort,
   type LaunchOptions,
   readLaunchOptions,
 } from "../base/launch-options.ts";
@@ -25,10 +24,13 @@ import { bootId, identify } from "../base/pid.ts";
 import { reach } from "../base/test-points.ts";
 import { rememberUmask } from "../base/umask.ts";
 import { uptimeMs } from "../base/uptime.ts";
+import { openContainment } from "../contain/contain.ts";
+import { openOuter } from "../contain/outer.ts";
 import { openLazyProjects } from "../config/lazy-projects.ts";
+import { openRules } from "../config/permission-rules.ts";
 import { openAccess } from "../http/access.ts";
 import { assertMayListen } from "../http/hosts.ts";
-import { createApi, type Api } from "../http/server.ts";
+import { createApi } from "../http/server.ts";
 import type { Store } from "../ports/store.ts";
 import { type SessionId } from "../protocol/ids.ts";
 import type { SessionState } from "../protocol/session.ts";
@@ -37,19 +39,29 @@ import { openAcpRuntime } from "../runtime/acp/runtime.ts";
 import { openTmuxRuntime } from "../runtime/tmux/runtime.ts";
 import { openStore } from "../store/open.ts";
 import { openLazyWorkspaces } from "../workspace/lazy-workspaces.ts";
+import { guardOf } from "./agent-rights.ts";
+import { openCallers } from "./callers.ts";
+import { openCapabilities } from "./capabilities.ts";
+import { listen, tlsFacts, tlsOf } from "./choose-port.ts";
 import { createCommands } from "./commands.ts";
-import { guardOf } from "./fence.ts";
+import { followContained, takingOver } from "./contained.ts";
+import { endingContainers, watchContainers } from "./containers.ts";
+import { newDeviceNote } from "./device-note.ts";
+import { watchNetwork } from "./network-watch.ts";
 import { LazyTranscripts } from "./lazy-transcripts.ts";
 import { settleHome } from "./home-identity.ts";
+import { openKeptEnv } from "./kept-env.ts";
 import { knownAgents } from "./known-agents.ts";
-import { knownSettings } from "./known-settings.ts";
+import { knownSettings, type KnownSettings } from "./known-settings.ts";
 import { Loop } from "./loop.ts";
 import type { Parts } from "./parts.ts";
+import { openRuleBook } from "./permission-rules.ts";
 import { createPerform } from "./perform.ts";
 import { openPrograms, type Programs } from "./programs.ts";
 import { PushDoor } from "./push-door.ts";
 import { createIngest } from "./ingest.ts";
 import { workerBuilds, type WorkerCommand } from "./worker-builds.ts";
+import { noticePassphraseChange } from "./passphrase-change.ts";
 import { keepPublished } from "./published.ts";
 import { startPolicies } from "./policies.ts";
 import { selfCheck } from "./self-check.ts";
@@ -57,6 +69,8 @@ import { createTail } from "./tail.ts";
 import { TrackingDoor } from "./tracking-door.ts";
 import { recordConversions } from "./unrecorded.ts";
 import { createTerminals } from "./terminals.ts";
+import { keptTrust } from "./trust-answers.ts";
+import { trustNotes } from "./trust-note.ts";
 import {
   baseEnvironment,
   failure,
@@ -122,6 +136,31 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
   // Before anything looks at agents: a copy's records name the original's.
   const settled = await settleHome(store, paths, { answer: homeAnswer(), log });
   const { serverPrefix, cgroupsRefused } = outsideOfUnit();
+  const hidden = [...new Set([paths.home, dirname(paths.worktrees), paths.trash, dirname(paths.config)])];
+  const outer = openOuter({
+    home: paths.home,
+    contained: paths.contained,
+    hidden,
+    agents,
+    node: process.execPath,
+    programs: dist,
+    env: process.env,
+    launchPrefix: () => serverPrefix,
+  });
+  const contain = outer.removing(
+    openContainment({
+      ...outer.options,
+      directory: paths.contained,
+      hidden,
+      agentsSocket: paths.agentsSocket,
+      git: async (kind, args, call) => (await import("../workspace/git.ts")).runGit(kind, args, call),
+      shared: async ({ project }) => {
+        const { path, symlinks } = await settings.forSession(project);
+        return symlinks.map((name) => join(path, name));
+      },
+      log,
+    }),
+  );
   const cgroups = openCgroups(paths.tmuxSocket, cgroupsRefused);
   const tmux = openTmuxRuntime({
     socketName: paths.tmuxSocket,
@@ -133,27 +172,33 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
     env: baseEnvironment(),
     serverPrefix,
     cgroups,
+    contain,
     log,
   });
   owner.owns("tmux", () => tmux.close());
   const known = knownAgents(agents, { store, log });
+  const trust = keptTrust(store, Date.now);
   const projects = openLazyProjects(
     {
       userConfig: paths.config,
+      trust,
       onAgents: (project, said) => known.learn(project, said),
       kept: { get: () => store.getSetting(keptAgents), put: (text) => store.putSetting(keptAgents, text) },
     },
     build,
   );
-  const settings = knownSettings({ store, projects, log });
+  const settings = knownSettings({ store, projects, log, trust, keptEnv: openKeptEnv(paths.projectEnv, log) });
+  // Only a saving of space and secrets: a full disk must not keep the daemon from starting.
+  await settings.forgetValues().catch((error: unknown) => log.warn("kept settings could not be cleaned", { error }));
   const programs = openPrograms({ agents, settings, store });
   const keeper = installKeeper(paths.home);
   const builds = workerBuilds(keeper.digest);
   const workerCommand = commandOfWorkers(agents, programs);
   const transcripts = new LazyTranscripts(store);
   owner.owns("transcripts", () => transcripts.close());
+  const rules = openRuleBook({ source: openRules(paths.config), store, log });
   const { ingest, close: closeIngest } = createIngest(
-    { store, agents },
+    { store, agents, rules },
     { onTurnEnd: (session) => transcripts.turnEnded(session) },
   );
   owner.owns("ingest", closeIngest);
@@ -169,30 +214,43 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
     ingest,
     stillOurs: () => lock.isOurs(),
     cgroups,
+    contain,
     log,
   });
   owner.owns("chat", () => chat.close());
   await known.begin(await projects.agents(store.projects()), settings);
   const heard = { pullRequests: new Map<SessionId, number>(), issues: new Map<SessionId, number>() };
-  const workspaces = openLazyWorkspaces({
+  const worktrees = openLazyWorkspaces({
     worktreesDirectory: paths.worktrees,
     trashDirectory: paths.trash,
     now: Date.now,
+    repositoryOf: (path) => {
+      const project = store.sessions().find((session) => session.workspacePath === path)?.project;
+      return store.projects().find((row) => row.id === project)?.path ?? null;
+    },
     log,
   });
+  const workspaces = takingOver(worktrees, { store, contain, log });
+  for (const runtime of [tmux, chat]) endingContainers(runtime, outer.containers);
+  const capabilities = openCapabilities(store);
   const parts: Parts = {
     store,
     transcripts,
     settings,
+    trust,
     programs,
+    rules,
     runtimes: { terminal: tmux, chat },
     workspaces,
     agents,
+    contain,
     projects,
     clock: { now: Date.now, bootId, uptime: uptimeMs },
     log,
     worktrees: paths.worktrees,
     home: paths.home,
+    agentsSocket: paths.agentsSocket,
+    capabilities,
     restore: options.restore,
     heardAt: (id) => heard.pullRequests.get(id) ?? null,
     issueHeardAt: (id) => heard.issues.get(id) ?? null,
@@ -206,6 +264,9 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
     .clearDeleted((id) => store.wasUsed(id) && store.session(id) === null)
     .catch((error: unknown) => log.warn("files of deleted sessions could not be removed", { error }));
   owner.owns("policies", startPolicies(parts, loop));
+  owner.owns("contained", followContained(parts));
+  owner.owns("network", watchNetwork(parts, outer.network, outer.hadProxy));
+  owner.owns("containers", watchContainers(parts, outer.containers));
   const push = new PushDoor(paths.push, async () => {
     const { WebPush } = await import("../notify/web-push.ts");
     // Only a test has its push service on this machine.
@@ -223,7 +284,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
       ]);
       return createTrackers({ env: process.env, run: runProgram, configDir: dirname(paths.config), now: Date.now });
     },
-    webhook: async (...given) => (await import("../tracker/webhook.ts")).webhookOf(...given),
+    webhook: async (...given) => (await import("../tracker/webhook.ts")).openWebhook(...given),
     notifiers: async () => (await import("../notify/notifiers.ts")).openNotifiers(),
   });
   owner.owns("tracking", () => tracking.close());
@@ -238,6 +299,15 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
     log,
   });
   owner.owns("access", () => access.settled());
+  await noticePassphraseChange({
+    markFile: paths.passphraseMark,
+    store,
+    onPassphraseChanged: async () => {
+      await access.revokeAll();
+      await push.removeOf(null);
+    },
+    log,
+  });
   const daemonFile = (url: string): DaemonFile => ({
     pid: process.pid,
     startTime: identify(process.pid)?.startTime ?? "",
@@ -253,6 +323,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
     variables: Object.keys(process.env).toSorted(),
   });
   let file = daemonFile("");
+  const tls = tlsOf(options);
   const api = createApi({
     handlers: createCommands(parts, loop, {
       info: () => ({
@@ -261,6 +332,8 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
         version,
         build,
         url: file.url,
+        publicUrls: [...options.publicUrls],
+        tls: tlsFacts(tls),
         socket: file.socket,
         home: paths.home,
         startedAt: new Date(startedAt).toISOString(),
@@ -268,7 +341,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
       }),
       shutDown: () => void setImmediate(() => void shutDown("asked to stop")),
       readOnly: options.readOnly,
-      onProjects: () => rememberFiles(paths, store),
+      onProjects: () => rememberVariables(paths, store, settings),
       configFile: paths.config,
       cli: [process.execPath, join(dist, "cli.cjs")],
       selfCheck: () => selfCheck(parts, paths, cgroups.state),
@@ -276,6 +349,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
       push,
     }),
     guard: guardOf(parts),
+    callers: openCallers(parts, capabilities, paths.tmuxSocket),
     tail: createTail(parts, loop),
     terminals: createTerminals(parts),
     access,
@@ -283,28 +357,41 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
     version,
     build,
     readOnly: options.readOnly,
+    publicUrls: options.publicUrls,
+    tls,
     mayHalt,
-    onAllLoggedOut: () => push.removeAll(),
+    onRevoked: (devices) => push.removeOf(devices),
+    onNewDevice: (device) => void tracking.announce(newDeviceNote(device, Date.now())),
     log,
   });
   owner.owns("api", () => api.close());
   makePrivateDirectory(dirname(paths.socket));
   await api.listenSocket(paths.socket);
-  file = daemonFile((await listen(api, options, store, log)).url);
+  await api.listenSocket(paths.agentsSocket, "agents");
+  const listening = await listen(api, options, store, log);
+  file = daemonFile(listening.url);
+  contain.showSocket();
   const text = `${JSON.stringify(file)}\n`;
   writeAtomically(paths.daemonFile, text);
   owner.owns("daemon file", () => rmSync(paths.daemonFile, { force: true }));
-  const { daemonFile: found, socket } = paths;
-  const listenAgain = (): Promise<void> => api.listenSocket(socket);
-  owner.owns("published", keepPublished({ daemonFile: found, text, socket, listen: listenAgain, log }));
+  const sockets = [
+    { path: paths.socket, listen: () => api.listenSocket(paths.socket) },
+    { path: paths.agentsSocket, listen: () => api.listenSocket(paths.agentsSocket, "agents") },
+  ];
+  owner.owns("published", keepPublished({ daemonFile: paths.daemonFile, text, sockets, log }));
   keepLaunch(paths.launchFile);
-  rememberFiles(paths, store);
+  rememberVariables(paths, store, settings);
   log.info("ready", { pid: process.pid, url: file.url, build, startupMs: Date.now() - startedAt });
   report({
     report: "ready",
     pid: process.pid,
     url: file.url,
-    notes: [...settled.notes, ...(paths.socketMoved === null ? [] : [`${paths.socketMoved}; using ${paths.socket}.`])],
+    notes: [
+      ...listening.notes,
+      ...settled.notes,
+      ...(await trustNotes(parts)),
+      ...(paths.socketMoved === null ? [] : [`${paths.socketMoved}; using ${paths.socket}.`]),
+    ],
   });
 
   const shutDown = async (why: string): Promise<void> => {
@@ -313,6 +400,10 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
     process.exit(0);
   };
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => void shutDown(signal));
+  // Browsers ask [::1] first for `localhost`.
+  if (!(await api.listenIpv6())) {
+    log.warn("the port on [::1] is not ours, so localhost is not answered; use 127.0.0.1", { url: file.url });
+  }
 }
 
 /** The built-in agents, those of the user's file, and by project those of its file. */
@@ -321,11 +412,13 @@ function agentsOf(dist: string): ProjectAgents {
   return openProjectAgents(readAgentFacts(program("demo-agent.cjs"), program("demo-acp.cjs")));
 }
 
-/** Read by the CLI that starts the next daemon: what these files name has to come from its shell. */
-function rememberFiles(paths: Paths, store: Pick<Store, "projects">): void {
-  const files = [...new Set(store.projects().flatMap(({ configFile }) => configFile ?? []))];
+/** Read by the CLI that starts the next daemon: the variables have to come from its shell. Only of files that count. */
+function rememberVariables(paths: Paths, store: Pick<Store, "projects">, settings: Pick<KnownSettings, "last">): void {
+  const named = store
+    .projects()
+    .flatMap(({ id, configFile }) => (settings.last(id)?.passEnv ?? []).map((name) => ({ name, file: configFile })));
   try {
-    writeAtomically(paths.configFiles, `${JSON.stringify(files)}\n`);
+    writeAtomically(paths.configFiles, `${JSON.stringify(named)}\n`);
   } catch {
     // A full disk: the next start then passes on what the last list names.
   }
@@ -346,33 +439,6 @@ function commandOfWorkers(agents: ProjectAgents, programs: Programs): (session: 
     known.set(key, now);
     return { argv, ...now };
   };
-}
-
-/** The setting that holds the port that was used last, where none was asked for. */
-const keptPort = "http.port";
-
-/**
- * The default port gives way to a free one; a port that was asked for does not. The free one is used again by later starts,
- * as long as it is free: bookmarks, the installed page and push belong to an address [DAEMON-201].
- */
-async function listen(api: Api, options: LaunchOptions, store: Store, log: LogFile): Promise<{ url: string }> {
-  if (options.portGiven) return api.listenTcp(options.host, options.port);
-  const kept = Number(store.getSetting(keptPort) ?? options.port);
-  const first = options.port === defaultPort ? kept : options.port;
-  for (const port of new Set([first, options.port])) {
-    try {
-      return await api.listenTcp(options.host, port);
-    } catch (error) {
-      const taken = ((error as Error).cause as NodeJS.ErrnoException | undefined)?.code === "EADDRINUSE";
-      if (!taken) throw error;
-      log.info("the port is taken; using another one", { port });
-    }
-  }
-  const free = await api.listenTcp(options.host, 0);
-  await store
-    .putSetting(keptPort, String(free.port))
-    .catch((error: unknown) => log.warn("the port could not be kept for the next start", { error }));
-  return free;
 }
 
 function readOptions(paths: Paths, log: LogFile): LaunchOptions {

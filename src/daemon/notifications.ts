@@ -62,6 +62,25 @@ export class Notifications {
     }
   }
 
+  /** What concerns no session: told once, by push and by every channel that some project has. */
+  async announce(note: Notification): Promise<void> {
+    const { store, settings, log } = this.#parts;
+    const loader = await this.#load();
+    const channels = new Map<string, Channel>((await this.#push.isWanted()) ? [["push", this.#push.tell]] : []);
+    for (const { id } of store.projects()) {
+      const { notify } = await settings.forSession(id).catch(() => ({ notify: {} }));
+      // The same address is told once, whichever projects name it.
+      for (const [name, tell] of loader.channels(notify)) channels.set(`${name} ${JSON.stringify(notify)}`, tell);
+    }
+    if (this.#closed) return;
+    await Promise.all(
+      [...channels].map(async ([name, tell]) => {
+        const why = await attempt(tell(note));
+        if (why !== null) log.warn("a notification could not be told", { channel: name.split(" ")[0], error: why });
+      }),
+    );
+  }
+
   close(): void {
     this.#closed = true;
   }

@@ -23,11 +23,13 @@ export async function launch(
 ): Promise<Outcome> {
   const runtime = runtimeOf(parts, session);
   // Before anything is on record: what cannot be read is no crash of the agent.
-  const env = await environmentFor(parts, session);
-  const program = parts.programs.of(session);
   const id = asLaunchId(crypto().randomUUID());
-  // A chat agent is told once its conversation is open.
-  const waiting = session.kind === "chat" ? undefined : session.queue.find((prompt) => prompt.state === "queued");
+  const env = await environmentFor(parts, session, id);
+  const program = parts.programs.of(session);
+  // A chat agent is prompted once its conversation is open, and one that takes no argument once it is ready.
+  const waiting = takesArgument(parts, session, action.how)
+    ? session.queue.find((prompt) => prompt.state === "queued")
+    : undefined;
   const first = waiting === undefined ? null : promptToSend(parts, session, waiting.promptId);
   // One with an image is refused once the agent is up, where every prompt is.
   const prompt = first === null || hasImage(first) ? null : typedPrompt(first);
@@ -92,6 +94,12 @@ export async function launch(
   return launchFailed(parts, session, id, resumed, back);
 }
 
+function takesArgument(parts: Parts, session: SessionState, how: "fresh" | "resume"): boolean {
+  const terminal = session.kind === "chat" ? null : (parts.agents.of(session)?.terminal ?? null);
+  if (terminal === null) return false;
+  return (how === "resume" && terminal.resume !== null ? terminal.resumePrompt : terminal.startPrompt) !== null;
+}
+
 /** Given with the start is not read yet: a dialog may stand before it. One that the agent confirms later stays open. */
 function firstPrompt(promptId: PromptId, taken: boolean, confirmed: "later" | "never"): FactEvent[] {
   if (!taken) return [requeued(promptId, "to be typed once the agent is ready")];
@@ -115,7 +123,7 @@ export async function adopt(parts: Parts, session: SessionState, seen: Observati
 /** A chat's start is over when its conversation is open: what an earlier daemon began is taken up where it stands. */
 async function takeUpChat(parts: Parts, session: SessionState, launch: LaunchId): Promise<Outcome> {
   const how = session.run.run === "launching" ? session.run.how : "fresh";
-  const env = await environmentFor(parts, session);
+  const env = await environmentFor(parts, session, launch);
   const result = await parts.runtimes.chat.launch({ session, launch, how, prompt: null, env });
   if (!result.launched) {
     // The first of several attempts may have been asked for; the others were not.

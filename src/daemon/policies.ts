@@ -37,11 +37,17 @@ async function run(parts: Parts, loop: Loop): Promise<void> {
     ...old.map((entry) => () => emptyEntry(parts, entry, `kept ${parts.workspaces.trashDays} days in the trash`)),
     () => purgeDeleted(parts),
     () => endQuietTurns(parts, loop),
+    ...running(parts).map((session) => () => parts.contain.takeOver(session)),
   ];
   for (const one of work) {
     await one().catch((error: unknown) => parts.log.warn("a policy failed", { error: messageOf(error) }));
   }
   await reach("policies.ran");
+}
+
+/** Contained sessions that may commit without anybody noticing when: not every agent says that it rests. */
+function running({ store }: Parts): SessionState[] {
+  return store.sessions().filter(({ contain, run: { run: is } }) => contain?.mode === "worktree" && is === "up");
 }
 
 /** The id stays used for ever; what a deleted session said goes once everything of it is cleared away. */
@@ -51,6 +57,7 @@ async function purgeDeleted(parts: Parts): Promise<void> {
     // It may have been converted, and a crash may have left files of either kind.
     parts.runtimes.chat.forget(session);
     parts.runtimes.terminal.clear(session);
+    if (session.contain !== undefined) await parts.contain.remove(session.id);
     await parts.store.purgeDeleted(session.id);
   }
 }

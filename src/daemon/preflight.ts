@@ -8,8 +8,10 @@ import type { Kind } from "../protocol/session.ts";
 import type { PreflightJson } from "../protocol/wire.ts";
 import { isPullRequestReference, issueKey } from "../core/issue-reference.ts";
 import { branchFor } from "../core/names.ts";
+import { refuseIssueInShell } from "./agent-rights.ts";
 import type { Parts } from "./parts.ts";
 import { planWith, workspacePath } from "./plan.ts";
+import { containmentFor } from "./spawn-contain.ts";
 import { agentFor, idOfIssue, limitOf, lowDisk, missingTools, sessionOfIssue, settingsOf, wanted } from "./spawn.ts";
 
 type Problem = PreflightJson["problems"][number];
@@ -44,12 +46,15 @@ export async function preflight(parts: Parts, ask: Ask, readOnly: boolean): Prom
     problems.push({ message: `${request.issue} is a pull request, not an issue.`, hint: null });
   }
   const definition = await attempt(() => agentFor(parts, settings, agent, kind));
+  await attempt(() => refuseIssueInShell(parts, settings, request, { role, kind, agent }));
   await attempt(() => limitOf(parts, settings, role, null));
+  const contain = (await attempt(() => containmentFor(parts, settings, request, ask.actor))) ?? settings.contain;
   const found = await checkPlace(parts, settings, { ...request, role, kind }, attempt);
   const sentences = [
-    ...(definition === null ? [] : missingTools(definition, kind, settings.env)),
+    ...(definition === null || contain.mode === "devcontainer" ? [] : missingTools(definition, kind, settings.env)),
     ...(await parts.runtimes[kind].preflight()),
     ...lowDisk(parts),
+    ...(await parts.contain.preflight({ contain }, settings.path)),
     ...found.problems,
   ];
   problems.push(...[...new Set(sentences)].map(asProblem));

@@ -9,7 +9,7 @@ import { notOnPath } from "../protocol/missing-program.ts";
 import type { Kind, SessionState } from "../protocol/session.ts";
 import type { KnownSettings } from "./known-settings.ts";
 
-type Session = Pick<SessionState, "project" | "agent" | "kind">;
+type Session = Pick<SessionState, "project" | "agent" | "kind" | "contain">;
 
 export type Program =
   | {
@@ -22,7 +22,7 @@ export type Program =
   | { is: "missing"; why: string };
 
 export interface Programs {
-  /** Null where the project has no such agent: the launch itself reports that. */
+  /** Null where the project has no such agent, or its program is in a container: the launch itself reports that. */
   of(session: Session): Program | null;
   /** After a launch that worked. */
   remember(session: Session): Promise<void>;
@@ -50,6 +50,7 @@ export function openPrograms(parts: {
     return kept?.command === command ? kept : { command, directories: [] };
   };
   const wordsOf = (session: Session): { command: string; more: string[]; path: string } | null => {
+    if (session.contain?.mode === "devcontainer") return null;
     const definition = agents.of(session);
     const [command, ...more] = definition === null ? [] : argvOf(definition, session.kind);
     if (definition === null || command === undefined) return null;

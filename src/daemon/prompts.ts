@@ -11,6 +11,7 @@ import type { Answers } from "../protocol/answers.ts";
 import type { Taken } from "./attachments.ts";
 import type { Loop } from "./loop.ts";
 import type { Parts } from "./parts.ts";
+import { askingAgent, checkMayPrompt, promptText } from "./agent-rights.ts";
 import { change } from "./change.ts";
 import { findSession } from "./verbs.ts";
 import { eventPage, lastEvent } from "./read-events.ts";
@@ -24,10 +25,23 @@ const longestText = 8 * 1024 * 1024;
 
 export async function admitPrompt(parts: Parts, loop: Loop, ask: Ask): Promise<Answers["prompt"]> {
   const request = ask.body as PromptRequest;
-  const { promptId: id, text, waitForTurn = false, ...times } = request;
+  const { promptId: id, waitForTurn = false, ...times } = request;
+  const text = promptText(parts, request.text, ask.actor);
   const waitMs = times.waitMs ?? (waitForTurn ? turnWaitMs : defaultWaitMs);
   const promptId = asPromptId(id);
   const session = findSession(parts, ask);
+  checkMayPrompt(parts, session, ask);
+  if (
+    askingAgent(parts, ask.actor) !== null &&
+    request.attachments?.some((one) => one.type === "file" && one.text !== undefined)
+  )
+    throw new HoldfastError(
+      "forbidden",
+      "An agent cannot send the text of a file: it would not be marked as its message.",
+      {
+        hint: "Put the text into the message, or name the file without its text.",
+      },
+    );
   if (waitForTurn && session.kind !== "chat") {
     throw new HoldfastError("usage", "--wait works for chat sessions: only they tell when a turn is over.");
   }
@@ -190,7 +204,7 @@ function asksWhat(loop: Loop, session: SessionState): string {
 const fates = ["prompt.sent", "prompt.doubtful", "prompt.refused", "prompt.withdrawn"] as const;
 type Fate = Extract<StoredEvent, { type: (typeof fates)[number] }>;
 
-/** The last word on a prompt that does not wait any more. */
+/** The last word on a prompt that is no longer queued. */
 function fateOf({ store }: Parts, { id }: SessionState, promptId: PromptId): Fate | undefined {
   const isFate = (event: StoredEvent): event is Fate => (fates as readonly string[]).includes(event.type);
   const after = store.prompt(id, promptId)?.seq ?? 0;

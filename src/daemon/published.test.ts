@@ -21,16 +21,16 @@ test("[DAEMON-204] while the disk refuses, tries get rare and one warning is log
   writeFileSync(daemonFile, "text");
   let tries = 0;
   let refuses = true;
+  const listen = (): Promise<void> => {
+    tries += 1;
+    if (refuses) return Promise.reject(new Error("EROFS"));
+    writeFileSync(socket, "");
+    return Promise.resolve();
+  };
   const close = keepPublished({
     daemonFile,
     text: "text",
-    socket,
-    listen: () => {
-      tries += 1;
-      if (refuses) return Promise.reject(new Error("EROFS"));
-      writeFileSync(socket, "");
-      return Promise.resolve();
-    },
+    sockets: [{ path: socket, listen }],
     log: { warn: (message) => void warnings.push(message) },
   });
   await vi.advanceTimersByTimeAsync(60 * 60_000);

@@ -15,13 +15,12 @@ const retryMs = 1_000;
 export interface Published {
   daemonFile: string;
   text: string;
-  socket: string;
-  /** Listens on the socket's path again. */
-  listen: () => Promise<void>;
+  /** All in one directory; `listen` listens on the path again. */
+  sockets: readonly { path: string; listen: () => Promise<void> }[];
   log: Pick<LogFile, "warn">;
 }
 
-export function keepPublished({ daemonFile, text, socket, listen, log }: Published): () => void {
+export function keepPublished({ daemonFile, text, sockets, log }: Published): () => void {
   const watchers = new Map<string, FSWatcher>();
   let closed = false;
   let looking: Promise<void> | null = null;
@@ -47,11 +46,12 @@ export function keepPublished({ daemonFile, text, socket, listen, log }: Publish
       log.warn("the daemon file was removed or changed; it is written again", { path: daemonFile });
       follow(daemonFile);
     }
-    if (!existsSync(socket)) {
-      mkdirSync(dirname(socket), { recursive: true, mode: 0o700 });
+    for (const { path, listen } of sockets) {
+      if (existsSync(path)) continue;
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
       await listen();
-      log.warn("the socket was removed; it is there again", { path: socket });
-      follow(dirname(socket));
+      log.warn("the socket was removed; it is there again", { path });
+      follow(dirname(path));
     }
     pause = retryMs;
   };
@@ -72,7 +72,7 @@ export function keepPublished({ daemonFile, text, socket, listen, log }: Publish
       });
   };
   follow(daemonFile);
-  follow(dirname(socket));
+  for (const directory of new Set(sockets.map(({ path }) => dirname(path)))) follow(directory);
   const timer = setInterval(look, lookEveryMs).unref();
   return () => {
     closed = true;

@@ -27,8 +27,9 @@ export class PushDoor implements PushChannel {
 
   tell = async (notification: Notification): Promise<void> => (await this.open()).tell(notification);
 
-  async removeAll(): Promise<void> {
-    if (this.isUsed()) (await this.open()).removeAll();
+  /** Those of these devices, or all. */
+  async removeOf(devices: readonly string[] | null): Promise<void> {
+    if (this.isUsed()) (await this.open()).removeOf(devices);
   }
 
   open(): Promise<Push> {

@@ -3,6 +3,7 @@ import type { Ask } from "../ports/commands.ts";
 import type { PushBrowser } from "../ports/notify.ts";
 import type { PushRequest } from "../protocol/command.ts";
 import { HoldfastError } from "../protocol/error.ts";
+import { rightWords } from "../protocol/rights.ts";
 import type { Answers } from "../protocol/answers.ts";
 import type { FindingJson, PushBrowserJson, PushJson } from "../protocol/wire.ts";
 import type { PushDoor } from "./push-door.ts";
@@ -14,19 +15,20 @@ export async function browsers(door: PushDoor): Promise<PushJson> {
 }
 
 export async function subscribe(door: PushDoor, ask: Ask): Promise<PushBrowserJson> {
-  return browserJson((await door.open()).subscribe(ask.body as PushRequest));
+  const device = ask.device?.id ?? null;
+  return browserJson((await door.open()).subscribe({ ...(ask.body as PushRequest), device }));
 }
 
 export async function remove(door: PushDoor, ask: Ask): Promise<PushBrowserJson> {
   const push = await door.open();
-  const found = findBrowser(push.browsers(), ask);
+  const found = ownBrowser(push.browsers(), ask);
   push.remove(found.id);
   return browserJson(found);
 }
 
 export async function test(door: PushDoor, ask: Ask): Promise<Answers["pushTest"]> {
   const push = await door.open();
-  const why = await push.test(findBrowser(push.browsers(), ask).id);
+  const why = await push.test(ownBrowser(push.browsers(), ask).id);
   return { sent: why === null, why };
 }
 
@@ -51,6 +53,16 @@ export async function findings(door: PushDoor): Promise<FindingJson[]> {
   return found;
 }
 
+/** A device that may not do everything has a say in its own subscription only. */
+function ownBrowser(all: readonly PushBrowser[], ask: Ask): PushBrowser {
+  const found = findBrowser(all, ask);
+  const { device } = ask;
+  if (device === undefined || device.rights === "all" || found.device === device.id) return found;
+  throw new HoldfastError("forbidden", `This device ${rightWords[device.rights]}; ${found.label} is another device.`, {
+    hint: "Use a device with all rights.",
+  });
+}
+
 function findBrowser(all: readonly PushBrowser[], { params }: Ask): PushBrowser {
   const found = all.find(({ id }) => id === params["id"]);
   if (found !== undefined) return found;
@@ -59,7 +71,7 @@ function findBrowser(all: readonly PushBrowser[], { params }: Ask): PushBrowser 
   });
 }
 
-function browserJson({ id, label, service, createdAt, lastOkAt, failure }: PushBrowser): PushBrowserJson {
+function browserJson({ id, label, service, createdAt, lastOkAt, failure, device }: PushBrowser): PushBrowserJson {
   return {
     id,
     label,
@@ -67,5 +79,6 @@ function browserJson({ id, label, service, createdAt, lastOkAt, failure }: PushB
     createdAt: iso(createdAt),
     lastOk: lastOkAt === null ? null : iso(lastOkAt),
     failure: failure === null ? null : { why: failure.why, at: iso(failure.at) },
+    device,
   };
 }

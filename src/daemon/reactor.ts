@@ -21,6 +21,7 @@ import type { SessionState } from "../protocol/session.ts";
 import type { PullRequestFacts, ReviewThread } from "../protocol/tracker.ts";
 import type { Loop } from "./loop.ts";
 import type { Notifications } from "./notifications.ts";
+import { startOf } from "./callers.ts";
 import type { Parts } from "./parts.ts";
 import type { Tracking } from "./tracking.ts";
 import { currentStatus } from "./view.ts";
@@ -110,6 +111,7 @@ export class Reactor {
           );
     const facts = {
       session,
+      start: startOf(this.#parts, session),
       status,
       reason,
       turnFailed,

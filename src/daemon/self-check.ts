@@ -1,10 +1,12 @@
 /** What only the running daemon can say about itself, for `holdfast doctor`. */
 import type { CgroupState } from "../base/cgroup.ts";
 import type { Paths } from "../base/paths.ts";
+import { peerLookUp } from "../base/peer.ts";
+import { notContained } from "../protocol/containment.ts";
 import type { FindingJson } from "../protocol/wire.ts";
 import type { Parts } from "./parts.ts";
 
-export function selfCheck(parts: Parts, paths: Paths, cgroups: CgroupState): FindingJson[] {
+export async function selfCheck(parts: Parts, paths: Paths, cgroups: CgroupState): Promise<FindingJson[]> {
   const problems = parts.store.verify();
   const database: FindingJson =
     problems.length === 0
@@ -28,11 +30,28 @@ export function selfCheck(parts: Parts, paths: Paths, cgroups: CgroupState): Fin
             fixable: false,
           },
         ];
-  return [database, ...socket, containment(cgroups)];
+  return [database, ...socket, ends(cgroups), callers(), await containment(parts), await devcontainers(parts)];
+}
+
+/** Whether a program that an agent started can pass for the person. */
+function callers(): FindingJson {
+  const check = "agents' rights";
+  const look = peerLookUp();
+  if (look.is === "ok") {
+    const message = "The daemon identifies the process behind each request: agents cannot act as you.";
+    return { check, level: "ok", message, fix: null, fixable: false };
+  }
+  return {
+    check,
+    level: "warn",
+    message: `The daemon cannot identify the process behind a request: ${look.why}. An agent that removes its HOLDFAST_ variables can act as you.`,
+    fix: "Run Holdfast on Linux with the Node that it comes with: npm ci --include=optional.",
+    fixable: false,
+  };
 }
 
 /** Whether an end reaches all that an agent started, whatever it did. */
-function containment(cgroups: CgroupState): FindingJson {
+function ends(cgroups: CgroupState): FindingJson {
   const check = "agents' ends";
   if (cgroups.is === "ok") {
     const message = `Each agent gets a cgroup of its own (${cgroups.how}, ${cgroups.directory}): all that it starts ends with it.`;
@@ -45,4 +64,27 @@ function containment(cgroups: CgroupState): FindingJson {
     fix: "Run the daemon below your systemd user manager: holdfast service install. In a container: mount cgroups writable.",
     fixable: false,
   };
+}
+
+/** A problem only where somebody wants contained sessions: they do not start without. */
+async function containment(parts: Parts): Promise<FindingJson> {
+  const check = "containment";
+  const [problem] = await parts.contain.preflight({ contain: { ...notContained, mode: "worktree" } });
+  if (problem === undefined) {
+    const message = "Sessions can be contained in their worktrees (bubblewrap works).";
+    return { check, level: "ok", message, fix: null, fixable: false };
+  }
+  const wanted = parts.store.sessions().some(({ contain }) => contain?.mode === "worktree");
+  return { check, level: wanted ? "fail" : "info", message: problem, fix: null, fixable: false };
+}
+
+export async function devcontainers(parts: Pick<Parts, "contain" | "store">): Promise<FindingJson> {
+  const check = "dev containers";
+  const problems = await parts.contain.preflight({ contain: { ...notContained, mode: "devcontainer" } });
+  if (problems.length === 0) {
+    const message = "Sessions can run in dev containers (the devcontainer CLI and a container engine work).";
+    return { check, level: "ok", message, fix: null, fixable: false };
+  }
+  const wanted = parts.store.sessions().some(({ contain }) => contain?.mode === "devcontainer");
+  return { check, level: wanted ? "fail" : "info", message: problems.join(" "), fix: null, fixable: false };
 }

@@ -7,6 +7,7 @@ import type { SpawnRequest } from "../protocol/command.ts";
 import { HoldfastError } from "../protocol/error.ts";
 import type { FactEvent } from "../protocol/event.ts";
 import type { TrackingDoor } from "./tracking-door.ts";
+import { quoteShellWord } from "../protocol/shell-quote.ts";
 
 export interface SpawnIssue {
   /** As it goes on record; null without an issue. */
@@ -75,7 +76,7 @@ async function noIssue(door: TrackingDoor, settings: ProjectSettings, reference:
     branch === null
       ? `To go on with it, fetch its branch and run \`holdfast spawn ${id} --branch <branch> --prompt "…"\`.`
       : `To go on with it: \`git fetch origin ${branch}\`, then \`holdfast spawn ${id} --branch ${branch} --prompt "…"\`.`,
-    `To give it to a session that is there: \`holdfast session claim-pr <session> ${facts?.number ?? reference}\`.`,
+    `To give it to a session that is there: \`holdfast session claim-pr <session> ${facts?.number ?? quoteShellWord(reference)}\`.`,
   ];
   return new HoldfastError("invalid", `${name} is a ${kind}, not an issue.`, { hint: steps.join(" ") });
 }

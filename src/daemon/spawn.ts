@@ -11,6 +11,7 @@ import type { FactEvent } from "../protocol/event.ts";
 import { notOnPath } from "../protocol/missing-program.ts";
 import { asPromptId, asSessionId, type SessionId } from "../protocol/ids.ts";
 import type { Kind, SessionState } from "../protocol/session.ts";
+import { isOff, whyDefaults } from "../protocol/trust.ts";
 import type { SessionJson } from "../protocol/wire.ts";
 import type { Verb } from "../core/lifecycle.ts";
 import { isIssueOf, teamOf } from "../core/issue-reference.ts";
@@ -23,8 +24,10 @@ import type { TrackingDoor } from "./tracking-door.ts";
 import type { Parts } from "./parts.ts";
 import { planWith, workspacePath } from "./plan.ts";
 import { commandOf, pathFor, whyMissing } from "./programs.ts";
+import { clampSpawn, refuseIssueInShell } from "./agent-rights.ts";
 import { change, refuseBeside } from "./change.ts";
 import { settled } from "./settled.ts";
+import { containedBranch, containmentFor } from "./spawn-contain.ts";
 import { takenIds } from "./unrecorded.ts";
 import { sessionJson } from "./view.ts";
 
@@ -38,13 +41,16 @@ export async function spawn(
   pending: PendingSpawns,
   ask: Ask,
 ): Promise<SessionJson> {
-  const request = ask.body as SpawnRequest;
-  const settings = await settingsOf(parts, request.project);
+  const asked = ask.body as SpawnRequest;
+  const settings = await settingsOf(parts, asked.project);
+  const { role, kind, agent } = wanted(settings, asked);
+  const request = { ...clampSpawn(parts, asked, { role, agent }, ask.actor), role };
   const existing = request.resume === true ? sessionOfIssue(parts, settings, request.issue) : null;
   if (existing !== null) return resume(parts, loop, pending, existing, ask);
 
-  const { role, kind, agent } = wanted(settings, request);
   const definition = agentFor(parts, settings, agent, kind);
+  refuseIssueInShell(parts, settings, request, { role, kind, agent });
+  const contain = containmentFor(parts, settings, request, ask.actor);
   limitOf(parts, settings, role, pending);
   using place = pending.enter(settings.id, role);
 
@@ -53,16 +59,22 @@ export async function spawn(
   place.choose(id);
   const title = request.name ?? issue.title;
   const automatic = branchFor({ session: id, issue: issue.key, title, again });
+  const own = { id, asked: request.branch, issue: issue.key, title };
   const created = {
     id,
-    branch: request.branch ?? (await parts.workspaces.freeBranch(settings.path, automatic)),
+    branch:
+      contain.mode !== "off"
+        ? await containedBranch(parts, settings, own)
+        : (request.branch ?? (await parts.workspaces.freeBranch(settings.path, automatic))),
     base: request.base ?? "",
     workspacePath: workspacePath(parts, settings.id, id),
   };
   const problems = [
-    ...missingTools(definition, kind, settings.env),
+    // In a container the agent's program is the image's.
+    ...(contain.mode === "devcontainer" ? [] : missingTools(definition, kind, settings.env)),
     ...(await parts.runtimes[kind].preflight()),
     ...lowDisk(parts),
+    ...(await parts.contain.preflight({ contain }, settings.path)),
     ...(await parts.workspaces.preflight(planWith(settings, created))),
   ];
   if (problems.length > 0) {
@@ -74,6 +86,8 @@ export async function spawn(
     prompt === ""
       ? []
       : [{ type: "prompt.admitted", promptId: asPromptId(`${id}-first`), text: prompt, by: ask.actor }];
+  const why = whyDefaults(settings.id, settings.trust.state);
+  const untrusted: FactEvent[] = why === null ? [] : [{ type: "notice", level: "warn", text: why }];
   const state = await parts.store.create(
     {
       type: "session.created",
@@ -82,12 +96,13 @@ export async function spawn(
       kind,
       role,
       agent,
-      title: title ?? issue.key ?? firstLine(request.prompt) ?? id,
+      title: title ?? issue.key ?? firstLine(asked.prompt) ?? id,
       issue: issue.key,
       branchCreated: false,
+      ...(contain.mode === "off" ? {} : { contain }),
       by: ask.actor,
     },
-    [...issue.events, ...admitted],
+    [...untrusted, ...issue.events, ...admitted],
   );
   place[Symbol.dispose]();
   loop.asked(id);
@@ -110,9 +125,12 @@ export function wanted(
   settings: ProjectSettings,
   request: SpawnRequest,
 ): { role: SessionState["role"]; kind: Kind; agent: string } {
-  const role = request.role ?? "worker";
-  const kind: Kind = role === "shell" ? "terminal" : (request.kind ?? settings.kind);
-  return { role, kind, agent: role === "shell" ? "shell" : (request.agent ?? settings.agent) };
+  const agent = request.role === "shell" ? "shell" : (request.agent ?? settings.agent);
+  // An agent that is a shell and a role that is one are the same thing: no issue and no reaction is typed there.
+  const role = agent === "shell" && request.role === undefined ? "shell" : (request.role ?? "worker");
+  if (role === "shell")
+    return { role, kind: (request.role === undefined ? request.kind : undefined) ?? "terminal", agent };
+  return { role, kind: request.kind ?? settings.kind, agent };
 }
 
 /** Throws where the project has as many as it may have. */
@@ -152,7 +170,10 @@ export function agentFor(parts: Parts, settings: ProjectSettings, id: string, ki
       .list(settings.id)
       .map((agent) => agent.id)
       .join(", ");
-    throw new HoldfastError("invalid", `Unknown agent: ${id}`, { hint: `Known agents: ${known}.` });
+    const untrusted = isOff(settings.trust.state)
+      ? ` The project's holdfast.yaml, which may define it, is not trusted: holdfast project trust ${settings.id}`
+      : "";
+    throw new HoldfastError("invalid", `Unknown agent: ${id}`, { hint: `Known agents: ${known}.${untrusted}` });
   }
   if (definition[kind] === null) {
     throw new HoldfastError("invalid", `${definition.label} has no ${kind} kind.`, {

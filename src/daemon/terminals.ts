@@ -3,10 +3,15 @@ import type { Terminals } from "../ports/commands.ts";
 import type { TerminalView, ViewEnd } from "../ports/runtime.ts";
 import { HoldfastError } from "../protocol/error.ts";
 import { asSessionId, type LaunchId, type SessionId } from "../protocol/ids.ts";
+import { promptRight } from "./agent-rights.ts";
 import type { Parts } from "./parts.ts";
 
 export function createTerminals(parts: Parts): Terminals {
   return {
+    typingNeeds: (id) => {
+      const session = parts.store.session(asSessionId(id));
+      return session === null ? "all" : promptRight(parts, session);
+    },
     open: async (id, request) => {
       const session = parts.store.session(asSessionId(id));
       if (session === null || session.intent.want === "deleted") {

@@ -5,7 +5,7 @@
 import { loadOnce } from "../base/load-once.ts";
 import { isTracked, mayReact } from "../core/polling.ts";
 import type { RawBody } from "../ports/commands.ts";
-import type { Notifiers } from "../ports/notify.ts";
+import type { Notification, Notifiers } from "../ports/notify.ts";
 import type { ProjectSettings, ProjectTracker } from "../ports/projects.ts";
 import type { Trackers, TrackerSettings } from "../ports/tracker.ts";
 import { HoldfastError, messageOf } from "../protocol/error.ts";
@@ -24,17 +24,18 @@ const lookAgainMs = 60_000;
 /** A first look at all, once the daemon has started and whoever started it has been answered. */
 const firstLookMs = 1_500;
 
+/** Takes a webhook's body piece by piece and keeps none. */
+interface WebhookCheck {
+  take(piece: Uint8Array): void;
+  isSigned(): boolean;
+}
+
 export interface DoorOptions {
   trackers: () => Promise<Trackers>;
   notifiers: () => Promise<Notifiers>;
   push: PushChannel;
-  /** Whether a webhook is signed with the secret and about this repository. */
-  webhook: (
-    settings: TrackerSettings,
-    headers: RawBody["headers"],
-    bytes: Uint8Array,
-    secret: string,
-  ) => Promise<{ refused: string } | { repo: string }>;
+  /** Null where a webhook's headers alone show that it is not signed with the secret. */
+  webhook: (settings: TrackerSettings, headers: RawBody["headers"], secret: string) => Promise<WebhookCheck | null>;
   heard: Heard;
 }
 
@@ -89,18 +90,35 @@ export class TrackingDoor {
   async webhook(project: string, body: RawBody): Promise<{ woken: true }> {
     const row = this.#parts.store.projects().find(({ id }) => id === project);
     const settings = row === undefined ? null : await this.#parts.settings.forSession(row.id).catch(() => null);
+    const checks: WebhookCheck[] = [];
     for (const place of [settings?.codeHost ?? null, settings?.tracker ?? null]) {
       const secret = place?.webhookSecretEnv === undefined ? "" : (process.env[place.webhookSecretEnv ?? ""] ?? "");
-      if (place === null || secret === "") continue;
-      const read = await this.#options.webhook(place, body.headers, body.bytes, secret);
-      if ("refused" in read) continue;
-      (await this.open()).schedule(true);
-      return { woken: true };
+      const check = place === null || secret === "" ? null : await this.#options.webhook(place, body.headers, secret);
+      if (check !== null) checks.push(check);
+    }
+    if (checks.length > 0) {
+      await body.read((piece) => {
+        for (const check of checks) check.take(piece);
+      });
+      if (checks.some((check) => check.isSigned())) {
+        (await this.open()).schedule(true);
+        return { woken: true };
+      }
     }
     // The same whatever is wrong: a stranger learns nothing of which projects there are.
     throw new HoldfastError("unauthorized", "The webhook is not signed with the project's secret.", {
       hint: "Put a secret into a variable of the daemon, and the variable's name into tracker.webhookSecretEnv.",
     });
+  }
+
+  /** Tells people outside of the dashboard of something that concerns no session. */
+  async announce(note: Notification): Promise<void> {
+    if (this.#closed) return;
+    try {
+      await (await this.#openReactor()).notifications.announce(note);
+    } catch (error) {
+      this.#failed(error);
+    }
   }
 
   async close(): Promise<void> {

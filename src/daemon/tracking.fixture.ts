@@ -106,6 +106,8 @@ export async function trackingWorld(projects: Record<string, string | null>): Pr
     read: (row) => Promise.resolve(settingsOf(row.id)),
     forSession: (id) => Promise.resolve(settingsOf(id)),
     last: (id) => settingsOf(id),
+    lostEnv: () => [],
+    forgetValues: () => Promise.resolve(),
   };
   const factory: Trackers = {
     for: ({ repo }) => {

@@ -102,8 +102,8 @@ export class Tracking {
   }
 
   trackerFor(settings: ProjectTracker): Tracker {
-    const { type, repo, baseUrl, tokenEnv } = settings;
-    const tracker = this.#parts.trackers.for({ type, repo, baseUrl, tokenEnv });
+    const { webhookSecretEnv: _, ...place } = settings;
+    const tracker = this.#parts.trackers.for(place);
     if (!this.#health.has(tracker)) this.#health.set(tracker, new TrackerHealth());
     return tracker;
   }

@@ -4,13 +4,16 @@ import { sortChecks } from "../core/pull-request-status.ts";
 import { statusOf } from "../core/status.ts";
 import { runtimeFacts } from "./facts.ts";
 import type { StoredEvent } from "../protocol/event.ts";
+import { notContained } from "../protocol/containment.ts";
 import { statusNeedsYou, type SessionState } from "../protocol/session.ts";
 import { primaryPullRequest } from "../protocol/reduce.ts";
 import type { SeenIssue } from "../protocol/tracker.ts";
+import { whyDefaults } from "../protocol/trust.ts";
 import type { EventJson, PullRequestJson, SessionJson } from "../protocol/wire.ts";
 import { lastLine } from "./last-line.ts";
 import type { Loop } from "./loop.ts";
 import type { Parts } from "./parts.ts";
+import { listedQuestions } from "./question-details.ts";
 
 /** Where the project's own limit was never read. */
 const defaultStuckMinutes = 30;
@@ -60,6 +63,7 @@ export function sessionJson(parts: Parts, loop: Loop, session: SessionState): Se
     branch: branch ?? (session.workspace.at === "trashed" ? session.workspace.branch : null) ?? session.branch,
     base: session.base,
     workspacePath: session.workspacePath,
+    contain: session.contain ?? notContained,
     issue: session.issue,
     pullRequest: session.pullRequest === null ? null : (pullRequests[0] ?? session.pullRequest),
     ...(pullRequests.length === 0 ? {} : { pullRequests }),
@@ -74,14 +78,22 @@ export function sessionJson(parts: Parts, loop: Loop, session: SessionState): Se
     workspace: session.workspace.at,
     attach: attachText(parts, session),
     activity: seen?.activity && session.kind === "chat" ? chatActivity(session) : (seen?.activity?.activity ?? null),
-    permissions: session.permissions,
+    permissions: session.permissions.length === 0 ? [] : listedQuestions(parts.store, session),
     queued: session.queue.length,
     lastLine: lastLine(parts, session, seen?.said),
     createdAt: iso(session.createdAt),
     lastActivityAt: iso(Math.max(session.lastActivityAt, seen?.activity?.since ?? 0)),
     end: endJson(session),
     seq: session.seq,
+    ...noticeOf(parts, session),
   };
+}
+
+/** By the last look at the file: a list of sessions reads no files. */
+function noticeOf(parts: Parts, session: SessionState): { notice?: string } {
+  if (session.intent.want === "killed" || session.intent.want === "deleted") return {};
+  const notice = whyDefaults(session.project, parts.settings.last(session.project)?.trust.state ?? "none");
+  return notice === null ? {} : { notice };
 }
 
 /** The one that counts first. */

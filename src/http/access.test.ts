@@ -5,10 +5,9 @@ import { HoldfastError } from "../protocol/error.ts";
 import { openAccess, type Access } from "./access.ts";
 import { memorySettings, openTestApi, temporaryDirectory } from "./api.fixture.ts";
 import { assertMayListen } from "./hosts.ts";
-import { hashPassphrase } from "./passphrase.ts";
+import { enrolled, from, TestDevice } from "./device.fixture.ts";
 
-/** The cost stands in the hash: tests that guess a lot need not pay the real one. */
-const cheap = { N: 2, r: 1, p: 1 };
+const page = "http://127.0.0.1:4710";
 const minute = 60_000;
 const day = 24 * 60 * minute;
 let directory: string;
@@ -35,6 +34,8 @@ function open(mode: "token" | "passphrase" = "token"): Access {
     mode,
     settings,
     now: () => now,
+    // Tests that guess a lot need not pay the real cost.
+    iterations: 2,
   });
   opened.push(access);
   return access;
@@ -72,106 +73,233 @@ describe("the main token", () => {
   });
 });
 
-describe("login links", () => {
-  test("[AUTH-2] a code works once", async () => {
+const codeOf = (access: Access, asked: Parameters<Access["issueLink"]>[1] = {}): string =>
+  access.issueLink(page, asked).url.split("#login=")[1]!;
+const byCode = (access: Access, code: string, device = new TestDevice(page)) =>
+  access.login(device.byCode(code, access.challenge().nonce), from(page));
+const guess = (access: Access, words: string, device = new TestDevice(page)) => {
+  const { nonce, passphrase } = access.challenge();
+  return access.login(device.byPassphrase(words, passphrase ?? { salt: "", iterations: 1 }, nonce), from(page));
+};
+const isIn = (access: Access, device: TestDevice): boolean => {
+  device.nonce = access.challenge().nonce;
+  try {
+    access.checkDevice(device.proof("GET", "/api/info"), { method: "GET", path: "/api/info" }, from(page));
+    return true;
+  } catch (error) {
+    if (error instanceof HoldfastError) return false;
+    throw error;
+  }
+};
+
+describe("the main token, replaced", () => {
+  test("[DEVICE-13] works at once and for later starts; the old one does not, and devices stay", async () => {
     const access = open();
-    const { code } = access.issueCode();
-    const token = await access.login({ code });
-    expect(access.check(token)).toMatchObject({ bearer: "browser" });
-    expect(await outcome(access.login({ code }))).toBe("This login link was used already or has expired.");
+    const old = readFileSync(tokenFile(), "utf8").trim();
+    const device = await enrolled(access, page);
+    expect(access.rotateToken()).toBe(tokenFile());
+    const fresh = readFileSync(tokenFile(), "utf8").trim();
+    expect(fresh).not.toBe(old);
+    expect(statSync(tokenFile()).mode & 0o777).toBe(0o600);
+    for (const each of [access, open()]) {
+      expect(each.check(old)).toBeNull();
+      expect(each.check(fresh)).toEqual({ bearer: "main" });
+    }
+    expect(isIn(access, device)).toBe(true);
+  });
+});
+
+describe("login links", () => {
+  test("[AUTH-2, DEVICE-5] a code works once, and who comes second learns who came first", async () => {
+    const access = open();
+    const code = codeOf(access);
+    const device = new TestDevice(page);
+    expect((await byCode(access, code, device)).device).toMatchObject({ id: device.id, name: "Chrome on Linux" });
+    expect(isIn(access, device)).toBe(true);
+    expect(await outcome(byCode(access, code))).toBe(
+      `This login link was used already: ${new Date(now).toISOString()}, by Chrome on Linux from 127.0.0.1.`,
+    );
+    // Who does not have the secret learns nothing of it.
+    expect(await outcome(byCode(access, `${code.split(".")[0]}.wrong`))).toContain("is not valid");
   });
 
   test("[AUTH-2] of two that use a code at once, one gets in", async () => {
     const access = open();
-    const { code } = access.issueCode();
-    const both = await Promise.all([outcome(access.login({ code })), outcome(access.login({ code }))]);
-    expect(both.sort()).toEqual(["This login link was used already or has expired.", "in"]);
+    const code = codeOf(access);
+    const both = await Promise.all([outcome(byCode(access, code)), outcome(byCode(access, code))]);
+    expect(both.filter((each) => each === "in")).toHaveLength(1);
+    expect(both.find((each) => each !== "in")).toContain("was used already");
   });
 
-  test("[AUTH-2] a code lives five minutes, and not over a restart", async () => {
+  test("[DEVICE-5] a code lives a minute, for another device ten, and not over a restart", async () => {
     const access = open();
-    const early = access.issueCode();
-    expect(early.expiresAt).toBe(now + 5 * minute);
-    const late = access.issueCode();
-    now += 5 * minute;
-    expect(await outcome(access.login({ code: late.code }))).toBe("This login link was used already or has expired.");
-    const fresh = access.issueCode();
-    expect(await outcome(open().login({ code: fresh.code }))).toContain("used already or has expired");
-    expect(await outcome(access.login({ code: fresh.code }))).toBe("in");
+    const [here, pair] = [codeOf(access), codeOf(access, { for: "pair" })];
+    now += minute;
+    expect(await outcome(byCode(access, here))).toBe("This login link has expired.");
+    now += 8 * minute;
+    expect(await outcome(byCode(access, pair))).toBe("in");
+    const late = codeOf(access, { for: "pair" });
+    now += 10 * minute;
+    expect(await outcome(byCode(access, late))).toBe("This login link has expired.");
+    const fresh = codeOf(access);
+    expect(await outcome(byCode(open(), fresh))).toContain("is not valid");
+    expect(await outcome(byCode(access, fresh))).toBe("in");
+  });
+
+  test("[DEVICE-5] a proof that was made for another page, key or challenge uses no code up", async () => {
+    const access = open();
+    const code = codeOf(access);
+    const device = new TestDevice(page);
+    const { nonce } = access.challenge();
+    const proof = device.byCode(code, nonce);
+    const other = new TestDevice(page);
+    expect(await outcome(access.login({ ...proof, publicKey: other.publicKey }, from(page)))).toContain("not valid");
+    expect(await outcome(access.login(proof, from("http://127.0.0.1:4711")))).toContain("not valid");
+    expect(await outcome(access.login(device.byCode(code, "x".repeat(43)), from(page)))).toContain("has expired");
+    expect(await outcome(access.login(proof, { ...from(page), origin: undefined }))).toContain(
+      "needs the header Origin",
+    );
+    expect(await outcome(access.login(proof, from(page)))).toBe("in");
+    // What was seen of it enrolls nobody again, not even after a revocation.
+    await access.revoke(device.id);
+    expect(await outcome(access.login(proof, from(page)))).toContain("was used already");
+  });
+
+  test("[DEVICE-14] a link can stand in a file, 0600, that goes when it is used or expires", async () => {
+    const access = open();
+    const made = access.issueLink(page, { file: true });
+    const path = new URL(made.file!).pathname;
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(readFileSync(path, "utf8")).toContain(`content="0; url=${made.url}"`);
+    await byCode(access, made.url.split("#login=")[1]!);
+    expect(existsSync(path)).toBe(false);
+    const unused = new URL(access.issueLink(page, { file: true }).file!).pathname;
+    now += minute;
+    access.issueLink(page, {});
+    expect(existsSync(unused)).toBe(false);
+    const left = new URL(access.issueLink(page, { file: true }).file!).pathname;
+    await access.settled();
+    expect(existsSync(left)).toBe(false);
   });
 
   test("[AUTH-2] the link comes over the socket only, its code behind the #", async () => {
     const it = await openTestApi();
     try {
       const link = await it.unix("POST", "/api/login-link", { json: {} });
-      const url = String(link.json["url"]);
-      expect(url.startsWith(`${it.url}/#login=`)).toBe(true);
-      const login = { json: { code: url.split("#login=")[1] }, headers: { authorization: undefined } };
-      const first = await it.tcp("POST", "/api/login", login);
-      const second = await it.tcp("POST", "/api/login", login);
-      expect(second.status).toBe(401);
-      expect(second.json.error?.message).toBe("This login link was used already or has expired.");
-      const authorization = `Bearer ${String(first.json["token"])}`;
-      expect((await it.tcp("GET", "/api/info", { headers: { authorization } })).status).toBe(200);
-      expect((await it.tcp("POST", "/api/logout", { json: {}, headers: { authorization } })).json).toEqual({
-        revoked: 1,
-      });
-      const after = await it.tcp("GET", "/api/info", { headers: { authorization } });
-      expect(after.json.error?.message).toBe("The token is not valid.");
+      expect(String(link.json["url"]).startsWith(`${it.url}/#login=`)).toBe(true);
+      expect((await it.tcp("POST", "/api/login-link", { json: {} })).status).toBe(404);
     } finally {
       await it.close();
     }
   });
 });
 
-describe("browser tokens", () => {
-  const login = (access: Access): Promise<string> => access.login({ code: access.issueCode().code });
-
-  test("[AUTH-3] survive a restart; only their hash is kept", async () => {
-    const token = await login(open());
-    expect([...settings.values.values()].join("")).not.toContain(token);
-    expect(open().check(token)).toMatchObject({ bearer: "browser" });
+describe("devices", () => {
+  test("[AUTH-3, DEVICE-1] survive a restart; nothing that is kept lets anybody in", async () => {
+    settings.values.set("access.browserTokens", '[{"hash":"x","createdAt":0,"lastUsedAt":0}]');
+    const device = await enrolled(open(), page);
+    expect(isIn(open(), device)).toBe(true);
+    const kept = JSON.parse(settings.values.get("access.devices")!) as Record<string, unknown>[];
+    expect(Object.keys(kept[0]!).toSorted()).toEqual(
+      ["id", "publicKey", "origin", "name", "rights", "createdAt", "lastSeenAt", "lastAddress"].toSorted(),
+    );
+    // Tokens of the build before are void.
+    expect(settings.values.has("access.browserTokens")).toBe(false);
   });
 
-  test("[AUTH-3] expire after 30 days without use, and each use counts", async () => {
-    const used = await login(open());
-    const unused = await login(open());
+  test("[AUTH-3] are logged out after 30 days without use, and each use counts", async () => {
+    const used = await enrolled(open(), page);
+    const unused = await enrolled(open(), page);
     now += 20 * day;
     const access = open();
-    expect(access.check(used)).not.toBeNull();
+    expect(isIn(access, used)).toBe(true);
     await access.settled();
     now += 20 * day;
-    expect(open().check(used)).not.toBeNull();
-    expect(open().check(unused)).toBeNull();
+    expect(isIn(open(), used)).toBe(true);
+    expect(isIn(open(), unused)).toBe(false);
   });
 
-  test("[AUTH-3] can be revoked, one or all, for good", async () => {
+  test("[AUTH-3, DEVICE-10] can be revoked, one or all, for good, and pending links with them", async () => {
     const access = open();
-    const [one, two] = [await login(access), await login(access)];
-    const bearer = access.check(one);
-    if (bearer?.bearer !== "browser") throw new Error("not a browser's");
-    expect(await access.revoke(bearer.id)).toBe(true);
-    expect(access.check(one)).toBeNull();
-    expect(access.check(two)).not.toBeNull();
-    expect(await access.revokeAll()).toBe(1);
-    expect(open().check(two)).toBeNull();
+    const [one, two] = [await enrolled(access, page), await enrolled(access, page)];
+    expect((await access.revoke(one.id))?.id).toBe(one.id);
+    expect([isIn(access, one), isIn(access, two)]).toEqual([false, true]);
+    const pending = codeOf(access, { for: "pair" });
+    expect(await access.revokeAll()).toHaveLength(1);
+    expect(isIn(open(), two)).toBe(false);
+    expect(await outcome(byCode(access, pending))).toContain("is not valid");
+  });
+
+  test("[DEVICE-10] a browser that logs in again stays one device, with the rights of its last link", async () => {
+    const access = open();
+    const device = await enrolled(access, page, "watch");
+    await access.devices.edit(device.id, { name: "  My\nphone\u202e " });
+    expect(access.devices.list()).toMatchObject([{ name: "My phone", rights: "watch" }]);
+    const again = await byCode(access, codeOf(access, { rights: "all", name: "Other" }), device);
+    expect(again).toMatchObject({ isNew: false, device: { name: "My phone", rights: "all" } });
+    expect(access.devices.list()).toHaveLength(1);
+  });
+
+  test("[DEVICE-1] a key that is no point on the curve is refused", async () => {
+    const access = open();
+    const device = new TestDevice(page);
+    const off = Buffer.from(device.publicKey, "base64url");
+    off[64]! ^= 1;
+    Object.assign(device, { publicKey: off.toString("base64url") });
+    expect(await outcome(byCode(access, codeOf(access), device))).toContain("point on P-256");
+    expect(access.devices.list()).toEqual([]);
   });
 });
 
 describe("the passphrase", () => {
-  test("[AUTH-4] is taken, and its file then holds a hash only, 0600", async () => {
-    writeFileSync(passphraseFile(), "correct horse\n", { mode: 0o644 });
+  test("[AUTH-4, DEVICE-6] is proved without being sent; its file then holds a verifier only, 0600", async () => {
+    writeFileSync(passphraseFile(), "correct hor\u0073e caf\u00e9\n", { mode: 0o644 });
     const access = open("passphrase");
     expect(access.hasPassphrase).toBe(true);
-    expect(await outcome(access.login({ passphrase: "correct horse" }))).toBe("in");
+    // Typed with a combining accent.
+    expect(await outcome(guess(access, "correct horse cafe\u0301"))).toBe("in");
     await access.settled();
-    expect(readFileSync(passphraseFile(), "utf8")).toMatch(/^holdfast-scrypt-v1:/);
+    const verifier = readFileSync(passphraseFile(), "utf8");
+    expect(verifier).toMatch(/^holdfast-pbkdf2-v1:/);
     expect(statSync(passphraseFile()).mode & 0o777).toBe(0o600);
-    expect(await outcome(open("passphrase").login({ passphrase: "correct horse" }))).toBe("in");
-    expect(await outcome(open("passphrase").login({ passphrase: "wrong" }))).toBe("The passphrase is not right.");
+    expect(await outcome(guess(open("passphrase"), "correct horse café"))).toBe("in");
+    expect(await outcome(guess(open("passphrase"), "wrong"))).toBe("The passphrase is not right.");
+    // What the file holds is no proof: it is the hash of what would be needed.
+    const stolen = Buffer.from(verifier.trim().split(":")[3]!, "base64url");
+    const device = new TestDevice(page);
+    const { nonce } = access.challenge();
+    const asIfKey = {
+      ...device.byPassphrase("x", access.challenge().passphrase!, nonce),
+      proof: stolen.toString("base64url"),
+    };
+    expect(await outcome(access.login(asIfKey, from(page)))).toBe("The passphrase is not right.");
   });
 
-  test("[AUTH-4] a file that is removed or changed while its hash is computed stays so", async () => {
+  test("[DEVICE-6] a proof holds for one page and one challenge, once", async () => {
+    writeFileSync(passphraseFile(), "right\n");
+    const access = open("passphrase");
+    const { nonce, passphrase } = access.challenge();
+    const device = new TestDevice(page);
+    const proof = device.byPassphrase("right", passphrase!, nonce);
+    expect(await outcome(access.login(proof, from("http://localhost:4710")))).toBe("The passphrase is not right.");
+    const other = access.challenge().nonce;
+    expect(await outcome(access.login({ ...proof, nonce: other }, from(page)))).toBe("The passphrase is not right.");
+    expect(await outcome(access.login(proof, from(page)))).toBe("in");
+    await access.revoke(device.id);
+    expect(await outcome(access.login(proof, from(page)))).toBe("This login was sent before.");
+  });
+
+  test("[DEVICE-6] one that an earlier version hashed has to be set again; links work meanwhile", async () => {
+    writeFileSync(passphraseFile(), `holdfast-scrypt-v1:32768:8:1:${"a".repeat(22)}:${"b".repeat(43)}\n`);
+    const access = open("passphrase");
+    expect(access.hasPassphrase).toBe(true);
+    expect(access.challenge().passphrase).toMatchObject({ salt: null });
+    expect(await outcome(guess(access, "x"))).toContain("has to be set again");
+    expect(await outcome(byCode(access, codeOf(access)))).toBe("in");
+    expect(readFileSync(passphraseFile(), "utf8")).toContain("scrypt");
+  });
+
+  test("[AUTH-4] a file that is removed or changed while its verifier is computed stays so", async () => {
     writeFileSync(passphraseFile(), "first\n");
     const removed = open("passphrase");
     rmSync(passphraseFile());
@@ -184,40 +312,16 @@ describe("the passphrase", () => {
     expect(readFileSync(passphraseFile(), "utf8")).toBe("third\n");
   });
 
-  test("[AUTH-4] five failures lock for a minute, doubling up to an hour, and a restart forgives nothing", async () => {
-    writeFileSync(passphraseFile(), await hashPassphrase("right", cheap));
-    const wrong = (): Promise<unknown> => outcome(open("passphrase").login({ passphrase: "wrong" }));
-    for (let attempt = 0; attempt < 5; attempt++) expect(await wrong()).toBe("The passphrase is not right.");
-    const locked = await open("passphrase")
-      .login({ passphrase: "right" })
-      .catch((error: unknown) => error);
-    expect(locked).toMatchObject({
-      code: "locked-out",
-      message: "Too many wrong passphrases. Try again in 60 seconds.",
-    });
-    now += minute;
-    expect(await wrong()).toBe("The passphrase is not right.");
-    expect(await wrong()).toBe("Too many wrong passphrases. Try again in 2 minutes.");
-    settings.values.set("access.lockout", JSON.stringify({ failures: 30, lockedUntil: now }));
-    expect(await wrong()).toBe("The passphrase is not right.");
-    expect(await wrong()).toBe("Too many wrong passphrases. Try again in 60 minutes.");
-    now -= 10 * day;
-    expect(await wrong()).toBe("Too many wrong passphrases. Try again in 60 minutes.");
-    now += 10 * day + 60 * minute;
-    expect(await outcome(open("passphrase").login({ passphrase: "right" }))).toBe("in");
-    expect(await wrong()).toBe("The passphrase is not right.");
-  });
-
   test("[AUTH-4] guesses in parallel get no more than five tries", async () => {
-    writeFileSync(passphraseFile(), await hashPassphrase("right", cheap));
+    writeFileSync(passphraseFile(), "right\n");
     const access = open("passphrase");
-    const all = await Promise.all(Array.from({ length: 8 }, () => outcome(access.login({ passphrase: "wrong" }))));
+    const all = await Promise.all(Array.from({ length: 8 }, () => outcome(guess(access, "wrong"))));
     expect(all.filter((each) => each === "The passphrase is not right.")).toHaveLength(5);
   });
 
   test("[AUTH-4] is refused where login links are used", async () => {
-    expect(await outcome(open().login({ passphrase: "x" }))).toBe("This daemon takes login links, not a passphrase.");
-    expect(await outcome(open().login({}))).toBe("Give either a code or the passphrase.");
+    expect(open().challenge().passphrase).toBeNull();
+    expect(await outcome(guess(open(), "x"))).toBe("This daemon takes login links, not a passphrase.");
   });
 });
 

@@ -1,32 +1,52 @@
 /**
- * Who may ask over TCP: whoever holds the main token (a 0600 file), or a browser token that a one-time login link or
- * the passphrase was traded for. No cookies: they ignore ports, so an agent's own dev server would receive ours.
+ * Who may ask over TCP: whoever holds the main token (a 0600 file, for scripts), or a browser whose key was enrolled with
+ * a login link or the passphrase. A browser sends no secret, so a program on the daemon's port learns none; see
+ * docs/decisions/0016. No cookies: they ignore ports, so an agent's own dev server would receive ours.
  */
 import { crypto } from "../base/crypto.ts";
 import { chmodSync, readFileSync, statSync } from "node:fs";
 import { writeDurable } from "../base/durable-file.ts";
 import type { Logger } from "../ports/commands.ts";
-import { createBrowserTokens, digestOf, newToken } from "./browser-tokens.ts";
+import type { LoginLinkRequest, LoginRequest } from "../protocol/command.ts";
+import { challengeHeader, loginText, type DeviceProof } from "../protocol/device-proof.ts";
+import type { Answers } from "../protocol/answers.ts";
+import type { Right } from "../protocol/rights.ts";
+import { challengeLifeMs, createChallenges } from "./challenges.ts";
+import { createDevices, idOf, type Device, type Devices } from "./devices.ts";
 import type { AuthMode } from "./hosts.ts";
 import { createLockout, type Settings } from "./lockout.ts";
+import { createLoginCodes, redirectDirectory } from "./login-codes.ts";
 import { readPassphrase } from "./passphrase.ts";
 import { Refusal } from "./refusal.ts";
 
-/** Long enough to open a browser over SSH, short enough to be useless in a scrollback. */
-const codeLifeMs = 5 * 60_000;
-const maxCodes = 32;
+const tokenBytes = 32;
 
-export type Bearer = { bearer: "main" } | { bearer: "browser"; id: string };
+/** `body`: digest of the body that the device signed. */
+export type Bearer = { bearer: "main" } | { bearer: "device"; id: string; rights: Right; body: string };
+
+/** Where a request comes from. `origin` is what the browser says of the page; left out where it says nothing. */
+export interface From {
+  origin: string | undefined;
+  address: string | null;
+  /** Whether a page of this origin is ours. */
+  allowsOrigin: (origin: string) => boolean;
+}
 
 export interface Access {
   readonly mode: AuthMode;
   readonly hasPassphrase: boolean;
+  readonly devices: Pick<Devices, "list" | "get" | "edit" | "seen">;
   check(token: string): Bearer | null;
-  issueCode(): { code: string; expiresAt: number };
-  /** A browser token for a one-time code or the passphrase. */
-  login(proof: { code?: string | undefined; passphrase?: string | undefined }): Promise<string>;
-  revoke(id: string): Promise<boolean>;
-  revokeAll(): Promise<number>;
+  /** Throws a refusal that says what is wrong. */
+  checkDevice(proof: DeviceProof, asked: { method: string; path: string }, from: From): Bearer;
+  challenge(): Answers["challenge"];
+  issueLink(url: string, asked: LoginLinkRequest): { url: string; expiresAt: number; file: string | null };
+  login(request: LoginRequest, from: From): Promise<{ device: Device; isNew: boolean }>;
+  revoke(id: string): Promise<Device | null>;
+  /** Also what could still let somebody in: links that are not used yet. */
+  revokeAll(): Promise<Device[]>;
+  /** Returns the token's file. */
+  rotateToken(): string;
   /** Resolves when nothing is being written any more. */
   settled(): Promise<void>;
 }
@@ -38,85 +58,144 @@ export interface AccessOptions {
   settings: Settings;
   now: () => number;
   log?: Logger;
+  /** Of a new passphrase; cheaper in tests. */
+  iterations?: number;
 }
 
 export function openAccess(options: AccessOptions): Access {
-  const { now, settings, mode } = options;
+  const { now, settings, mode, tokenFile } = options;
   const warn = (message: string, cause: unknown): void => options.log?.warn(message, { cause: String(cause) });
-  const token = readOrCreateToken(options.tokenFile);
+  let token = readOrCreateToken(tokenFile);
   let digest: Buffer | undefined;
   const mainDigest = (): Buffer => (digest ??= crypto().hash("sha256", token, "buffer"));
-  const passphrase = mode === "passphrase" ? readPassphrase(options.passphraseFile, warn) : null;
-  const tokens = createBrowserTokens(settings, now, warn);
+  const passphrase = mode === "passphrase" ? readPassphrase(options.passphraseFile, warn, options.iterations) : null;
+  if (passphrase?.asked.salt === null) options.log?.warn("the passphrase was set by an earlier version: set it again");
+  const devices = createDevices(settings, now, warn);
+  const challenges = createChallenges(now);
+  const codes = createLoginCodes(redirectDirectory(tokenFile), now);
   const lockout = createLockout(settings, now);
-  const codes = new Map<string, number>();
-  // One guess at a time: parallel ones could all be begun before the first was counted, and each takes 32 MiB.
+  // One guess at a time: parallel ones could all be begun before the first was counted.
   let lastGuess: Promise<unknown> = Promise.resolve();
 
-  const redeemCode = (code: string): Promise<string> => {
-    const digest = digestOf(code);
-    const expiresAt = codes.get(digest);
-    // Gone before anything is awaited: of two that come at once only one gets in.
-    codes.delete(digest);
-    if (expiresAt === undefined || expiresAt <= now()) {
-      throw new Refusal("unauthorized", "This login link was used already or has expired.", {
-        hint: "Run `holdfast dashboard` for a new one.",
-      });
-    }
-    return tokens.issue();
+  const revokeAll = async (): Promise<Device[]> => {
+    codes.clear();
+    return devices.revokeAll();
   };
-
-  const guess = async (given: string): Promise<string> => {
+  const guess = async (proof: string, text: string, address: string): Promise<void> => {
     if (passphrase === null) {
       throw new Refusal("forbidden", "This daemon takes login links, not a passphrase.", {
         hint: "Run `holdfast dashboard` for a login link.",
       });
     }
-    const { left } = await lockout.begin();
-    if (!(await passphrase.verify(given))) {
+    if (passphrase.asked.salt === null) throw setAgain();
+    const { left } = await lockout.begin(address);
+    if (!(await passphrase.verify(proof, text))) {
       options.log?.warn("a wrong passphrase was given", { attemptsLeft: left });
       throw new Refusal("unauthorized", "The passphrase is not right.", {
         hint: left === 0 ? "No more attempts for now." : `${left} more before a pause.`,
       });
     }
-    await lockout.succeeded();
-    return tokens.issue();
+    await lockout.succeeded(address);
   };
 
   return {
     mode,
     hasPassphrase: passphrase !== null,
-    check: (token) => {
-      if (crypto().timingSafeEqual(crypto().hash("sha256", token, "buffer"), mainDigest())) return { bearer: "main" };
-      const id = tokens.check(token);
-      return id === null ? null : { bearer: "browser", id };
-    },
-    issueCode: () => {
-      for (const [digest, expiresAt] of codes) if (expiresAt <= now()) codes.delete(digest);
-      const oldest = codes.keys().next().value;
-      if (codes.size >= maxCodes && oldest !== undefined) codes.delete(oldest);
-      const code = newToken();
-      const expiresAt = now() + codeLifeMs;
-      codes.set(digestOf(code), expiresAt);
-      return { code, expiresAt };
-    },
-    login: async ({ code, passphrase: given }) => {
-      if ((code === undefined) === (given === undefined)) {
-        throw new Refusal("invalid", "Give either a code or the passphrase.");
+    devices,
+    check: (given) =>
+      crypto().timingSafeEqual(crypto().hash("sha256", given, "buffer"), mainDigest()) ? { bearer: "main" } : null,
+
+    checkDevice: (proof, asked, { origin, address, allowsOrigin }) => {
+      const device = devices.get(proof.device);
+      if (device === null) {
+        throw new Refusal("logged-out", "This device is not logged in: it was revoked, or not used for 30 days.", {
+          hint: "Run `holdfast dashboard` for a new login link.",
+        });
       }
-      if (code !== undefined) return redeemCode(code);
-      const mine = lastGuess.then(() => guess(given ?? ""));
-      lastGuess = mine.catch(() => undefined);
-      return mine;
+      // A page on another port can use the key that the browser keeps for it, but that key is enrolled for its own origin.
+      if (!allowsOrigin(device.origin) || (origin !== undefined && origin !== device.origin)) {
+        throw new Refusal("unauthorized", `This device logged in at ${device.origin}, which is not this address.`, {
+          hint: "Run `holdfast dashboard` for a new login link.",
+        });
+      }
+      if (!devices.verify(device, proof, asked)) {
+        throw new Refusal("unauthorized", "The device's signature does not fit this request.", {
+          hint: "Reload the page. If it persists, log in again.",
+        });
+      }
+      const taken = challenges.take(proof.nonce, proof.count, device.id);
+      if (taken === "stale") {
+        throw new Refusal("unauthorized", "The challenge that was signed has expired.", {
+          hint: "Sign the one in this answer.",
+          headers: { [challengeHeader]: `${challenges.issue()} ${challengeLifeMs}` },
+        });
+      }
+      if (taken === "replayed") {
+        throw new Refusal("unauthorized", "This request was sent before.", { hint: "Sign each request anew." });
+      }
+      devices.seen(device, address);
+      return { bearer: "device", id: device.id, rights: device.rights, body: proof.body };
     },
-    revoke: (id) => tokens.revoke(id),
-    revokeAll: () => tokens.revokeAll(),
+
+    challenge: () => ({
+      nonce: challenges.issue(),
+      lifeMs: challengeLifeMs,
+      passphrase: passphrase?.asked ?? null,
+    }),
+
+    issueLink: (url, { rights = "all", name = null, for: whom = "here", file = false }) => {
+      const { code, expiresAt } = codes.issue({ rights, name, for: whom });
+      // Behind the #, which no browser sends and no server logs.
+      const link = `${url}/#login=${code}`;
+      return { url: link, expiresAt, file: file ? codes.writeFile(code, link) : null };
+    },
+
+    login: async ({ code, nonce, publicKey, proof, name }, { origin, address }) => {
+      if (origin === undefined) {
+        throw new Refusal("invalid", "A login needs the header Origin: the key is enrolled for one page.", {
+          hint: "Scripts use the main token instead: `Authorization: Bearer <token>`.",
+        });
+      }
+      if (!challenges.isFresh(nonce)) {
+        throw new Refusal("unauthorized", "The challenge that was signed has expired.", {
+          hint: "Reload the page and log in again.",
+        });
+      }
+      let granted: { rights: Right; name: string | null } = { rights: "all", name: null };
+      if (code === undefined) {
+        const mine = lastGuess.then(() => guess(proof, loginText({ nonce, origin, publicKey }), address ?? ""));
+        lastGuess = mine.catch(() => undefined);
+        await mine;
+      } else granted = codes.redeem({ code, nonce, origin, publicKey, proof }, { name, address });
+      // The proof is used up too: it would enroll the same key again after a revocation.
+      if (challenges.take(nonce, 0, idOf(publicKey)) !== "taken") {
+        throw new Refusal("unauthorized", "This login was sent before.", { hint: "Reload the page and log in again." });
+      }
+      return devices.enroll({ publicKey, origin, name: granted.name ?? name, rights: granted.rights, address });
+    },
+
+    revoke: (id) => devices.revoke(id),
+    revokeAll,
+    rotateToken: () => {
+      const next = crypto().randomBytes(tokenBytes).toString("base64url");
+      writeDurable(tokenFile, `${next}\n`);
+      token = next;
+      digest = undefined;
+      return tokenFile;
+    },
     settled: async () => {
+      codes.clear();
       await passphrase?.settled;
       await lastGuess;
-      await tokens.settled();
+      await devices.settled();
     },
   };
+}
+
+function setAgain(): Refusal {
+  return new Refusal("forbidden", "The passphrase was set by an earlier version and has to be set again.", {
+    hint: "On the daemon's machine: `holdfast stop`, then `holdfast start --passphrase-file <file>`. `holdfast pair` works meanwhile.",
+  });
 }
 
 const tokenShape = /^[A-Za-z0-9_-]{43}$/;
@@ -132,7 +211,7 @@ function readOrCreateToken(file: string): string {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
   }
-  const token = newToken();
+  const token = crypto().randomBytes(tokenBytes).toString("base64url");
   writeDurable(file, `${token}\n`);
   return token;
 }

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { request as httpRequest, type IncomingHttpHeaders, type RequestOptions } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Ask, Handlers, Logger, OwnRoute, Tail, Terminals } from "../ports/commands.ts";
+import type { Ask, Callers, Handlers, Logger, OwnRoute, Tail, Terminals } from "../ports/commands.ts";
 import { routes, type RouteName } from "../protocol/http.ts";
 import type { Frame } from "../protocol/stream.ts";
 import { openAccess, type Access, type AccessOptions } from "./access.ts";
@@ -44,7 +44,17 @@ export interface Sent {
 }
 
 /** For tests that need none. */
-export const noTerminals: Terminals = { open: () => Promise.reject(new Error("there are no terminals here")) };
+export const noTerminals: Terminals = {
+  open: () => Promise.reject(new Error("there are no terminals here")),
+  typingNeeds: () => "answer",
+};
+
+/** As on a system that tells nothing about a connection's other end. */
+export const trustingCallers: Callers = {
+  peer: () => ({ is: "unknown" }),
+  tcpPeer: () => ({ is: "unknown" }),
+  actor: (_, { session }) => (session === null ? "person" : `session:${session}`),
+};
 
 type TestOptions = Partial<ApiOptions> & Partial<Pick<AccessOptions, "mode" | "settings">> & { home?: string };
 
@@ -65,6 +75,7 @@ export async function openTestApi(options: TestOptions = {}): Promise<TestApi> {
   const api = createApi({
     handlers: recordingHandlers(asked),
     guard: () => undefined,
+    callers: trustingCallers,
     tail,
     terminals: noTerminals,
     access,
@@ -78,6 +89,7 @@ export async function openTestApi(options: TestOptions = {}): Promise<TestApi> {
   const socket = join(directory, "s.sock");
   await api.listenSocket(socket);
   const { port, url } = await api.listenTcp("127.0.0.1", 0);
+  await api.listenIpv6();
   const token = readFileSync(join(directory, "token"), "utf8").trim();
   return {
     api,

@@ -2,7 +2,10 @@ import { request as httpRequest } from "node:http";
 import { connect } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { HoldfastError } from "../protocol/error.ts";
+import { routes } from "../protocol/http.ts";
+import type { Route } from "../protocol/route.ts";
 import { openTestApi, recordingHandlers, type TestApi } from "./api.fixture.ts";
+import { ask, enrolled, TestDevice } from "./device.fixture.ts";
 
 const limit = 200_000;
 let it: TestApi;
@@ -208,43 +211,59 @@ test("[HTTP-13] a read-only daemon reads, logs in, and changes nothing", async (
       code: "read-only",
       message: "This daemon was started read-only; nothing can be changed.",
     });
-    expect((await readOnly.tcp("DELETE", "/api/projects/a")).json.error?.code).toBe("read-only");
+    const refused = async (method: string, path: string, json?: object): Promise<unknown> =>
+      (await readOnly.tcp(method, path, json === undefined ? {} : { json })).json.error?.code;
+    expect(await refused("DELETE", "/api/projects/a")).toBe("read-only");
+    expect(await refused("DELETE", "/api/push/a")).toBe("read-only");
+    expect(await refused("POST", "/api/daemon/stop", {})).toBe("read-only");
+    expect(await refused("POST", "/api/logout", { all: true })).toBe("read-only");
     expect((await readOnly.tcp("GET", "/api/sessions")).status).toBe(200);
-    expect((await readOnly.unix("POST", "/api/login-link", { json: {} })).status).toBe(200);
+    const link = await readOnly.unix("POST", "/api/login-link", { json: {} });
+    const code = /#login=(.+)$/.exec(String(link.json["url"]))?.[1] ?? "";
+    const device = new TestDevice(readOnly.url);
+    device.nonce = readOnly.access.challenge().nonce;
+    const login = { json: device.byCode(code, device.nonce), headers: { origin: readOnly.url } };
+    expect((await readOnly.tcp("POST", "/api/login", login)).status).toBe(200);
+    expect((await ask(readOnly, device, "POST", "/api/logout", {})).status).toBe(200);
+    const other = await enrolled(readOnly.access, readOnly.url);
+    expect((await ask(readOnly, other, "DELETE", `/api/devices/${other.id}`)).json.error?.code).toBe("read-only");
+    expect((await readOnly.unix("DELETE", `/api/devices/${other.id}`)).status).toBe(200);
     expect((await readOnly.unix("POST", "/api/daemon/stop", { json: {} })).status).toBe(200);
     expect((await readOnly.unix("POST", "/api/daemon/stop", { json: { haltSessions: false } })).status).toBe(200);
     const halt = await readOnly.unix("POST", "/api/daemon/stop", { json: { haltSessions: true } });
     expect(halt.status).toBe(403);
     expect(halt.json.error?.code).toBe("read-only");
-    expect(readOnly.asked.filter(({ route }) => route === "daemonStop")).toHaveLength(2);
+    expect(readOnly.asked.map(({ route }) => route)).toEqual(["sessions", "daemonStop", "daemonStop"]);
   } finally {
     await readOnly.close();
   }
 });
 
-test("[TRK-4] a webhook needs no token and is handed on as the bytes that were signed, whatever they are", async () => {
-  const asked: { bytes: Uint8Array; headers: Record<string, unknown> }[] = [];
-  const handlers = recordingHandlers([], {
-    webhook: (ask) => {
-      asked.push(ask.body as (typeof asked)[number]);
-      return { woken: true };
-    },
-  });
-  const api = await openTestApi({ handlers });
+test("[LIMIT-8] every route that changes something is refused by a read-only daemon, but for those that say why not", async () => {
+  const all: [string, Route][] = Object.entries(routes);
+  const changing = all.filter(([, route]) => route.method !== "GET");
+  const exempt = changing.filter(([, { whileReadOnly }]) => whileReadOnly !== undefined);
+  expect(exempt.map(([name]) => name).toSorted()).toEqual([
+    "daemonStop",
+    "deviceRevoke",
+    "login",
+    "loginLink",
+    "logout",
+    "preflight",
+    "tokenRotate",
+    "webhook",
+  ]);
+  for (const [, { whileReadOnly }] of exempt) expect(whileReadOnly?.why).toMatch(/^[A-Z].{20,}\.$/);
+  const readOnly = await openTestApi({ readOnly: true });
   try {
-    const headers = {
-      authorization: undefined,
-      "content-type": "application/x-www-form-urlencoded",
-      "x-hub-signature-256": "s",
-    };
-    const body = Buffer.from([0x7b, 0xff, 0x00, 0x0a]);
-    expect((await api.tcp("POST", "/api/webhooks/my-app", { headers, body })).json).toEqual({ woken: true });
-    expect(Buffer.from(asked[0]!.bytes)).toEqual(body);
-    expect(asked[0]!.headers["x-hub-signature-256"]).toBe("s");
-    const huge = { headers: { ...headers, "content-length": "2000000" } };
-    expect((await api.tcp("POST", "/api/webhooks/my-app", huge)).status).toBe(413);
-    expect(asked).toHaveLength(1);
+    for (const [name, { method, path, whileReadOnly, access }] of changing) {
+      if (whileReadOnly !== undefined && whileReadOnly.via === undefined) continue;
+      if (access === "socket-only") continue;
+      const answer = await readOnly.tcp(method, path.replaceAll(/\{[a-z]+\}/g, "a"), { json: {} });
+      expect([name, answer.json.error?.code]).toEqual([name, "read-only"]);
+    }
+    expect(readOnly.asked).toEqual([]);
   } finally {
-    await api.close();
+    await readOnly.close();
   }
 });

@@ -1,6 +1,7 @@
 /** Reads and checks a request's body: content type, size, JSON, schema. Never holds more than the limit. */
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
+import { crypto } from "../base/crypto.ts";
 import type * as z from "zod/mini";
 import type { BodyName, Route } from "../protocol/route.ts";
 import { describeIssues } from "./describe-issues.ts";
@@ -21,26 +22,55 @@ export function bodyLimit(route: Route, largest: number): number {
   return route.body !== undefined && withPrompt.has(route.body) ? largest : Math.min(smallLimitBytes, largest);
 }
 
+/** The gate checked the signature over this digest before any of the body was read. */
+export function checkSigned(bytes: Uint8Array, signed: string): void {
+  const digest = bytes.length === 0 ? "" : crypto().hash("sha256", bytes, "base64url");
+  if (digest !== signed) throw new Refusal("unauthorized", "The body is not the one that the device signed.");
+}
+
 /** `proceed` tells a client that asked with `Expect: 100-continue` to send its body. */
 export async function readJsonBody(
   request: IncomingMessage,
   schemaName: BodyName,
   limitBytes: number,
   proceed: () => void,
+  signed: string | null = null,
 ): Promise<unknown> {
   checkContentType(request);
   if (Number(request.headers["content-length"] ?? 0) > limitBytes) throw tooLarge(limitBytes);
   proceed();
   const bytes = await collect(request, limitBytes);
+  if (signed !== null) checkSigned(bytes, signed);
   const value = bytes.length === 0 ? {} : parse(bytes);
   return validate(schemaName, value);
 }
 
-/** As it came, for a sender that signs it. */
-export async function readRawBody(request: IncomingMessage, proceed: () => void): Promise<Buffer> {
-  if (Number(request.headers["content-length"] ?? 0) > smallLimitBytes) throw tooLarge(smallLimitBytes);
-  proceed();
-  return await collect(request, smallLimitBytes);
+/** The largest that GitHub sends. None of it is held. */
+const rawLimitBytes = 25 * 1024 * 1024;
+/** Strangers' bodies that are read at the same time, for their signature alone. */
+export const maxRawBodies = 16;
+let rawBodies = 0;
+
+/** As it comes, piece by piece, for a sender that signs it. */
+export async function readRawBody(
+  request: IncomingMessage,
+  proceed: () => void,
+  take: (piece: Uint8Array) => void,
+): Promise<void> {
+  if (Number(request.headers["content-length"] ?? 0) > rawLimitBytes) throw tooLarge(rawLimitBytes);
+  if (rawBodies >= maxRawBodies) {
+    throw new Refusal("locked-out", "Too many webhooks are being read right now.", {
+      status: 503,
+      headers: { "Retry-After": "10", Connection: "close" },
+    });
+  }
+  rawBodies++;
+  try {
+    proceed();
+    await eachPiece(request, rawLimitBytes, take);
+  } finally {
+    rawBodies--;
+  }
 }
 
 export function refuseBody(request: IncomingMessage): void {
@@ -71,9 +101,14 @@ function checkContentType(request: IncomingMessage): void {
   }
 }
 
-function collect(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
+async function collect(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  await eachPiece(request, limitBytes, (part) => parts.push(part));
+  return parts.length === 1 ? parts[0]! : Buffer.concat(parts);
+}
+
+function eachPiece(request: IncomingMessage, limitBytes: number, take: (part: Buffer) => void): Promise<void> {
   return new Promise((resolve, reject) => {
-    const parts: Buffer[] = [];
     let size = 0;
     const settle = (act: () => void): void => {
       request.off("data", onData).off("end", onEnd).off("error", onError).off("close", onClose);
@@ -81,13 +116,13 @@ function collect(request: IncomingMessage, limitBytes: number): Promise<Buffer> 
     };
     const onData = (part: Buffer): void => {
       size += part.length;
-      if (size <= limitBytes) parts.push(part);
+      if (size <= limitBytes) take(part);
       else {
         request.pause();
         settle(() => reject(tooLarge(limitBytes)));
       }
     };
-    const onEnd = (): void => settle(() => resolve(parts.length === 1 ? parts[0]! : Buffer.concat(parts)));
+    const onEnd = (): void => settle(resolve);
     const onError = (cause: Error): void => settle(() => reject(cutOff(cause)));
     const onClose = (): void => settle(() => reject(cutOff()));
     request.on("data", onData).on("end", onEnd).on("error", onError).on("close", onClose);

@@ -7,8 +7,8 @@ import type { Route } from "../protocol/route.ts";
 import type { Answers } from "../protocol/answers.ts";
 import type { Access, Bearer } from "./access.ts";
 import { sendBytes, sendError, sendJson } from "./answer.ts";
-import { bodyLimit, readJsonBody, readRawBody, refuseBody } from "./body.ts";
-import { actorOf, checkAddress, checkToken, type Door } from "./gate.ts";
+import { bodyLimit, checkSigned, readJsonBody, readRawBody, refuseBody } from "./body.ts";
+import { checkAddress, checkRoute, checkSite, checkToken, fromOf, type Door, type Who } from "./gate.ts";
 import type { OwnRoutes } from "./own-routes.ts";
 import { Refusal } from "./refusal.ts";
 import { splitUrl } from "./request-parts.ts";
@@ -19,6 +19,7 @@ export interface DispatchParts {
   guard: Guard;
   own: OwnRoutes;
   access: Access;
+  who: Who;
   findRoute: FindRoute;
   webDirectory: string | null;
   readOnly: boolean;
@@ -42,6 +43,7 @@ export function createDispatch(parts: DispatchParts): Dispatch {
       checkAddress(request, door);
       const { path, search } = splitUrl(request);
       if (path === "/openapi.json" || path === "/api" || path.startsWith("/api/")) {
+        checkSite(request, door);
         await callRoute(parts, { request, response, door, proceed, path, search });
       } else {
         refuseBody(request);
@@ -78,13 +80,15 @@ async function callRoute(parts: DispatchParts, call: Call): Promise<void> {
   const method = request.method ?? "GET";
   const { match, bearer } = admit(parts, call, method);
   const { route, name } = match;
-  if (parts.readOnly && route.method !== "GET" && route.writes !== false) throw readOnlyRefusal();
+  checkRoute(bearer, name);
+  if (parts.readOnly && !mayWhileReadOnly(route, door)) throw readOnlyRefusal();
   const query = readQuery(route, call.search);
-  const actor = actorOf(request, door);
-  const body = await readBody(parts, call, route);
-  const halts = name === "daemonStop" && parts.mayHalt === true && door.via === "socket";
-  if (parts.readOnly && route.writesWith !== undefined && !halts) {
-    if ((body as Record<string, unknown>)[route.writesWith] === true) throw readOnlyRefusal();
+  const actor = parts.who.actor(request, door, bearer);
+  const body = await readBody(parts, call, route, bearer?.bearer === "device" ? bearer.body : null);
+  const halts = name === "daemonStop" && parts.mayHalt === true && door.via === "socket" && door.for === "all";
+  const unless = route.whileReadOnly?.unless;
+  if (parts.readOnly && unless !== undefined && !halts && (body as Record<string, unknown>)[unless] === true) {
+    throw readOnlyRefusal();
   }
   const gone = new AbortController();
   response.on("close", () => {
@@ -96,18 +100,27 @@ async function callRoute(parts: DispatchParts, call: Call): Promise<void> {
     query,
     body,
     actor,
+    ...(bearer?.bearer === "device" ? { device: { id: bearer.id, rights: bearer.rights } } : {}),
+    isKnown: door.via === "socket" || bearer !== null,
     ...(typeof named === "string" ? { requestId: named } : {}),
     signal: gone.signal,
   };
   if (isOwn(parts.own, name)) {
     parts.guard(name, ask);
-    await parts.own[name]({ ...ask, bearer, request, response });
+    const still = (): void => void parts.who.actor(request, door, bearer);
+    await parts.own[name]({ ...ask, bearer, still, from: fromOf(request, door), request, response });
     return;
   }
   const answer = await parts.handlers[name](ask);
   if (response.destroyed) return;
   if (name === "attachment") sendBytes(response, answer as Answers["attachment"]);
   else sendJson(response, answer);
+}
+
+function mayWhileReadOnly(route: Route, door: Door): boolean {
+  if (route.method === "GET") return true;
+  const { whileReadOnly } = route;
+  return whileReadOnly !== undefined && (whileReadOnly.via === undefined || whileReadOnly.via === door.via);
 }
 
 function readOnlyRefusal(): Refusal {
@@ -125,7 +138,14 @@ function admit(parts: DispatchParts, call: Call, method: string): { match: Match
   } catch (error) {
     refusal = error;
   }
-  const bearer = match?.route.access === "anyone" ? null : checkToken(call.request, call.door, parts.access);
+  const bearer =
+    match?.route.access !== "anyone"
+      ? checkToken(call.request, call.door, parts.access)
+      : // The one open route that returns more to a client with a credential.
+        match.name === "health"
+        ? tokenIfAny(parts, call)
+        : null;
+  if (bearer !== null && call.door.via === "tcp") call.door.strangers.proven(call.request.socket);
   if (match === null) throw refusal;
   if (match.route.access === "socket-only" && call.door.via !== "socket") {
     throw nothingAt(
@@ -137,15 +157,26 @@ function admit(parts: DispatchParts, call: Call, method: string): { match: Match
   return { match, bearer };
 }
 
-async function readBody(parts: DispatchParts, call: Call, route: Route): Promise<unknown> {
+function tokenIfAny(parts: DispatchParts, { request, door }: Call): Bearer | null {
+  try {
+    return checkToken(request, door, parts.access);
+  } catch {
+    return null;
+  }
+}
+
+/** `signed`: digest of the body that a device signed; null where nothing was signed. */
+async function readBody(parts: DispatchParts, call: Call, route: Route, signed: string | null): Promise<unknown> {
   if (route.raw === true) {
-    return { bytes: await readRawBody(call.request, call.proceed), headers: call.request.headers } satisfies RawBody;
+    const { request, proceed } = call;
+    return { read: (take) => readRawBody(request, proceed, take), headers: request.headers } satisfies RawBody;
   }
   if (route.body === undefined) {
     refuseBody(call.request);
+    if (signed !== null) checkSigned(Buffer.alloc(0), signed);
     return undefined;
   }
-  return readJsonBody(call.request, route.body, bodyLimit(route, parts.bodyLimitBytes), call.proceed);
+  return readJsonBody(call.request, route.body, bodyLimit(route, parts.bodyLimitBytes), call.proceed, signed);
 }
 
 function isOwn(own: OwnRoutes, name: RouteName): name is OwnRoute {

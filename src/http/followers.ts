@@ -4,7 +4,8 @@
  * that does not take its bytes is not read for any more and catches up later: what it missed stands in the log.
  */
 import type { EventsText, Logger, Tail } from "../ports/commands.ts";
-import type { Frame } from "../protocol/stream.ts";
+import type { FollowingDevice, Frame } from "../protocol/stream.ts";
+import type { DeviceJson } from "../protocol/wire.ts";
 import type { Bearer } from "./access.ts";
 
 /**
@@ -46,9 +47,15 @@ export interface Follower {
 }
 
 export interface Followers {
-  add(sink: Sink, from: { after: number | null; session: string | undefined; bearer: Bearer | null }): Follower;
-  /** Ends those that came with this browser token, or with any. */
-  dropBrowsers(id: string | null): void;
+  /** `still` throws once whoever asked may not follow any more. */
+  add(
+    sink: Sink,
+    from: { after: number | null; session: string | undefined; bearer: Bearer | null; still?: () => void },
+  ): Follower;
+  /** Ends those whose bearer this picks. */
+  drop(picks: (bearer: Bearer | null) => boolean): void;
+  /** Says that the devices changed; who was added is told to all others. */
+  tellDevices(added: DeviceJson | null): void;
   readonly size: number;
   close(): void;
   terminate(): void;
@@ -58,11 +65,20 @@ interface State {
   sink: Sink;
   bearer: Bearer | null;
   session: string | undefined;
+  still: () => void;
   cursor: number;
   behind: boolean;
 }
 
-export function createFollowers(tail: Tail, log: Logger, heartbeatMs: number = defaultHeartbeatMs): Followers {
+export interface FollowersOptions {
+  log: Logger;
+  heartbeatMs?: number | undefined;
+  /** The device as it is known now, for those that follow as one. */
+  deviceOf: (bearer: Bearer | null) => FollowingDevice | null;
+}
+
+export function createFollowers(tail: Tail, options: FollowersOptions): Followers {
+  const { log, deviceOf, heartbeatMs = defaultHeartbeatMs } = options;
   const all = new Set<State>();
   let nextFlush = -Infinity;
   let scheduled = false;
@@ -86,6 +102,11 @@ export function createFollowers(tail: Tail, log: Logger, heartbeatMs: number = d
     const shared = new Map<string, EncodedFrame | null>();
     for (const follower of all) {
       if (!follower.behind || follower.sink.bufferedBytes() > maxBufferedBytes) continue;
+      if (!mayStill(follower)) {
+        remove(follower);
+        follower.sink.close("refused");
+        continue;
+      }
       try {
         catchUp(follower, shared);
       } catch (error) {
@@ -136,7 +157,7 @@ export function createFollowers(tail: Tail, log: Logger, heartbeatMs: number = d
   };
 
   return {
-    add: (sink, { after, session, bearer }) => {
+    add: (sink, { after, session, bearer, still = () => undefined }) => {
       if (closed) {
         sink.terminate();
         return { hello: () => undefined, remove: () => undefined };
@@ -147,8 +168,12 @@ export function createFollowers(tail: Tail, log: Logger, heartbeatMs: number = d
       });
       heart ??= setInterval(beat, heartbeatMs).unref();
       const { cursor, first } = startOf(tail, after, session);
-      const follower: State = { sink, bearer, session, cursor, behind: first !== null };
-      const hello = (): void => sink.send(encodeFrame({ ...tail.hello(), cursor: follower.cursor }), () => undefined);
+      const follower: State = { sink, bearer, session, still, cursor, behind: first !== null };
+      const hello = (): void => {
+        const device = deviceOf(bearer);
+        const frame = { ...tail.hello(), cursor: follower.cursor, ...(device === null ? {} : { device }) };
+        sink.send(encodeFrame(frame), () => undefined);
+      };
       all.add(follower);
       hello();
       if (first !== null) {
@@ -157,11 +182,18 @@ export function createFollowers(tail: Tail, log: Logger, heartbeatMs: number = d
       }
       return { hello, remove: () => remove(follower) };
     },
-    dropBrowsers: (id) => {
+    drop: (picks) => {
       for (const follower of all) {
-        if (follower.bearer?.bearer !== "browser" || (id !== null && follower.bearer.id !== id)) continue;
+        if (!picks(follower.bearer)) continue;
         remove(follower);
         follower.sink.close("refused");
+      }
+    },
+    tellDevices: (added) => {
+      for (const { sink, bearer, cursor } of all) {
+        const isItself = bearer?.bearer === "device" && bearer.id === added?.id;
+        const news = isItself ? null : added;
+        sink.send(encodeFrame({ frame: "devices", cursor, added: news }), () => undefined);
       }
     },
     get size() {
@@ -178,6 +210,15 @@ export function createFollowers(tail: Tail, log: Logger, heartbeatMs: number = d
       }
     },
   };
+}
+
+function mayStill({ still }: State): boolean {
+  try {
+    still();
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Without a cursor, or with one this log never had, a follower starts with everything as it is. */
@@ -199,7 +240,8 @@ function readFrame(tail: Tail, cursor: number, session: string | undefined): Enc
 }
 
 function encodeFrame(frame: Frame): EncodedFrame {
-  return encode({ cursor: frame.cursor, json: JSON.stringify(frame) }, frame.frame !== "hello");
+  const moves = frame.frame !== "hello" && frame.frame !== "devices";
+  return encode({ cursor: frame.cursor, json: JSON.stringify(frame) }, moves);
 }
 
 function encode({ cursor, json: text }: EventsText, hasId = true): EncodedFrame {

@@ -1,6 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { IncomingMessage } from "node:http";
 import { connect } from "node:net";
+import { networkInterfaces } from "node:os";
 import { openTestApi, send, type Answer, type TestApi } from "./api.fixture.ts";
+import { createWho, type Door } from "./gate.ts";
+import { createHosts } from "./hosts.ts";
+import { createStrangers } from "./strangers.ts";
 
 let it: TestApi;
 beforeAll(async () => {
@@ -45,6 +50,30 @@ describe("token", () => {
     const answer = await it.tcp("GET", "/api/nothing", { headers: { authorization: undefined } });
     expect(said(answer)).toEqual([401, "unauthorized", "A token is needed."]);
   });
+});
+
+test("[RIGHTS-6] the main token's client is looked up at every address of this machine, and at no other", () => {
+  const who = createWho({
+    peer: () => ({ is: "unknown" }),
+    tcpPeer: () => ({ is: "unknown" }),
+    actor: () => "session:an-agent",
+  });
+  const door: Door = {
+    via: "tcp",
+    hosts: createHosts("0.0.0.0", 4710),
+    strangers: createStrangers({ port: () => 4710 }),
+  };
+  const actor = (remoteAddress: string | undefined, localAddress = "198.51.100.1"): string =>
+    who.actor({ socket: { remoteAddress, localAddress } } as IncomingMessage, door, { bearer: "main" });
+  const own = Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map(({ address }) => address));
+  const mapped = own.filter((address) => !address.includes(":")).map((address) => `::ffff:${address}`);
+  const zoned = own.filter((address) => address.startsWith("fe80:")).map((address) => `${address}%eth0`);
+  for (const address of [...own, ...mapped, ...zoned, "127.0.0.1", "127.9.9.9", "::ffff:127.0.0.2", "::1"]) {
+    expect([address, actor(address)]).toEqual([address, "session:an-agent"]);
+  }
+  // One that this machine got since its addresses were read.
+  expect(actor("203.0.113.7", "203.0.113.7")).toBe("session:an-agent");
+  for (const address of ["203.0.113.7", "::ffff:203.0.113.7", "2001:db8::1"]) expect(actor(address)).toBe("person");
 });
 
 describe("Host", () => {

@@ -2,14 +2,16 @@
  * Which names this daemon answers for. A page of another site can reach a loopback port by pointing its own name at
  * 127.0.0.1; the Host it sends is then not one of these. "Any loopback" and "Origin equals Host" are both holes.
  */
+import { isLoopback } from "../base/loopback.ts";
 import { hostname, networkInterfaces } from "node:os";
+import { hostOf } from "../base/public-url.ts";
 import { HoldfastError } from "../protocol/error.ts";
 
 export type AuthMode = "token" | "passphrase";
 
 /** This machine's addresses change (Wi-Fi, VPN), but reading them for every refused request would be a gift. */
 const refreshMs = 5_000;
-const httpPort = 80;
+const ownPorts = { http: 80, https: 443 };
 
 export interface Hosts {
   /** The `Host` header as it came. */
@@ -19,27 +21,46 @@ export interface Hosts {
   url: string;
 }
 
-export function createHosts(host: string, port: number, now: () => number = () => performance.now()): Hosts {
-  const fixed = new Set(["127.0.0.1", "localhost", "[::1]", inUrl(host)].flatMap((name) => withPort(name, port)));
-  const wildcard = isWildcard(host);
-  let own = new Set<string>();
-  let readAt = -Infinity;
+export interface HostsOptions {
+  /** Each adds exactly one Host and one Origin. */
+  publicUrls?: readonly string[];
+  tls?: boolean;
+  /** Whether [::1] is ours as well: another program may hold the port there. */
+  hasIpv6?: () => boolean;
+  /** Whether every address that browsers try for `localhost` is ours: another program there could relay to us. */
+  hasLocalhost?: () => boolean;
+  now?: () => number;
+}
 
-  const allows = (given: string): boolean => {
+export function createHosts(host: string, port: number, options: HostsOptions = {}): Hosts {
+  const { publicUrls = [], tls = false, hasIpv6 = () => true, hasLocalhost = () => true, now } = options;
+  const scheme = tls ? "https" : "http";
+  // Browsers leave the scheme's own port out.
+  const withPort = (name: string): string[] =>
+    port === ownPorts[scheme] ? [name, `${name}:${port}`] : [`${name}:${port}`];
+  const fixed = new Set(["127.0.0.1", inUrl(host)].flatMap(withPort));
+  const localhost = new Set(withPort("localhost"));
+  const loopback6 = new Set(withPort("[::1]"));
+  const publicHosts = new Set(publicUrls.map(hostOf));
+  const publicOrigins = new Set(publicUrls);
+  const wildcard = isWildcard(host);
+  const own = cachedSet(() => ownNames().flatMap(withPort), now);
+
+  const isOwn = (given: string): boolean => {
     const name = given.toLowerCase();
-    if (fixed.has(name)) return true;
-    if (!wildcard) return false;
-    if (!own.has(name) && now() - readAt > refreshMs) {
-      readAt = now();
-      own = new Set(ownNames().flatMap((each) => withPort(each, port)));
-    }
-    return own.has(name);
+    // First: it may be the configured host, or this machine's name.
+    if (localhost.has(name)) return hasLocalhost();
+    if (fixed.has(name) || (loopback6.has(name) && hasIpv6())) return true;
+    return wildcard && own(name);
   };
+  const prefix = `${scheme}://`;
   return {
-    allows,
+    allows: (given) => publicHosts.has(given.toLowerCase()) || isOwn(given),
     // Origin is exact as well: scheme, name and port. `null` (sandboxed frames, files) is never one of ours.
-    allowsOrigin: (origin) => origin.startsWith("http://") && allows(origin.slice("http://".length)),
-    url: `http://${wildcard ? "127.0.0.1" : inUrl(host)}:${port}`,
+    allowsOrigin: (origin) =>
+      publicOrigins.has(origin) || (origin.startsWith(prefix) && isOwn(origin.slice(prefix.length))),
+    // Not localhost: whether its other address is ours is not known yet.
+    url: `${prefix}${wildcard || host === "localhost" ? "127.0.0.1" : inUrl(host)}:${port}`,
   };
 }
 
@@ -57,25 +78,46 @@ export function assertMayListen(host: string, mode: AuthMode, passphrasePresent:
   }
 }
 
-export function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
+/** Browsers turn to [::1] first for `localhost`: the port there must be ours as well. */
+export function isAlsoIpv6(host: string): boolean {
+  return host === "127.0.0.1" || host === "localhost" || host === "0.0.0.0";
 }
 
 function isWildcard(host: string): boolean {
   return host === "0.0.0.0" || host === "::";
 }
 
+/** Whether a connection from there comes from this machine: its own addresses in the network included. */
+export function createOwnAddresses(now?: () => number): (address: string | undefined) => boolean {
+  const own = cachedSet(ownAddresses, now);
+  return (address) => {
+    // A link-local address comes with its interface.
+    const bare = address?.toLowerCase().replace(/^::ffff:(?=\d+\.)|%.*$/g, "");
+    return bare !== undefined && (isLoopback(bare) || own(bare));
+  };
+}
+
+function cachedSet(read: () => string[], now = () => performance.now()): (name: string) => boolean {
+  let known = new Set<string>();
+  let readAt = -Infinity;
+  return (name) => {
+    if (!known.has(name) && now() - readAt > refreshMs) {
+      readAt = now();
+      known = new Set(read());
+    }
+    return known.has(name);
+  };
+}
+
+function ownAddresses(): string[] {
+  return Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map((each) => each.address.toLowerCase()));
+}
+
 function ownNames(): string[] {
-  const addresses = Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map((each) => each.address));
-  return [hostname(), ...addresses].map((name) => inUrl(name).toLowerCase());
+  return [hostname(), ...ownAddresses()].map((name) => inUrl(name).toLowerCase());
 }
 
 /** An IPv6 address stands in brackets wherever a port may follow. */
 function inUrl(host: string): string {
   return host.includes(":") ? `[${host.toLowerCase()}]` : host.toLowerCase();
-}
-
-/** Browsers leave the scheme's own port out. */
-function withPort(name: string, port: number): string[] {
-  return port === httpPort ? [name, `${name}:${port}`] : [`${name}:${port}`];
 }

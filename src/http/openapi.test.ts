@@ -7,7 +7,7 @@ import { describeApi } from "./openapi.ts";
 type Json = Record<string, unknown>;
 const document = JSON.parse(JSON.stringify(describeApi({ version: "1.2.3", build: "1.2.3+abc" }))) as {
   openapi: string;
-  info: { title: string; version: string };
+  info: { title: string; version: string; description: string };
   paths: Record<string, Record<string, Json>>;
   components: { schemas: Record<string, Json> };
 };
@@ -24,6 +24,14 @@ test("[HTTP-18] every route stands in the OpenAPI 3.1 document, with its paramet
     expect(operation["requestBody"] !== undefined).toBe(route.body !== undefined);
     expect(Object.keys(operation["responses"] as Json)).toContain("default");
   }
+});
+
+test("[RIGHTS-7] the document says which routes an agent may ask, and within which limits", () => {
+  const agents = (path: string, method: string): unknown => document.paths[path]?.[method]?.["x-agents"];
+  expect(agents("/api/sessions/{id}/prompts", "post")).toBe("message");
+  expect(agents("/api/sessions/{id}/kill", "post")).toBe("never");
+  expect(agents("/api/login-link", "post")).toBe("never");
+  expect(document.info.description).toContain("| Send a message | To sessions of its own project; never a shell;");
 });
 
 test("[HTTP-18] every reference in the document resolves, and unknown body keys are ruled out", () => {

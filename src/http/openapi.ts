@@ -2,7 +2,10 @@
 import * as z from "zod/mini";
 import * as command from "../protocol/command.ts";
 import { errorStatus } from "../protocol/error.ts";
-import { routes } from "../protocol/http.ts";
+import { agentRights, rightWords } from "../protocol/agent-rights.ts";
+import { deviceScheme, requestText } from "../protocol/device-proof.ts";
+import { routes, type RouteName } from "../protocol/http.ts";
+import { routeRights } from "../protocol/rights.ts";
 import type { Route } from "../protocol/route.ts";
 import * as wire from "../protocol/wire.ts";
 
@@ -12,7 +15,7 @@ const prefix = "#/components/schemas/";
 
 export function describeApi(daemon: { version: string; build: string }): Json {
   const paths: Record<string, Json> = {};
-  for (const [name, route] of Object.entries(routes) as [string, Route][]) {
+  for (const [name, route] of Object.entries(routes) as [RouteName, Route][]) {
     const methods = (paths[route.path] ??= {});
     methods[route.method.toLowerCase()] = describeRoute(name, route);
   }
@@ -22,23 +25,39 @@ export function describeApi(daemon: { version: string; build: string }): Json {
       title: "Holdfast",
       version: daemon.version,
       "x-build": daemon.build,
-      description: "The daemon's API, over its unix socket without a token and over TCP with one.",
+      description: `The daemon's API. Over its unix socket it asks for no proof; over TCP scripts send the main token and browsers sign each request with their device's key. x-right is the right that a device needs.\n\n${describeRights()}`,
     },
     paths,
     components: {
       schemas: describeSchemas(),
-      securitySchemes: { token: { type: "http", scheme: "bearer" } },
+      securitySchemes: {
+        token: { type: "http", scheme: "bearer" },
+        device: {
+          type: "http",
+          scheme: deviceScheme,
+          description: `device=<id>, nonce=<of GET /api/challenge>, n=<number, used once with the nonce>, body=<SHA-256 of the body, or empty>, sig=<ECDSA P-256 over the lines: ${requestText({ nonce: "nonce", count: 0, body: "body" }, { method: "method", path: "path and query", origin: "origin of the page" }).replace("0", "n").replaceAll("\n", ", ")}>`,
+        },
+      },
     },
-    security: [{ token: [] }],
+    security: [{ token: [] }, { device: [] }],
   };
 }
 
-function describeRoute(name: string, route: Route): Json {
+/** As Markdown, which this field may hold. */
+function describeRights(): string {
+  const rows = Object.values(rightWords).map(({ may, limit }) => `| ${may} | ${limit} |`);
+  const table = ["| An agent may | Within these limits |", "| --- | --- |", ...rows].join("\n");
+  return `Agents that Holdfast launched are identified by their processes and capabilities; all other routes are the person's alone:\n\n${table}`;
+}
+
+function describeRoute(name: RouteName, route: Route): Json {
   return {
     operationId: name,
     summary: route.summary,
     ...(route.access === undefined ? {} : { "x-access": route.access }),
-    ...(route.access === "anyone" ? { security: [] } : {}),
+    // Which row of the table in `info` lets an agent ask this, if any does.
+    "x-agents": agentRights[name] ?? "never",
+    ...(route.access === "anyone" ? { security: [] } : { "x-right": routeRights[name] }),
     parameters: [
       ...[...route.path.matchAll(/\{(\w+)\}/g)].map(([, param]) => parameter(param ?? "", "path")),
       ...Object.entries(route.query ?? {}).map(([param, about]) => parameter(param, "query", about)),

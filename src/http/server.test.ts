@@ -16,7 +16,15 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import type { Api } from "./server.ts";
-import { noTerminals, openTestApi, recordingHandlers, send, temporaryDirectory, type TestApi } from "./api.fixture.ts";
+import {
+  noTerminals,
+  openTestApi,
+  recordingHandlers,
+  send,
+  temporaryDirectory,
+  trustingCallers,
+  type TestApi,
+} from "./api.fixture.ts";
 
 let directory: string;
 let it: TestApi;
@@ -39,6 +47,7 @@ async function listenOn(path: string): Promise<Api> {
   const api = createApi({
     handlers: recordingHandlers([]),
     guard: () => undefined,
+    callers: trustingCallers,
     tail: it.tail,
     terminals: noTerminals,
     access: it.access,
@@ -115,7 +124,7 @@ describe("the port", () => {
     const taken = it.api.listenTcp("127.0.0.1", it.port);
     await expect(taken).rejects.toMatchObject({
       code: "conflict",
-      message: `127.0.0.1:${it.port} is taken by another program.`,
+      message: `127.0.0.1:${it.port} is taken by another program of yours.`,
       cause: { code: "EADDRINUSE" },
     });
   });

@@ -7,6 +7,7 @@ import { connect } from "node:net";
 import { dirname } from "node:path";
 import { maxSocketBytes } from "../base/paths.ts";
 import { HoldfastError } from "../protocol/error.ts";
+import { quoteShellWord } from "../protocol/shell-quote.ts";
 
 const probeMs = 1_000;
 
@@ -43,7 +44,7 @@ function checkDirectory(directory: string): void {
   const found = statSync(directory);
   if (found.uid !== process.getuid?.() || (found.mode & 0o077) !== 0) {
     throw new HoldfastError("conflict", `${directory} must belong to you alone (mode 0700) to hold the socket.`, {
-      hint: `chmod 700 ${directory}`,
+      hint: `chmod 700 ${quoteShellWord(directory)}`,
     });
   }
 }

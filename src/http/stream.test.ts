@@ -3,8 +3,10 @@ import { connect, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { WebSocket, type ClientOptions } from "ws";
 import { HoldfastError } from "../protocol/error.ts";
+import type { Right } from "../protocol/rights.ts";
 import type { Frame } from "../protocol/stream.ts";
 import { openTestApi, type TestApi } from "./api.fixture.ts";
+import { ask, enrolled, TestDevice } from "./device.fixture.ts";
 
 let it: TestApi;
 const opened: { close(): void }[] = [];
@@ -258,15 +260,75 @@ describe("WebSocket", () => {
     expect(guarded).toEqual(["stream session:ma-2 ma-1", "sse session:ma-2 ma-1", "loginLink session:ma-2 "]);
   });
 
-  test("[AUTH-3] logging out ends the streams of that browser", async () => {
-    const login = (): Promise<string> => it.access.login({ code: it.access.issueCode().code });
-    const [one, two] = [await login(), await login()];
-    const first = await follow("", ["holdfast.v1", `holdfast.token.${one}`]);
-    const second = await follow("", ["holdfast.v1", `holdfast.token.${two}`]);
-    const closed = new Promise((resolve) => first.socket.on("close", resolve));
-    await it.tcp("POST", "/api/logout", { json: {}, headers: { authorization: `Bearer ${one}` } });
+  test("[AUTH-3, DEVICE-10] logging out, a revocation and other rights end the streams of that device", async () => {
+    const open = async (rights?: Right) => {
+      const device = await enrolled(it.access, it.url, rights);
+      const followed = await follow("", ["holdfast.v1", device.protocol("/api/stream")]);
+      const closed = new Promise((resolve) => followed.socket.on("close", resolve));
+      return { device, closed, ...followed };
+    };
+    const [one, two, three, stays] = [await open(), await open(), await open("watch"), await open()];
+    expect(three.frames[0]).toMatchObject({ device: { id: three.device.id, rights: "watch" } });
+    expect((await ask(it, one.device, "POST", "/api/logout", {})).json).toEqual({ revoked: 1 });
+    expect(await one.closed).toBe(1008);
+    expect((await ask(it, stays.device, "DELETE", `/api/devices/${two.device.id}`)).status).toBe(200);
+    expect(await two.closed).toBe(1008);
+    await ask(it, stays.device, "POST", `/api/devices/${three.device.id}`, { rights: "answer" });
+    expect(await three.closed).toBe(1008);
+    expect(stays.socket.readyState).toBe(WebSocket.OPEN);
+    expect((await ask(it, one.device, "GET", "/api/info")).json.error?.code).toBe("logged-out");
+    // All of them, and nothing else.
+    const main = await follow("");
+    expect((await it.tcp("POST", "/api/logout", { json: { all: true } })).json).toEqual({ revoked: 2 });
+    expect(await stays.closed).toBe(1008);
+    expect(main.socket.readyState).toBe(WebSocket.OPEN);
+  });
+
+  test("[DEVICE-10] a page that is open and says no more than ping keeps its device in use", async () => {
+    const device = await enrolled(it.access, it.url);
+    const { socket, frames } = await follow("", ["holdfast.v1", device.protocol("/api/stream")]);
+    it.now.value += 29 * 24 * 3_600_000;
+    const before = frames.length;
+    socket.send("ping");
+    await expect.poll(() => frames.length, often).toBeGreaterThan(before);
+    it.now.value += 29 * 24 * 3_600_000;
+    expect(it.access.devices.get(device.id)).not.toBeNull();
+  });
+
+  test("[DEVICE-13] a replaced main token closes what was opened with it, and no device", async () => {
+    const device = await enrolled(it.access, it.url);
+    const browser = await follow("", ["holdfast.v1", device.protocol("/api/stream")]);
+    const script = await follow("");
+    const closed = new Promise((resolve) => script.socket.on("close", resolve));
+    expect((await it.tcp("POST", "/api/token/rotate", { json: {} })).status).toBe(404);
+    expect((await it.unix("POST", "/api/token/rotate", { json: {} })).status).toBe(200);
     expect(await closed).toBe(1008);
-    expect(second.socket.readyState).toBe(WebSocket.OPEN);
+    expect((await it.tcp("GET", "/api/info")).status).toBe(401);
+    expect(browser.socket.readyState).toBe(WebSocket.OPEN);
+  });
+
+  test("[DEVICE-11] a new device is announced to the others, and its own pages are not told", async () => {
+    await it.close();
+    const announced: string[] = [];
+    it = await openTestApi({ onNewDevice: ({ name }) => announced.push(name) });
+    const login = async (device: TestDevice) => {
+      const link = await it.unix("POST", "/api/login-link", { json: { name: `D ${device.id}` } });
+      device.nonce = it.access.challenge().nonce;
+      const json = device.byCode(String(link.json["url"]).split("#login=")[1]!, device.nonce);
+      return it.tcp("POST", "/api/login", { json, headers: { authorization: undefined, origin: it.url } });
+    };
+    const [first, second] = [new TestDevice(it.url), new TestDevice(it.url)];
+    expect((await login(first)).json).toMatchObject({ device: { id: first.id, isYou: true } });
+    // Nobody was there to be told.
+    expect(announced).toEqual([]);
+    const page = await follow("", ["holdfast.v1", first.protocol("/api/stream")]);
+    await login(second);
+    await expect.poll(() => page.frames.at(-1), often).toMatchObject({ frame: "devices", added: { id: second.id } });
+    expect(announced).toEqual([`D ${second.id}`]);
+    // The same browser again is no new device.
+    await login(second);
+    await expect.poll(() => page.frames.at(-1), often).toEqual({ frame: "devices", cursor: 0, added: null });
+    expect(announced).toHaveLength(1);
   });
 });
 

@@ -5,7 +5,9 @@ import type { TerminalView, ViewEnd, ViewRequest } from "../ports/runtime.ts";
 import { HoldfastError } from "../protocol/error.ts";
 import { asLaunchId } from "../protocol/ids.ts";
 import { streamProtocol, tokenProtocolPrefix } from "../protocol/http.ts";
+import type { Right } from "../protocol/rights.ts";
 import { openTestApi, type TestApi } from "./api.fixture.ts";
+import { ask, enrolled } from "./device.fixture.ts";
 
 let it: TestApi;
 const opened: WebSocket[] = [];
@@ -40,6 +42,10 @@ class Screens implements Terminals {
     open: (screen: Screen) => void;
     refuse: (error: Error) => void;
   }[] = [];
+  needs: Right = "answer";
+  typingNeeds(): Right {
+    return this.needs;
+  }
   open(session: string, request: ViewRequest): Promise<TerminalView> {
     return new Promise((open, refuse) => this.asked.push({ session, request, open, refuse }));
   }
@@ -52,9 +58,12 @@ interface Watched {
   code: () => number | null;
 }
 
-function watch(query = "", options: ClientOptions = {}): Watched {
-  const headers = { authorization: `Bearer ${it.token}` };
-  const socket = new WebSocket(`ws://127.0.0.1:${it.port}/api/sessions/ma-1/terminal${query}`, { headers, ...options });
+const path = "/api/sessions/ma-1/terminal";
+
+function watch(query = "", options: ClientOptions = {}, proof?: string): Watched {
+  const headers = proof === undefined ? { authorization: `Bearer ${it.token}` } : {};
+  const protocols = proof === undefined ? [] : [streamProtocol, proof];
+  const socket = new WebSocket(`ws://127.0.0.1:${it.port}${path}${query}`, protocols, { headers, ...options });
   opened.push(socket);
   socket.on("error", () => undefined);
   const texts: unknown[] = [];
@@ -257,15 +266,41 @@ describe("a terminal", () => {
   test("[VIEW-7] a browser that is logged out loses its terminals, and a stop tells all of them", async () => {
     const screens = new Screens();
     it = await openTestApi({ terminals: screens });
-    const link = await it.access.login({ code: it.access.issueCode().code });
-    const browser = watch("", { headers: { authorization: `Bearer ${link}` } });
+    const device = await enrolled(it.access, it.url);
+    const browser = watch("", {}, device.protocol(path));
     const other = watch();
     await expect.poll(() => screens.asked.length, often).toBe(2);
-    await it.tcp("POST", "/api/logout", { headers: { authorization: `Bearer ${link}` }, json: {} });
+    await ask(it, device, "POST", "/api/logout", {});
     await expect.poll(browser.code, often).toBe(1008);
     expect(other.code()).toBeNull();
     await it.close();
     expect(other.texts).toEqual([{ type: "detached", reason: "The daemon stops; the agent goes on." }]);
     await expect.poll(other.code, often).toBe(1001);
+  });
+
+  test("[DEVICE-8] a device that may only watch does not type, whatever it asks for; one that may answer does, but not in a shell", async () => {
+    const screens = new Screens();
+    it = await openTestApi({ terminals: screens });
+    for (const [rights, needs, typed] of [
+      ["watch", "answer", []],
+      ["answer", "answer", ["typed y"]],
+      ["answer", "all", []],
+      ["all", "all", ["typed y"]],
+    ] as const) {
+      screens.needs = needs;
+      const device = await enrolled(it.access, it.url, rights);
+      const { socket, texts } = watch("", {}, device.protocol(path));
+      await expect.poll(() => screens.asked.length, often).toBe(1);
+      const { request, open } = screens.asked.pop()!;
+      expect(request.readonly).toBe(typed.length === 0);
+      const screen = new Screen();
+      open(screen);
+      await expect.poll(() => texts.length, often).toBe(1);
+      socket.send(JSON.stringify({ type: "readonly", on: false }));
+      socket.send(Buffer.from("y"));
+      socket.send(JSON.stringify({ type: "resize", cols: 90, rows: 30 }));
+      await expect.poll(() => screen.did.at(-1), often).toBe("90x30");
+      expect(screen.did.filter((each) => each !== "90x30")).toEqual(typed);
+    }
   });
 });

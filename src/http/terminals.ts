@@ -6,6 +6,7 @@ import type { WebSocket } from "ws";
 import type { Logger, Terminals } from "../ports/commands.ts";
 import type { TerminalView } from "../ports/runtime.ts";
 import { HoldfastError } from "../protocol/error.ts";
+import { includes } from "../protocol/rights.ts";
 import type { TerminalFrame, TerminalRequest } from "../protocol/wire.ts";
 import type { Bearer } from "./access.ts";
 import { Refusal } from "./refusal.ts";
@@ -40,8 +41,8 @@ export interface TerminalOptions {
 
 export interface TerminalSockets {
   add(socket: WebSocket, ask: TerminalAsk): void;
-  /** Ends those that came with this browser token, or with any. */
-  dropBrowsers(id: string | null): void;
+  /** Ends those whose bearer this picks. */
+  drop(picks: (bearer: Bearer | null) => boolean): void;
   close(): void;
   terminate(): void;
 }
@@ -91,10 +92,9 @@ export function createTerminalSockets(terminals: Terminals, options: TerminalOpt
         for (const each of all) each.beat();
       }, heartbeatMs).unref();
     },
-    dropBrowsers: (id) => {
+    drop: (picks) => {
       for (const viewer of all) {
-        if (viewer.bearer?.bearer !== "browser" || (id !== null && viewer.bearer.id !== id)) continue;
-        viewer.leave(closeCodes.refused, "This browser was logged out.");
+        if (picks(viewer.bearer)) viewer.leave(closeCodes.refused, "This device's access was changed or ended.");
       }
     },
     close: () => {
@@ -111,9 +111,13 @@ function serve(
   socket: WebSocket,
   terminals: Terminals,
   ask: TerminalAsk,
-  { readOnly, log }: TerminalOptions,
+  { readOnly: daemonReadOnly, log }: TerminalOptions,
   left: () => void,
 ): Viewer {
+  // Typing is talking to the agent: a device that may only watch does not.
+  const readOnly =
+    daemonReadOnly ||
+    (ask.bearer?.bearer === "device" && !includes(ask.bearer.rights, terminals.typingNeeds(ask.session)));
   let view: TerminalView | null = null;
   let over = false;
   let paused = false;
@@ -167,7 +171,7 @@ function serve(
       return;
     }
     const request = readRequest(data.toString());
-    if (request === null) leave(closeCodes.invalid, "That message is none that a terminal knows.");
+    if (request === null) leave(closeCodes.invalid, "Unknown terminal message.");
     else obey(request);
   });
   socket.on("pong", () => (silentBeats = 0));

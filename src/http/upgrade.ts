@@ -7,7 +7,7 @@ import { streamProtocol } from "../protocol/http.ts";
 import type { Access } from "./access.ts";
 import { refuseUpgrade } from "./answer.ts";
 import type { Followers } from "./followers.ts";
-import { actorOf, checkAddress, checkToken, type Door } from "./gate.ts";
+import { checkAddress, checkRoute, checkToken, type Door, type Who } from "./gate.ts";
 import { HoldfastError } from "../protocol/error.ts";
 import { readCursor, splitUrl } from "./request-parts.ts";
 import { readQuery, type FindRoute } from "./router.ts";
@@ -22,6 +22,7 @@ const maxTypedBytes = 64 * 1024;
 
 export interface UpgradeParts {
   access: Access;
+  who: Who;
   guard: Guard;
   followers: Followers;
   terminals: TerminalSockets;
@@ -29,7 +30,7 @@ export interface UpgradeParts {
   log: Logger;
 }
 
-export function createUpgrade({ access, guard, followers, terminals, findRoute, log }: UpgradeParts) {
+export function createUpgrade({ access, who, guard, followers, terminals, findRoute, log }: UpgradeParts) {
   // 20 ms to load and nothing a CLI ever needs: it waits for the first browser.
   const servers = new Map<number, Promise<WebSocketServer>>();
   const load = async (maxPayload: number): Promise<WebSocketServer> => {
@@ -39,7 +40,7 @@ export function createUpgrade({ access, guard, followers, terminals, findRoute, 
       clientTracking: false,
       perMessageDeflate: false,
       maxPayload,
-      // The token's subprotocol is never the one that is chosen, so it is not sent back.
+      // The subprotocol with the proof is never the one that is chosen, so it is not sent back.
       handleProtocols: (offered) => (offered.has(streamProtocol) ? streamProtocol : false),
     });
   };
@@ -60,23 +61,27 @@ export function createUpgrade({ access, guard, followers, terminals, findRoute, 
     try {
       checkAddress(request, door);
       const { path, search } = splitUrl(request);
-      const bearer = checkToken(request, door, access);
+      const bearer = checkToken(request, door, access, true);
+      if (door.via === "tcp") door.strangers.proven(request.socket);
       const { name, route, params } = findRoute("GET", path);
+      checkRoute(bearer, name);
       const query = readQuery(route, search);
       const parts = { request, socket, head };
       if (name === "terminal") {
         // An agent messages others by prompts, which are on record; keys are a person's.
-        if (actorOf(request, door) !== "person") throw new Refusal("forbidden", "A terminal is for a person to use.");
+        if (who.actor(request, door, bearer) !== "person")
+          throw new Refusal("forbidden", "A terminal is for a person to use.");
         const ask = readTerminalAsk(params["id"] ?? "", query, bearer);
         return await accept(parts, maxTypedBytes, (webSocket) => terminals.add(webSocket, ask));
       }
       if (name !== "stream") {
         throw new Refusal("invalid", "Only /api/stream and a session's terminal can become a WebSocket.");
       }
-      guard(name, { actor: actorOf(request, door), query });
+      guard(name, { actor: who.actor(request, door, bearer), query });
       const after = readCursor(query["after"]);
+      const still = (): void => void who.actor(request, door, bearer);
       await accept(parts, maxMessageBytes, (webSocket) => {
-        const follower = followers.add(webSocketSink(webSocket), { after, session: query["session"], bearer });
+        const follower = followers.add(webSocketSink(webSocket), { after, session: query["session"], bearer, still });
         webSocket.on("close", () => follower.remove());
         webSocket.on("error", () => webSocket.terminate());
         // A browser cannot see protocol pings: it asks, and knows by the answer that the line still lives.

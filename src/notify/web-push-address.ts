@@ -4,6 +4,7 @@
  */
 import { lookup } from "node:dns";
 import { BlockList, isIP, type LookupFunction } from "node:net";
+import { special4 } from "../base/special-addresses.ts";
 
 /** What browsers' own push services give out has a few hundred characters. */
 export const maxAddressLength = 2048;
@@ -48,26 +49,22 @@ export function isPrivate(address: string): boolean {
 
 function privateList(): BlockList {
   const made = new BlockList();
-  const four: [string, number][] = [
-    ["0.0.0.0", 8],
-    ["10.0.0.0", 8],
-    ["100.64.0.0", 10],
-    ["127.0.0.0", 8],
-    ["169.254.0.0", 16],
-    ["172.16.0.0", 12],
-    ["192.0.0.0", 24],
-    ["192.168.0.0", 16],
-    ["198.18.0.0", 15],
-    ["224.0.0.0", 3],
-  ];
   const six: [string, number][] = [
     ["::", 127],
+    // Ways to IPv4 addresses, private ones among them: NAT64 (RFC 6052, 8215), 6to4, Teredo.
+    ["64:ff9b::", 96],
+    ["64:ff9b:1::", 48],
+    ["2002::", 16],
+    ["2001::", 32],
+    // For documentation, and to be dropped.
+    ["2001:db8::", 32],
+    ["100::", 64],
     ["fc00::", 7],
     ["fe80::", 10],
     ["fec0::", 10],
     ["ff00::", 8],
   ];
-  for (const [net, bits] of four) made.addSubnet(net, bits, "ipv4");
+  for (const [net, bits] of special4) made.addSubnet(net, bits, "ipv4");
   for (const [net, bits] of six) made.addSubnet(net, bits, "ipv6");
   return made;
 }

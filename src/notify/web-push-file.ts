@@ -15,6 +15,8 @@ export interface Subscription {
   /** Where the dashboard was when it subscribed. */
   origin?: string | undefined;
   createdAt: number;
+  /** Left out in files of an earlier version. */
+  device?: string | null;
 }
 
 export interface PushFile {

@@ -14,7 +14,12 @@ export interface Message {
 }
 
 export function messageFor({ title, text, session, at }: Notification, key: VapidKey): Message {
-  const payload = { title: oneLine(title, maxTitleLength), text: text.slice(0, maxTextLength), session };
+  const about = session === "" ? {} : { session };
+  const payload = {
+    title: oneLine(title, maxTitleLength),
+    text: text.length <= maxTextLength ? text : `${text.slice(0, maxTextLength - 1)}…`,
+    ...about,
+  };
   return { topic: topicOf(session, key), at, text: Buffer.from(JSON.stringify(payload)) };
 }
 

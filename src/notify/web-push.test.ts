@@ -91,6 +91,8 @@ test("[PUSH-3] only public places are asked, whatever a name resolves to", async
   expect(["100.64.0.1", "224.0.0.1", "255.255.255.255", "::", "fe80::1", "::ffff:10.0.0.1"].every(isPrivate)).toBe(
     true,
   );
+  // Ways into a private network by way of IPv6: NAT64, 6to4, Teredo.
+  expect(["64:ff9b::a00:1", "64:ff9b:1::1", "2002:7f00:1::", "2001:0:1::1"].every(isPrivate)).toBe(true);
   expect(["8.8.8.8", "172.32.0.1", "2001:4860:4860::8888", "::ffff:8.8.8.8"].some(isPrivate)).toBe(false);
   for (const all of [true, false]) {
     const error = await new Promise((resolve) => publicLookup("localhost", { all }, resolve));
@@ -160,7 +162,17 @@ test("[PUSH-2] key and subscriptions are in one private file, bounded, and a dam
   expect(() => second.subscribe(service.browser("more").subscription())).toThrow("are subscribed already");
   expect(second.remove(made.id)).toBe(true);
   expect(second.remove(made.id)).toBe(false);
-  second.removeAll();
+  second.remove(second.browsers()[0]!.id);
+  const lost = second.subscribe({ ...service.browser("lost").subscription(), device: "d1" });
+  second.subscribe({ ...service.browser("kept").subscription(), device: "d2" });
+  second.removeOf(["d1", "d9"]);
+  expect(second.browsers().some(({ id }) => id === lost.id)).toBe(false);
+  expect(
+    open()
+      .browsers()
+      .filter(({ device }) => device === "d2"),
+  ).toHaveLength(1);
+  second.removeOf(null);
   expect(open().browsers()).toEqual([]);
   expect(open().publicKey()).toBe(key);
 
@@ -187,7 +199,7 @@ test("[PUSH-5] a push says title, session and reason; it waits an hour at most, 
   await push.tell(note("n3", now.value, "ma-2"));
   expect(browser.read()).toEqual([
     { title: "ma-1: needs you", text: "It asks.", session: "ma-1" },
-    { title: "ma-1: needs you", text: "y".repeat(300), session: "ma-1" },
+    { title: "ma-1: needs you", text: `${"y".repeat(299)}…`, session: "ma-1" },
     { title: "ma-2: needs you", text: "It asks.", session: "ma-2" },
   ]);
   const heads = browser.received().map(({ headers }) => headers);

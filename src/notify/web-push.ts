@@ -69,7 +69,7 @@ export class WebPush implements Push {
     return this.#ended;
   }
 
-  subscribe({ endpoint, keys, label, origin }: PushSubscriptionGiven): PushBrowser {
+  subscribe({ endpoint, keys, label, origin, device = null }: PushSubscriptionGiven): PushBrowser {
     const { now, loopback, hide, log } = this.#options;
     const wrong = refuseAddress(endpoint, loopback) ?? refuseKeys(keys);
     if (wrong !== null) throw new HoldfastError("invalid", `This subscription cannot be used. ${wrong}`);
@@ -83,7 +83,8 @@ export class WebPush implements Push {
         hint: "Remove one of them in the settings.",
       });
     }
-    const made: Subscription = { id, label: oneLine(label, maxLabelLength), endpoint, keys, origin, createdAt: now() };
+    const shown = oneLine(label, maxLabelLength);
+    const made: Subscription = { id, label: shown, endpoint, keys, origin, createdAt: now(), device };
     this.#keep({ key, subscriptions: [...others, made] });
     this.#forget(id);
     log.info("a browser subscribed to push", { browser: id, service: serviceOf(made) });
@@ -99,9 +100,12 @@ export class WebPush implements Push {
     return true;
   }
 
-  removeAll(): void {
-    for (const { id } of this.#subscriptions()) this.#forget(id);
-    if (this.#file !== null) this.#keep({ key: this.#file.key, subscriptions: [] });
+  removeOf(devices: readonly string[] | null): void {
+    const all = this.#subscriptions();
+    const gone = all.filter(({ device }) => devices === null || devices.includes(device ?? ""));
+    if (this.#file === null || gone.length === 0) return;
+    this.#keep({ key: this.#file.key, subscriptions: all.filter((one) => !gone.includes(one)) });
+    for (const { id } of gone) this.#forget(id);
   }
 
   /** Rejects with those browsers that were not reached, and why; what is told again goes to these alone. */
@@ -242,7 +246,8 @@ export class WebPush implements Push {
 
   #browser(one: Subscription): PushBrowser {
     const { lastOkAt = null, failure = null } = this.#facts.get(one.id) ?? {};
-    return { id: one.id, label: one.label, service: serviceOf(one), createdAt: one.createdAt, lastOkAt, failure };
+    const { id, label, createdAt, device = null } = one;
+    return { id, label, service: serviceOf(one), createdAt, lastOkAt, failure, device };
   }
 }
 

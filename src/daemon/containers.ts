@@ -1,0 +1,56 @@
+/**
+ * Ends what runs in dev containers: the process that the runtimes end is only the engine's client, and what it started
+ * lives on. A stop ends the container too; what a crash left is found by its labels.
+ */
+import type { SessionContainers } from "../ports/containers.ts";
+import type { Runtime } from "../ports/runtime.ts";
+import type { SessionId } from "../protocol/ids.ts";
+import type { SessionState } from "../protocol/session.ts";
+import type { Parts } from "./parts.ts";
+
+const everyMs = 15_000;
+
+type Load = () => Promise<SessionContainers>;
+
+/** Adds the container's end to a runtime's own. */
+export function endingContainers(runtime: Pick<Runtime, "stop">, load: Load): void {
+  const stop = runtime.stop.bind(runtime);
+  runtime.stop = async (session, options) => {
+    const stopped = await stop(session, options);
+    if (!isInContainer(session)) return stopped;
+    const left = await (await load()).stop(session.id, options.force);
+    return { ...stopped, remaining: [...stopped.remaining, ...left] };
+  };
+}
+
+/** Looks after containers while there are sessions that have one. Returns how to stop. */
+export function watchContainers(parts: Pick<Parts, "store" | "log">, load: Load): () => Promise<void> {
+  let running: Promise<void> | undefined;
+  const look = (): void => {
+    if (!parts.store.sessions().some(isInContainer)) return;
+    running ??= reconcile(parts, load)
+      .catch((error: unknown) => parts.log.warn("dev containers could not be checked", { error }))
+      .finally(() => (running = undefined));
+  };
+  const timer = setInterval(look, everyMs);
+  timer.unref();
+  look();
+  return async () => {
+    clearInterval(timer);
+    await running;
+  };
+}
+
+async function reconcile({ store }: Pick<Parts, "store">, load: Load): Promise<void> {
+  const state = (id: SessionId): "running" | "down" | "deleted" => {
+    const session = store.session(id);
+    // One that is not on record may be another database's: it is not ours to remove.
+    if (session === null) return "running";
+    return session.run.run === "up" || session.run.run === "launching" ? "running" : "down";
+  };
+  await (await load()).reconcile(state);
+}
+
+export function isInContainer({ contain }: Pick<SessionState, "contain">): boolean {
+  return contain?.mode === "devcontainer";
+}

@@ -2,7 +2,7 @@
 import type { PermissionOption } from "../protocol/session.ts";
 import type { OpenQuestion } from "./render/transcript.ts";
 import type { Paint } from "./render/paint.ts";
-import { clean } from "./render/text.ts";
+import { optionText } from "./render/question.ts";
 
 export interface KeyedOption {
   key: string;
@@ -30,7 +30,7 @@ export function keysOf(options: readonly PermissionOption[]): KeyedOption[] {
 }
 
 export function keysLine({ options }: OpenQuestion, paint: Paint): string {
-  const keys = keysOf(options).map(({ key, option }) => `${paint.bold(`[${key}]`)} ${clean(option.name)}`);
+  const keys = keysOf(options).map(({ key, option }) => `${paint.bold(`[${key}]`)} ${optionText(option)}`);
   return `  ${keys.join("   ")}`;
 }
 

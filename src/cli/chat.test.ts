@@ -28,7 +28,7 @@ describe("[CLI-22] keys of a question", () => {
 
   test("are shown with the options' names", () => {
     const shown = { requestId: "r", title: "t", options: [option("allow_once", "Yes\u0007"), option("", "Other")] };
-    expect(keysLine(shown, makePaint(false))).toBe("  [y] Yes   [1] Other");
+    expect(keysLine(shown, makePaint(false))).toBe("  [y] allow once: Yes⟨U+0007⟩   [1] effect not stated: Other");
   });
 
   test("one key chooses; what is pasted, unknown, or typed before it could be read does not", () => {

@@ -25,9 +25,9 @@ const leaving = new Set(["\u0003", "\u0004"]);
 const leavesHint = "Ctrl-C again, or Ctrl-D, leaves; the agent keeps running.";
 
 export async function chat(context: Context, session: SessionJson): Promise<number> {
-  const here = new Chat(context, session);
-  const past = await readTurns(context, session, shownTurns);
   const interactive = context.isTerminal(0) && context.isTerminal(1);
+  const here = new Chat(context, session, interactive);
+  const past = await readTurns(context, session, shownTurns);
   return interactive ? here.inTerminal(past) : here.fromLines(past);
 }
 
@@ -46,10 +46,10 @@ class Chat {
   /** After a prompt of ours got its answer, or will get none. */
   #settled: () => void = () => undefined;
 
-  constructor(context: Context, session: SessionJson) {
+  constructor(context: Context, session: SessionJson, interactive: boolean) {
     this.#context = context;
     this.#id = session.id;
-    this.#transcript = new Transcript(context.paint);
+    this.#transcript = new Transcript(context.paint, !interactive);
     this.#show = (text) => context.write(text);
   }
 

@@ -2,8 +2,11 @@
  * The way to the daemon for commands: its socket as its file names it, never rebuilt. A refused connection means that
  * nothing was asked yet, so it is safe to wait for a daemon that is stopping, start one, and ask again.
  */
+import { existsSync } from "node:fs";
 import type { DaemonFile } from "../base/launch-options.ts";
+import { resolvePaths } from "../base/paths.ts";
 import { type Client, createClient, type Transport, type TransportRequest } from "../client/client.ts";
+import { actorHeader, capabilityHeader, capabilityVariable, socketVariable } from "../protocol/caller.ts";
 import { HoldfastError } from "../protocol/error.ts";
 import { routes } from "../protocol/http.ts";
 import type { InfoJson } from "../protocol/wire.ts";
@@ -20,15 +23,39 @@ const pulseMs = 15_000;
 const pulseDeadlineMs = 10_000;
 
 export function clientOf(context: Context): Client {
-  // An agent that calls the CLI acts under its own session's name.
-  const session = context.env["HOLDFAST_SESSION"] ?? "";
-  const transport = new PatientTransport(context);
-  return createClient(session === "" ? { transport } : { transport, actor: `session:${session}` });
+  return createClient({ transport: new PatientTransport(context), identity: identityOf(context) });
+}
+
+/** Headers by which an agent that calls the CLI acts as its own session. */
+export function identityOf({ env }: Pick<Context, "env">): Record<string, string> {
+  const session = env["HOLDFAST_SESSION"] ?? "";
+  const capability = env[capabilityVariable] ?? "";
+  return {
+    ...(session === "" ? {} : { [actorHeader]: `session:${session}` }),
+    // A stale one would only refuse what the daemon knows by itself.
+    ...(capability === "" || agentsSocketOf({ env }) === null ? {} : { [capabilityHeader]: capability }),
+  };
+}
+
+/** The socket for agents, where this command runs inside a launch of this home; null elsewhere. */
+export function agentsSocketOf({ env }: Pick<Context, "env">): string | null {
+  const socket = env[socketVariable] ?? "";
+  if (socket === "") return null;
+  const home = env["HOLDFAST_HOME"] ?? "";
+  // Somebody inside a launch who names another home means that home's daemon.
+  return home === "" || resolvePaths(env).agentsSocket === socket ? socket : null;
 }
 
 function notRunning(noStart: boolean): HoldfastError {
   return new HoldfastError("unreachable", "Holdfast is not running.", {
     hint: noStart ? "Start it with `holdfast start`, or leave out --no-start." : "Start it with `holdfast start`.",
+  });
+}
+
+/** Seen from a contained session, which cannot start a daemon. */
+function notRunningOutside(): HoldfastError {
+  return new HoldfastError("unreachable", "Holdfast is not running.", {
+    hint: "Ask the person to run `holdfast start` outside of this session.",
   });
 }
 
@@ -39,8 +66,12 @@ function wentAgain(): HoldfastError {
   });
 }
 
-function unresponsive(file: DaemonFile): HoldfastError {
-  return new HoldfastError("unreachable", `The daemon (pid ${file.pid}) does not answer.`, {
+/** Where a daemon is asked; its pid is not known by its socket alone. */
+type Reached = { socket: string; pid: number | null };
+
+function unresponsive({ pid }: Reached): HoldfastError {
+  const which = pid === null ? "The daemon" : `The daemon (pid ${pid})`;
+  return new HoldfastError("unreachable", `${which} does not answer.`, {
     hint: "See `holdfast logs`. `holdfast restart` replaces it; sessions keep running meanwhile.",
   });
 }
@@ -54,6 +85,16 @@ class PatientTransport implements Transport {
 
   async request(request: TransportRequest): Promise<Answer> {
     const deadline = Date.now() + refusedDeadlineMs;
+    const inside = agentsSocketOf(this.#context);
+    if (inside !== null) {
+      try {
+        return await answered({ socket: inside, pid: null }, request);
+      } catch (error) {
+        if (!isRefused(error) && !(request.method === "GET" && isLost(error))) throw error;
+        // A contained session sees this socket and nothing else of the home.
+        if (!existsSync(this.#context.paths.database)) throw notRunningOutside();
+      }
+    }
     for (;;) {
       const file = await this.#locate();
       try {
@@ -90,7 +131,7 @@ export function isLost(error: unknown): boolean {
   return code === "ECONNRESET" || code === "EPIPE" || error instanceof CutOff;
 }
 
-async function answered(file: DaemonFile, request: TransportRequest): Promise<Answer> {
+async function answered(file: Reached, request: TransportRequest): Promise<Answer> {
   const { answer, abandon } = new SocketTransport(file.socket).exchange(request);
   const giveUp = (): void => abandon(unresponsive(file));
   const timer =

@@ -2,6 +2,7 @@
 import { resolvePaths, type Paths } from "../base/paths.ts";
 import type { Client } from "../client/client.ts";
 import { clientOf } from "./connection.ts";
+import { jsonText } from "./render/json.ts";
 import { makePaint, type Paint, wantsColours } from "./render/paint.ts";
 import type { StandardIo, TerminalSize } from "./standard-io.ts";
 
@@ -56,7 +57,7 @@ export function createContext({ env, cwd, dist, io, now = Date.now }: ContextOpt
     isTerminal: (descriptor) => io.isTerminal(descriptor),
     terminalSize: () => io.size(),
     now,
-    json: (value) => io.out(JSON.stringify(value, null, 2)),
+    json: (value) => io.out(jsonText(value, 2)),
     mayStart: false,
     call: (route, options) => clientOf(context).call(route, options),
   };

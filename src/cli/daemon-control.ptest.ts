@@ -233,12 +233,12 @@ test("[CTL-2] [PROC-6] info tells a daemon that is stopped in mid-air from one t
 
 test("[CTL-7] restart recalls the passphrase before the old daemon is stopped", async () => {
   const options = { ...defaultLaunchOptions, host: "0.0.0.0" };
-  await start({ ...context, env: { ...context.env, HOLDFAST_PASSPHRASE: "a secret phrase" } }, { options });
+  await start({ ...context, env: { ...context.env, HOLDFAST_PASSPHRASE: "four quiet little words" } }, { options });
   const before = given().pid;
   rmSync(context.paths.passphrase);
   await expect(restart(context)).rejects.toThrow("needs a passphrase");
   expect(findDaemon(context.paths)).toMatchObject({ daemon: "running", file: { pid: before } });
-  writeFileSync(context.paths.passphrase, "a secret phrase\n");
+  writeFileSync(context.paths.passphrase, "four quiet little words\n");
   const again = await restart(context);
   expect(again.start).toBe("started");
   expect(given().pid).not.toBe(before);

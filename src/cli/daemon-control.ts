@@ -8,7 +8,16 @@ import { clientOf, hasPulse } from "./connection.ts";
 import type { Context } from "./context.ts";
 import { findDaemon, findSettledDaemon } from "./find-daemon.ts";
 import { installBuild } from "./install-build.ts";
-import { choosePassphrase, optionsToReplay, rememberLaunch, storedPassphrase } from "./launch-plan.ts";
+import {
+  choosePassphrase,
+  optionsToReplay,
+  type PassphraseSources,
+  rememberLaunch,
+  storedPassphrase,
+} from "./launch-plan.ts";
+import { bareHost, isLoopback } from "../base/loopback.ts";
+import { admitPassphrase, rememberMark } from "./passphrase-plan.ts";
+import { assertTls, reachTroubles, troubleLines } from "./reach.ts";
 import { serviceName } from "./service-unit.ts";
 import {
   becomeDaemon,
@@ -35,8 +44,8 @@ export interface StartRequest {
 }
 
 export type StartOutcome =
-  | { start: "already-running"; url: string; pid: number }
-  | { start: "started"; daemon: Started };
+  | { start: "already-running"; url: string; pid: number; publicUrls: readonly string[]; notes: string[] }
+  | { start: "started"; daemon: Started; publicUrls: readonly string[] };
 
 /** A daemon that runs is left as it is, whatever the options. */
 export async function start(context: Context, request: StartRequest): Promise<StartOutcome> {
@@ -44,7 +53,7 @@ export async function start(context: Context, request: StartRequest): Promise<St
   const { home = null } = request;
   const found = findDaemon(paths);
   if (found.daemon === "running") {
-    if (await hasPulse(found.file.socket, askDeadlineMs)) return { start: "already-running", ...pick(found.file) };
+    if (await hasPulse(found.file.socket, askDeadlineMs)) return alreadyRunning(found.file, request.options);
     // One that is just stopping has closed its socket already; one that hangs will not go.
     if (!(await isGone(found.file, askDeadlineMs))) {
       throw new HoldfastError("unreachable", `The daemon (pid ${found.file.pid}) does not answer.`, {
@@ -54,20 +63,50 @@ export async function start(context: Context, request: StartRequest): Promise<St
   }
   if (found.daemon === "starting") {
     const other = await waitForOther(paths);
-    if (other !== null) return { start: "already-running", ...pick(other) };
+    if (other !== null) return alreadyRunning(other, request.options);
   }
-  const passphrase = choosePassphrase(request.options, { file: request.passphraseFile, env, paths });
+  assertTls(request.options);
+  const passphrase = usedPassphrase(request.options, { file: request.passphraseFile, env, paths });
+  const mark = passphrase === null ? null : admitPassphrase(paths, passphrase);
   const bundle = writeHome(paths, () => {
     prepareHome(paths);
     const installed = installBuild(paths, context.dist);
     rememberLaunch(paths, request.options, passphrase);
+    rememberMark(paths, mark);
     return installed;
   });
   // The daemon itself keeps the options once it is ready.
   const names = (await namedVariables(paths)).map(({ name }) => name);
-  if (request.foreground === true) becomeDaemon(bundle, { paths, env, home, names });
+  if (request.foreground === true) {
+    for (const line of troubleLines(reachTroubles(request.options, paths))) context.err(line);
+    becomeDaemon(bundle, { paths, env, home, names });
+  }
   const daemon = await startOrTakeBack(context, bundle, { home, names, mayHalt: request.mayHalt ?? false });
-  return daemon.ours ? { start: "started", daemon } : { start: "already-running", ...pick(daemon) };
+  if (!daemon.ours) return alreadyRunning(daemon, request.options);
+  const { publicUrls } = request.options;
+  const notes = [...daemon.notes, ...troubleLines(reachTroubles(request.options, paths))];
+  return { start: "started", daemon: { ...daemon, notes }, publicUrls };
+}
+
+/** Without passphrase login, one that happens to be in the environment is neither kept nor judged. */
+function usedPassphrase(options: LaunchOptions, sources: PassphraseSources): string | null {
+  const given = choosePassphrase(options, sources);
+  return options.auth === "passphrase" || !isLoopback(bareHost(options.host)) ? given : null;
+}
+
+/** A daemon that runs keeps its options; another wish is not passed over in silence. */
+function alreadyRunning(
+  { url, pid, options }: { url: string; pid: number; options?: LaunchOptions },
+  asked: LaunchOptions,
+): StartOutcome {
+  const publicUrls = options?.publicUrls ?? [];
+  const reachOf = (each: LaunchOptions): string =>
+    JSON.stringify([each.publicUrls ?? [], each.tlsCert ?? null, each.tlsKey ?? null]);
+  const differs = options !== undefined && reachOf(options) !== reachOf(asked);
+  const notes = differs
+    ? ["It runs with other public addresses or TLS files. To change them: holdfast stop, then start it again."]
+    : [];
+  return { start: "already-running", url, pid, publicUrls, notes };
 }
 
 async function startOrTakeBack(
@@ -88,8 +127,6 @@ async function startOrTakeBack(
     throw error;
   }
 }
-
-const pick = ({ url, pid }: { url: string; pid: number }): { url: string; pid: number } => ({ url, pid });
 
 /** The start that any command makes when no daemon runs: as it was started last, and quiet unless there is something to say. */
 export async function startAgain(context: Context, { mayHalt = false } = {}): Promise<void> {
@@ -143,13 +180,17 @@ export async function restart(context: Context): Promise<StartOutcome> {
   const { file } = found;
   if (file.managedBy !== null) throw managedElsewhere(context, file);
   const options = optionsToReplay(context);
-  const passphrase = choosePassphrase(options, { file: undefined, env, paths }) ?? storedPassphrase(paths);
+  assertTls(options);
+  const given = usedPassphrase(options, { file: undefined, env, paths });
+  const mark = given === null ? null : admitPassphrase(paths, given);
+  const passphrase = given ?? storedPassphrase(paths);
   writeHome(paths, () => {
     prepareHome(paths);
     return installBuild(paths, context.dist);
   });
   await stop(context);
   if (passphrase !== null) rememberLaunch(paths, options, passphrase);
+  rememberMark(paths, mark);
   const outcome = await start(context, { options: onSamePort(options, file.url) });
   rememberLaunch(paths, options, null);
   keepLaunch(paths.launchFile);

@@ -3,7 +3,17 @@ import type { Context } from "./context.ts";
 import type { Input } from "./input.ts";
 
 /** What a value names, so that completion can offer it. */
-export type Completes = "session" | "chat" | "request" | "project" | "agent" | "trash" | "file" | "directory" | "none";
+export type Completes =
+  | "session"
+  | "chat"
+  | "request"
+  | "project"
+  | "agent"
+  | "trash"
+  | "device"
+  | "file"
+  | "directory"
+  | "none";
 
 export interface ArgumentEntry {
   name: string;

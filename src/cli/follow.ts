@@ -4,6 +4,7 @@
  */
 import { HoldfastError } from "../protocol/error.ts";
 import { routes } from "../protocol/http.ts";
+import { agentsSocketOf, identityOf } from "./connection.ts";
 import type { Context } from "./context.ts";
 import { findDaemon } from "./find-daemon.ts";
 import { SocketTransport } from "./socket-transport.ts";
@@ -30,14 +31,16 @@ async function* changes(context: Context, session?: string): AsyncGenerator<void
   const path = session === undefined ? routes.sse.path : `${routes.sse.path}?session=${encodeURIComponent(session)}`;
   let saidLost = false;
   for (;;) {
+    const inside = agentsSocketOf(context);
     const found = findDaemon(context.paths);
-    if (found.daemon !== "running") {
+    const socket = inside ?? (found.daemon === "running" ? found.file.socket : null);
+    if (socket === null) {
       if (!saidLost) context.err("The daemon is not running; waiting for it.");
       saidLost = true;
       await pause(retryMs);
       continue;
     }
-    const lines = new SocketTransport(found.file.socket).lines(path);
+    const lines = new SocketTransport(socket).lines(path, identityOf(context));
     try {
       yield* wakeUps(lines, () => (saidLost = false));
     } catch (error) {

@@ -8,12 +8,12 @@ import { resolvePaths, type Paths } from "../base/paths.ts";
 import { Input } from "./input.ts";
 import {
   choosePassphrase,
-  isLoopback,
   lastLaunchOptions,
   readStartOptions,
   rememberLaunch,
   storedPassphrase,
 } from "./launch-plan.ts";
+import { bareHost, isLoopback } from "../base/loopback.ts";
 
 let home: string;
 let paths: Paths;
@@ -38,6 +38,9 @@ test("[CTL-3] options that are not given take their defaults", () => {
     readOnly: true,
     restore: false,
     logLevel: "info",
+    publicUrls: [],
+    tlsCert: null,
+    tlsKey: null,
   });
   expect(readStartOptions(typed({}), { HOLDFAST_LOG: "debug" }).logLevel).toBe("debug");
   expect(readStartOptions(typed({ "log-level": "warn" }), { HOLDFAST_LOG: "debug" }).logLevel).toBe("warn");
@@ -90,7 +93,7 @@ test.each([
   ["192.168.1.2", false],
   ["127.0.0.1.example.org", false],
   ["localhost.example.org", false],
-])("[CTL-4] %s is loopback: %s", (host, expected) => expect(isLoopback(host)).toBe(expected));
+])("[CTL-4] %s is loopback: %s", (host, expected) => expect(isLoopback(bareHost(host))).toBe(expected));
 
 test("[CTL-4] beyond loopback nothing starts without a passphrase", () => {
   const sources = { file: undefined, env: {}, paths };

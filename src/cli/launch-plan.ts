@@ -9,6 +9,8 @@ import { HoldfastError, messageOf } from "../protocol/error.ts";
 import type { OptionEntry } from "./entry-types.ts";
 import { findDaemon } from "./find-daemon.ts";
 import type { Input } from "./input.ts";
+import { bareHost, isLoopback } from "../base/loopback.ts";
+import { type Reach, reachOptions, readReach } from "./reach.ts";
 
 export const startOptions: readonly OptionEntry[] = [
   { long: "host", value: "address", description: `address to listen on (default ${defaultLaunchOptions.host})` },
@@ -29,6 +31,7 @@ export const startOptions: readonly OptionEntry[] = [
     description: "file with the passphrase (or set HOLDFAST_PASSPHRASE)",
     completes: "file",
   },
+  ...reachOptions,
   { long: "read-only", description: "show everything, change nothing" },
   {
     long: "log-level",
@@ -39,7 +42,12 @@ export const startOptions: readonly OptionEntry[] = [
   { long: "no-restore", description: "leave down what a reboot or a lost tmux server took" },
 ];
 
-export function readStartOptions(input: Input, env: NodeJS.ProcessEnv): LaunchOptions {
+/** @param kept of the last start; public addresses and TLS stay until they are changed. */
+export function readStartOptions(
+  input: Input,
+  env: NodeJS.ProcessEnv,
+  { cwd = process.cwd(), kept = defaultLaunchOptions }: { cwd?: string; kept?: Reach } = {},
+): LaunchOptions {
   const port = input.text("port");
   if (port !== undefined && !(/^\d{1,5}$/.test(port) && Number(port) <= 65_535)) {
     throw new HoldfastError("usage", `--port must be a number from 0 to 65535, not ${port}.`);
@@ -51,7 +59,7 @@ export function readStartOptions(input: Input, env: NodeJS.ProcessEnv): LaunchOp
     .toLowerCase();
   if (host === "") throw new HoldfastError("usage", "--host must not be empty.");
   const passphraseGiven = input.text("passphrase-file") !== undefined || (env["HOLDFAST_PASSPHRASE"] ?? "") !== "";
-  const beyond = host !== undefined && !isLoopback(host);
+  const beyond = host !== undefined && !isLoopback(bareHost(host));
   if (beyond && input.text("auth") === "token") {
     throw new HoldfastError("usage", `Listening on ${host}, beyond this machine, needs --auth passphrase.`, {
       hint: "Leave --auth out, and give a passphrase with --passphrase-file <file> or in HOLDFAST_PASSPHRASE.",
@@ -66,6 +74,7 @@ export function readStartOptions(input: Input, env: NodeJS.ProcessEnv): LaunchOp
     readOnly: input.flag("read-only"),
     restore: !input.flag("no-restore"),
     logLevel: (input.text("log-level") as Level | undefined) ?? levelOf(env) ?? defaultLaunchOptions.logLevel,
+    ...readReach(input, cwd, kept),
   };
 }
 
@@ -93,11 +102,6 @@ export function lastLaunchOptions(paths: Paths): LaunchOptions {
   return (read.is === "known" ? readLaunchOptions(read.value) : null) ?? defaultLaunchOptions;
 }
 
-export function isLoopback(host: string): boolean {
-  const bare = host.replace(/^\[(.*)\]$/, "$1").toLowerCase();
-  return bare === "localhost" || bare === "::1" || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(bare);
-}
-
 export interface PassphraseSources {
   file: string | undefined;
   env: NodeJS.ProcessEnv;
@@ -108,7 +112,7 @@ export interface PassphraseSources {
 export function choosePassphrase(options: LaunchOptions, { file, env, paths }: PassphraseSources): string | null {
   const given = file === undefined ? env["HOLDFAST_PASSPHRASE"] : readPassphraseFile(file);
   if (given !== undefined && given !== "") return given;
-  const beyond = !isLoopback(options.host);
+  const beyond = !isLoopback(bareHost(options.host));
   if ((!beyond && options.auth === "token") || storedPassphrase(paths) !== null) return null;
   throw new HoldfastError(
     "preflight-failed",

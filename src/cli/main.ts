@@ -4,6 +4,7 @@ import type { CommandEntry, IndexEntry } from "./entry-types.ts";
 import { index } from "./commands/index.ts";
 import { HoldfastError } from "../protocol/error.ts";
 import type { Input } from "./input.ts";
+import { jsonText } from "./render/json.ts";
 import { leanParse } from "./lean-parse.ts";
 import type { UnknownCommand } from "./say.ts";
 import { standardIo } from "./standard-io.ts";
@@ -23,7 +24,7 @@ export async function dispatch(typed: readonly string[], context: Context): Prom
   const code = await attempt(argv, context, { out: context.out, err: (text) => void lines.push(text) });
   const [message, ...hints] = lines;
   if (message !== undefined) {
-    context.err(JSON.stringify({ error: { code: "usage", message, hint: hints.join("\n") || null } }));
+    context.err(jsonText({ error: { code: "usage", message, hint: hints.join("\n") || null } }));
   }
   return code;
 }

@@ -127,6 +127,7 @@ test("[CTL-1] every command but those that work alone takes --no-start", async (
       "doctor",
       "info",
       "logs",
+      "passphrase",
       "restart",
       "service install",
       "service uninstall",

@@ -4,6 +4,7 @@ import { dirname, join, resolve, sep } from "node:path";
 import { HoldfastError } from "../protocol/error.ts";
 import type { ProjectJson } from "../protocol/wire.ts";
 import type { Context } from "./context.ts";
+import { quoteShellWord } from "../protocol/shell-quote.ts";
 
 export function unknownProject(id: string, projects: readonly Pick<ProjectJson, "id">[]): HoldfastError {
   const ids = projects.map((project) => project.id).join(", ");
@@ -39,7 +40,7 @@ export function noProjectHere(directory: string): HoldfastError {
         hint: "Run holdfast init in the repository, or name a project: holdfast spawn <project>.",
       })
     : new HoldfastError("not-found", `The projects of ${file} are not registered.`, {
-        hint: `Register them: holdfast project add ${dirname(file)}`,
+        hint: `Register them: holdfast project add ${quoteShellWord(dirname(file))}`,
       });
 }
 

@@ -3,8 +3,9 @@ import { HoldfastError } from "../protocol/error.ts";
 import type { Context } from "./context.ts";
 import type { IndexEntry } from "./entry-types.ts";
 import { nearest } from "../base/nearest.ts";
-import { clean } from "./render/text.ts";
-import { quoteWord } from "./split-command.ts";
+import { jsonText } from "./render/json.ts";
+import { clean, inert } from "./render/text.ts";
+import { quoteShellWord } from "../protocol/shell-quote.ts";
 
 export interface UnknownCommand {
   /** The words in front of it, `holdfast` first. */
@@ -21,7 +22,7 @@ export function sayUnknown(context: Pick<Context, "err">, { path, word, rest, kn
   const group = groups.find(({ commands }) => commands.includes(word));
   if (group !== undefined) {
     context.err(`Unknown command: ${clean(word)}`);
-    context.err(`Did you mean: ${[path, group.name, word, ...rest.map(quoteWord)].join(" ")}`);
+    context.err(`Did you mean: ${[path, group.name, word, ...rest.map(quoteShellWord)].join(" ")}`);
     return 2;
   }
   const near = nearest(word, known);
@@ -52,13 +53,14 @@ export function sayFailure(context: Context, error: unknown, { help, json }: { h
 export function sayError(context: Context, error: unknown, json: boolean, help?: string): void {
   if (error instanceof HoldfastError) {
     const hint = error.hint ?? (error.code === "usage" ? (help ?? null) : null);
-    if (json) return context.err(JSON.stringify({ error: { code: error.code, message: error.message, hint } }));
-    context.err(error.message);
-    if (hint !== null) context.err(hint);
+    if (json) return context.err(jsonText({ error: { code: error.code, message: error.message, hint } }));
+    // A message may quote what somebody else wrote.
+    context.err(inert(error.message));
+    if (hint !== null) context.err(inert(hint));
     return;
   }
   const { code, message } = error as NodeJS.ErrnoException;
-  if (json) return context.err(JSON.stringify({ error: { code: "internal", message, hint: null } }));
+  if (json) return context.err(jsonText({ error: { code: "internal", message, hint: null } }));
   context.err(message);
   // What the system refused (no space, no permission) explains itself; anything else is a bug, and its place matters.
   if (code === undefined && error instanceof Error) context.err(error.stack ?? "");

@@ -62,8 +62,9 @@ export class SocketTransport implements Transport {
   }
 
   /** The lines of an answer as they come, such as server-sent events. Ends with the connection, or when it is left. */
-  async *lines(path: string): AsyncGenerator<string> {
-    const socket = this.#send({ method: "GET", path, headers: { Accept: "text/event-stream" }, body: null });
+  async *lines(path: string, identity: Readonly<Record<string, string>> = {}): AsyncGenerator<string> {
+    const headers = { Accept: "text/event-stream", ...identity };
+    const socket = this.#send({ method: "GET", path, headers, body: null });
     socket.setEncoding("utf8");
     let held = "";
     let inBody = false;

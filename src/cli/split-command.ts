@@ -26,11 +26,6 @@ export function splitCommand(text: string): string[] {
   return words;
 }
 
-/** The word as a shell takes it, for a command that a person may paste. */
-export function quoteWord(word: string): string {
-  return /^[A-Za-z0-9_.,:=@/+-]+$/.test(word) && !word.startsWith("=") ? word : `'${word.replaceAll("'", `'\\''`)}'`;
-}
-
 function closing(text: string, from: number, quote: string): number {
   for (let at = from; at < text.length; at++) {
     if (quote === '"' && text[at] === "\\") at++;

@@ -6,6 +6,7 @@ import { HoldfastError } from "../protocol/error.ts";
 import { findProgram } from "../base/find-program.ts";
 import { startChild } from "../base/start-child.ts";
 import type { NpmPlace } from "./update-place.ts";
+import { quoteShellWord } from "../protocol/shell-quote.ts";
 
 export interface Spec {
   /** As npm takes it. */
@@ -109,7 +110,7 @@ export async function verifyInstalled(
   const scope = place.scope === "global" ? "--global " : "";
   const back = place.unpublished
     ? "Install the one before again from its tarball"
-    : `Go back with: npm install ${scope}--prefix ${place.prefix} ${place.name}@${surroundings.before}`;
+    : `Go back with: npm install ${scope}--prefix ${quoteShellWord(place.prefix)} ${place.name}@${surroundings.before}`;
   const said = `${ran.stdout}${ran.stderr}`.trim().slice(-maxSaidChars);
   throw new HoldfastError(
     "launch-failed",

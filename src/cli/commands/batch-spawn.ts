@@ -6,6 +6,7 @@ import { type CommandEntry, jsonOption, noWaitOption, projectOption } from "../e
 import { noProjectHere, projectAt, unknownProject } from "../projects.ts";
 import { batchLine, type BatchResult, batchSummary } from "../render/spawned.ts";
 import { spawnBody, spawnOptionEntries } from "../spawn-options.ts";
+import { settleTrust, trustOptions } from "../trust.ts";
 import { Waits } from "../waits.ts";
 
 /** As many as the daemon starts at once; more would only wait there. */
@@ -18,6 +19,7 @@ export const command: CommandEntry = {
     ...spawnOptionEntries,
     { long: "kind", value: "kind", description: "terminal or chat", choices: kinds },
     { long: "resume", description: "take up the sessions that the issues already have" },
+    ...trustOptions,
     noWaitOption,
     jsonOption,
   ],
@@ -30,6 +32,7 @@ export const command: CommandEntry = {
     const project = named === undefined ? projectAt(context.cwd, projects) : projects.find(({ id }) => id === named);
     if (named !== undefined && project === undefined) throw unknownProject(named, projects);
     if (project === null || project === undefined) throw noProjectHere(context.cwd);
+    await settleTrust(context, project, input);
     const json = input.flag("json");
     const issues = [...new Set(input.args)];
     const waits = new Waits(context, issues.length);

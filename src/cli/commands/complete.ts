@@ -41,6 +41,8 @@ async function names(context: Context, what: Completes): Promise<readonly Candid
         return (await context.call("projects")).map(({ id, path }) => ({ word: id, description: path }));
       case "trash":
         return (await context.call("trash")).map(({ id, session }) => ({ word: id, description: session }));
+      case "device":
+        return (await context.call("devices")).map(({ id, name }) => ({ word: id, description: name }));
       case "agent": {
         // The daemon knows the user's own agents as well.
         const known = await context.call("settings").catch(() => null);

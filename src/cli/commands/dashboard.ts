@@ -1,3 +1,5 @@
+import { askLoginLink } from "../login-link.ts";
+import { openBrowser } from "../open-browser.ts";
 import { type CommandEntry, jsonOption } from "../entry-types.ts";
 
 export const command: CommandEntry = {
@@ -6,17 +8,20 @@ export const command: CommandEntry = {
     ["open it in the browser", "holdfast dashboard"],
     ["a one-time login link to open elsewhere", "holdfast dashboard --no-open"],
   ],
-  notes: "The link logs one browser in, once.",
+  notes: "The link logs one browser in, once, within a minute. For another device: holdfast pair.",
   daemon: "starts",
   async run(context, input) {
-    const { url, expiresAt } = await context.call("loginLink", { body: {} });
+    const opens = !input.flag("no-open");
+    const { url, expiresAt, file } = await askLoginLink(context, opens);
     const json = input.flag("json");
     if (!json) context.out(url);
-    let opened = false;
-    if (!input.flag("no-open")) {
-      const { openBrowser } = await import("../open-browser.ts");
-      opened = await openBrowser(url, context.env);
-      if (!opened) context.err("No browser could be opened here; open the link yourself.");
+    const opened = opens && (await openBrowser(file, context.env));
+    if (opens) {
+      context.err(
+        opened
+          ? "Opening the browser. If it shows nothing (some packaged browsers cannot read the file), open the link yourself."
+          : "No browser could be opened here; open the link yourself.",
+      );
     }
     if (json) context.json({ url, expiresAt, opened });
   },

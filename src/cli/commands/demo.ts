@@ -5,6 +5,8 @@ import type { Context } from "../context.ts";
 import { demoProject, makeDemoProject } from "../demo-project.ts";
 import { demoRequest, type DemoSession, demoSessions } from "../demo-sessions.ts";
 import { type CommandEntry, jsonOption } from "../entry-types.ts";
+import { askLoginLink } from "../login-link.ts";
+import { openBrowser } from "../open-browser.ts";
 import { clean } from "../render/text.ts";
 
 export const command: CommandEntry = {
@@ -26,14 +28,12 @@ export const command: CommandEntry = {
     context.out(made ? `Made a scratch project: ${path}` : `The demo project is there already: ${path}`);
     const there: SessionJson[] = [];
     for (const wanted of demoSessions) there.push(...(await provide(context, wanted, before)));
-    const { url } = await context.call("loginLink", { body: {} });
-    context.out("Dashboard (this link logs one browser in, once):");
+    const opens = !input.flag("no-open");
+    const { url, file } = await askLoginLink(context, opens);
+    context.out("Dashboard (this link logs one browser in, within a minute):");
     context.out(url);
-    if (!input.flag("no-open")) {
-      const { openBrowser } = await import("../open-browser.ts");
-      if (!(await openBrowser(url, context.env)))
-        context.err("No browser could be opened here; open the link yourself.");
-    }
+    if (opens && !(await openBrowser(file, context.env)))
+      context.err("No browser could be opened here; open the link yourself.");
     if (json) context.json({ project: demoProject, path, sessions: there, url });
     return there.length > 0 ? 0 : 1;
   },

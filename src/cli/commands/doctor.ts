@@ -26,6 +26,7 @@ export const command: CommandEntry = {
       { checkConfig },
       { checkStrays },
       { checkCgroup, checkDaemon, checkScreens },
+      { checkReach },
     ] = await Promise.all([
       import("../doctor/tools.ts"),
       import("../doctor/environment.ts"),
@@ -33,6 +34,7 @@ export const command: CommandEntry = {
       import("../doctor/config.ts"),
       import("../doctor/strays.ts"),
       import("../doctor/machine.ts"),
+      import("../doctor/reach.ts"),
     ]);
     const proofs = input.flag("prove") ? await (await import("../doctor/prove.ts")).prove(context.env) : [];
     const daemon = await checkDaemon(context);
@@ -50,6 +52,7 @@ export const command: CommandEntry = {
       ...(await checkConfig(context)),
       ...(home.some((each) => each.check === "leftovers") ? [] : [nothingLeft]),
       ...checkCgroup(context),
+      ...checkReach(context),
       ...daemon,
       ...proofs,
     ];

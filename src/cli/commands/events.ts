@@ -1,3 +1,4 @@
+import { jsonText } from "../render/json.ts";
 import { HoldfastError } from "../../protocol/error.ts";
 import { type CommandEntry, sessionArgument } from "../entry-types.ts";
 import { eventLine } from "../render/events.ts";
@@ -25,7 +26,7 @@ export const command: CommandEntry = {
     const json = input.flag("json");
     let last = Number(since);
     const print = (event: EventJson): void => {
-      context.out(json ? JSON.stringify(event) : eventLine(event, context.paint));
+      context.out(json ? jsonText(event) : eventLine(event, context.paint));
       last = event.seq;
     };
     try {

@@ -42,6 +42,7 @@ const acp: readonly IndexEntry[] = [
   { name: "logs", summary: "what the agent wrote to stderr", load: () => import("./acp/logs.ts") },
   { name: "history", summary: "the transcript", load: () => import("./acp/history.ts") },
   { name: "tail", summary: "follow the transcript", load: () => import("./acp/tail.ts") },
+  { name: "questions", summary: "Show open permission requests in full", load: () => import("./acp/questions.ts") },
   { name: "approve", summary: "allow what the agent asks for", load: () => import("./acp/approve.ts") },
   { name: "deny", summary: "refuse what the agent asks for", load: () => import("./acp/deny.ts") },
   { name: "cancel", summary: "ask the agent to end its turn", load: () => import("./acp/cancel.ts") },
@@ -49,6 +50,11 @@ const acp: readonly IndexEntry[] = [
   { name: "configure", summary: "pick the agent's mode, model or options", load: () => import("./acp/configure.ts") },
   { name: "queue", summary: "list and change prompts that wait", load: () => import("./acp/queue.ts") },
   { name: "primer", summary: "a recap of the last turns, as markdown", load: () => import("./acp/primer.ts") },
+];
+
+const permissions: readonly IndexEntry[] = [
+  { name: "ls", summary: "List your permission rules", load: () => import("./permissions/ls.ts") },
+  { name: "test", summary: "Show which permission rule would match", load: () => import("./permissions/test.ts") },
 ];
 
 const project: readonly IndexEntry[] = [
@@ -59,12 +65,33 @@ const project: readonly IndexEntry[] = [
   },
   { name: "ls", summary: "list registered projects", load: () => import("./project/ls.ts") },
   { name: "rm", summary: "forget a project; nothing on disk is touched", load: () => import("./project/rm.ts") },
+  {
+    name: "trust",
+    summary: "Review a repository's holdfast.yaml and trust it",
+    load: () => import("./project/trust.ts"),
+  },
+  {
+    name: "untrust",
+    summary: "Use defaults instead of a repository's holdfast.yaml",
+    load: () => import("./project/untrust.ts"),
+  },
 ];
 
 const trash: readonly IndexEntry[] = [
   { name: "ls", summary: "list worktrees kept in the trash", load: () => import("./trash/ls.ts") },
   { name: "restore", summary: "put a worktree back where it was", load: () => import("./trash/restore.ts") },
   { name: "empty", summary: "remove kept worktrees for good", load: () => import("./trash/empty.ts") },
+];
+
+const device: readonly IndexEntry[] = [
+  { name: "ls", summary: "List browsers that are logged in", load: () => import("./device/ls.ts") },
+  { name: "rename", summary: "Change a device's name", load: () => import("./device/rename.ts") },
+  { name: "rights", summary: "Change what a device may do", load: () => import("./device/rights.ts") },
+  { name: "revoke", summary: "End a device's access", load: () => import("./device/revoke.ts") },
+];
+
+const token: readonly IndexEntry[] = [
+  { name: "rotate", summary: "Replace the main token", load: () => import("./token/rotate.ts") },
 ];
 
 const service: readonly IndexEntry[] = [
@@ -80,7 +107,7 @@ export const index: readonly IndexEntry[] = [
   { name: "init", summary: "set up a repository: holdfast.yaml, registration, tools", load: () => import("./init.ts") },
   {
     name: "project",
-    summary: "add, list and remove projects",
+    summary: "add, list, trust and remove projects",
     example: "holdfast project add ~/code/my-app",
     group: project,
   },
@@ -91,6 +118,12 @@ export const index: readonly IndexEntry[] = [
   { name: "send", summary: "send a prompt to a session", load: () => import("./send.ts") },
   { name: "attach", summary: "open a session in this terminal", load: () => import("./attach.ts") },
   { name: "acp", summary: "control chat agents and read what they said", example: "holdfast acp ps", group: acp },
+  {
+    name: "permissions",
+    summary: "Show and try permission rules of chat agents",
+    example: "holdfast permissions ls",
+    group: permissions,
+  },
   { name: "events", summary: "a session's events", load: () => import("./events.ts") },
   { name: "trash", summary: "worktrees of ended sessions", example: "holdfast trash ls", group: trash },
   { name: "start", summary: "start the daemon", load: () => import("./start.ts") },
@@ -101,8 +134,12 @@ export const index: readonly IndexEntry[] = [
     load: () => import("./restart.ts"),
   },
   { name: "info", summary: "the daemon: state, address, version", load: () => Promise.resolve({ command: info }) },
+  { name: "passphrase", summary: "Generate a passphrase", load: () => import("./passphrase.ts") },
   { name: "logs", summary: "the daemon's log", load: () => import("./logs.ts") },
   { name: "dashboard", summary: "open the dashboard", load: () => import("./dashboard.ts") },
+  { name: "pair", summary: "Log in a phone or another browser", load: () => import("./pair.ts") },
+  { name: "device", summary: "List and revoke logged-in browsers", example: "holdfast device ls", group: device },
+  { name: "token", summary: "Manage the main token, for scripts", example: "holdfast token rotate", group: token },
   {
     name: "demo",
     summary: "try it: a scratch project and an agent without an account",

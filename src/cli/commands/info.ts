@@ -40,6 +40,7 @@ async function readInfo({ paths }: Context): Promise<InfoJson> {
     version: file.version,
     build: file.build,
     url,
+    publicUrls: [...(file.options.publicUrls ?? [])],
     socket,
     home: paths.home,
     startedAt,

@@ -15,6 +15,7 @@ describe("init", () => {
     const { run, home, asked } = await daemon({
       "GET /api/projects": { answer: [] },
       "POST /api/projects": { answer: [projectOf("my-app", "/x")] },
+      "GET /api/trust": { answer: { state: "none" } },
     });
     const path = repositoryIn(home);
     const ran = await run(["init", path]);

@@ -3,6 +3,8 @@ import { resolve } from "node:path";
 import { type CommandEntry, jsonOption } from "../entry-types.ts";
 import { clean } from "../render/text.ts";
 import { findingLines } from "../render/findings.ts";
+import { registeredLines } from "../render/projects.ts";
+import { answerFor, decide, trustOptions } from "../trust.ts";
 
 export const command: CommandEntry = {
   arguments: [
@@ -13,12 +15,13 @@ export const command: CommandEntry = {
       completes: "directory",
     },
   ],
-  options: [jsonOption],
+  options: [...trustOptions, jsonOption],
   examples: [
     ["set up the repository you are in", "holdfast init"],
     ["set up another one", "holdfast init ~/code/my-app"],
   ],
-  notes: "Writes holdfast.yaml (an existing one is left as it is), registers its projects, and checks tools.",
+  notes:
+    "Writes holdfast.yaml (an existing one is left as it is), registers its projects, and checks tools.\nShows what an existing file would run or change and asks whether you trust it.",
   daemon: "starts",
   async run(context, input) {
     const [path] = input.args;
@@ -47,11 +50,15 @@ export const command: CommandEntry = {
       takenPrefixes: others.map(({ prefix }) => prefix),
     });
     const json = input.flag("json");
-    const projects = await context.call("projectAdd", { body: { path: directory } }).catch((error: unknown) => {
+    // What was written just now is the user's own, and has no part that needs trust.
+    const question = written.is === "written" ? null : await context.call("trustAt", { query: { path: directory } });
+    const trust = question === null ? null : await decide(context, question, input);
+    const added = await context.call("projectAdd", { body: { path: directory } }).catch((error: unknown) => {
       // What could not be registered is left as it was: the error names what is wrong, and `init` can be run again.
       if (written.is === "written") rmSync(written.file, { force: true });
       throw error;
     });
+    const projects = question === null || trust === null ? added : await answerFor(context, added, question, trust);
     if (!json)
       context.out(written.is === "written" ? `Wrote ${written.file}` : `Kept ${written.file}, which was there.`);
     const tools = [...(await checkTools(context.env)), ...checkAgents(context.env)];
@@ -59,7 +66,7 @@ export const command: CommandEntry = {
       context.json({ file: written.file, written: written.is === "written", projects });
       return;
     }
-    for (const project of projects) context.out(`Project ${clean(project.id)} registered (${clean(project.path)}).`);
+    context.out(registeredLines(projects).join("\n"));
     const trouble = tools.filter(({ level }) => level === "fail" || level === "warn");
     if (trouble.length > 0) context.err(findingLines(trouble, new Set(), context.paint).slice(0, -2).join("\n"));
     const schema = shippedSchema();

@@ -178,6 +178,7 @@ describe("[CLI-210] --json of commands about the daemon", () => {
     expect(JSON.parse((await up.run(["start", "--json"])).out)).toEqual({
       start: "already-running",
       url: "http://127.0.0.1:4710",
+      publicUrls: [],
       pid: process.pid,
       notes: [],
     });

@@ -48,6 +48,26 @@ describe("spawn", () => {
     expect(unknown.err).toBe("Unknown project: nope\nValid projects: my-app, other");
   });
 
+  test("[CONTAIN-9] --contain and --network are passed on; a network that is none is refused before anything is asked", async () => {
+    const { run, asked } = await daemon({
+      "GET /api/projects": { answer: [projectOf("my-app", "/x")] },
+      "POST /api/sessions": { answer: sessionOf({ id: "ma-7" }) },
+    });
+    await run(["spawn", "my-app", "--contain", "worktree", "--network", "a.example,b.example:8080"]);
+    const contain = { mode: "worktree", network: { allow: ["a.example", "b.example:8080"] } };
+    expect(asked.at(-1)?.body).toEqual({ project: "my-app", contain });
+    await run(["spawn", "my-app", "--network", "off"]);
+    expect(asked.at(-1)?.body).toEqual({ project: "my-app", contain: { network: "off" } });
+    const before = asked.length;
+    const wrong = await run(["spawn", "my-app", "--network", "https://a.example"]);
+    expect([wrong.code, wrong.err.split("\n")[0]]).toEqual([
+      2,
+      '--network takes on, off, allow-list or hosts, not "https://a.example".',
+    ]);
+    expect(asked.slice(before).map(({ line }) => line)).toEqual(["GET /api/projects"]);
+    expect((await run(["spawn", "my-app", "--contain", "vm"])).code).toBe(2);
+  });
+
   test("[CLI-24] a fast spawn tells nothing on a terminal either, and asks for nothing more", async () => {
     const { run, asked } = await daemon({
       "GET /api/projects": { answer: [projectOf("my-app", "/x")] },

@@ -3,8 +3,10 @@ import { callSpawn } from "../call-spawn.ts";
 import { type CommandEntry, jsonOption, noWaitOption } from "../entry-types.ts";
 import { noProjectHere, projectAt } from "../projects.ts";
 import { spawnedLines } from "../render/spawned.ts";
+import { clean } from "../render/text.ts";
 import { spawnTarget } from "../spawn-target.ts";
 import { spawnBody, spawnOptionEntries } from "../spawn-options.ts";
+import { settleTrust, trustOptions } from "../trust.ts";
 import { Waits } from "../waits.ts";
 
 export const command: CommandEntry = {
@@ -27,12 +29,17 @@ export const command: CommandEntry = {
     { long: "name", value: "title", description: "the session's title", completes: "none" },
     { long: "issue", value: "issue", description: "the issue to work on", completes: "none" },
     { long: "resume", description: "take up the session that the issue already has" },
+    ...trustOptions,
     noWaitOption,
     jsonOption,
   ],
   examples: [
     ["in a registered repository, with a first prompt", "holdfast spawn --prompt 'Fix the failing test'"],
     ["for an issue of a project", "holdfast spawn my-app 123"],
+    [
+      "shut in: it sees and changes only its worktree, branch and own state",
+      "holdfast spawn my-app --contain worktree --network registry.npmjs.org --prompt 'Fix the failing test'",
+    ],
     ["take up what was begun for it", "holdfast spawn my-app 123 --resume"],
   ],
   notes:
@@ -43,7 +50,10 @@ export const command: CommandEntry = {
     const typed = { args: input.args, issueOption: input.text("issue") };
     const target = spawnTarget(typed, projects, projectAt(context.cwd, projects));
     if (target === "none-here") throw noProjectHere(context.cwd);
+    const project = projects.find(({ id }) => id === target.project);
+    if (project !== undefined) await settleTrust(context, project, input);
     const session = await callSpawn(context, new Waits(context), spawnBody({ ...target, input }));
+    if (session.notice !== undefined) context.err(clean(session.notice));
     if (input.flag("json")) context.json(session);
     else context.out(spawnedLines(session).join("\n"));
   },

@@ -1,3 +1,4 @@
+import { jsonText } from "../render/json.ts";
 import type { Context } from "../context.ts";
 import { type CommandEntry, jsonOption, projectOption } from "../entry-types.ts";
 import type { Input } from "../input.ts";
@@ -57,7 +58,7 @@ async function json(context: Context, input: Input): Promise<string> {
   const includeTerminated = input.flag("include-terminated");
   const { shown } = chooseSessions(await sessionsOf(context, input), { all: true, includeTerminated });
   // One object per line where more follow.
-  return JSON.stringify(shown, null, input.flag("watch") ? undefined : 2);
+  return jsonText(shown, input.flag("watch") ? undefined : 2);
 }
 
 async function read(context: Context, input: Input): Promise<StatusLine[]> {

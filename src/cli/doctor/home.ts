@@ -9,6 +9,7 @@ import { listOldBuilds } from "../install-build.ts";
 import { count } from "../render/text.ts";
 import { homeTrouble } from "../write-home.ts";
 import { type Finding, finding } from "./finding.ts";
+import { quoteShellWord } from "../../protocol/shell-quote.ts";
 
 const megabyte = 1024 * 1024;
 /** Below the first, a worktree of an ordinary project no longer fits; below the second, not even the log. */
@@ -28,8 +29,8 @@ export function checkHome(paths: Paths): Finding[] {
 
 /** Files that say who may talk to the daemon, and what agents were told. */
 function privateFiles(paths: Paths): string[] {
-  const { token, passphrase, push, database, daemonFile, launchFile } = paths;
-  return [token, passphrase, push, database, `${database}-wal`, daemonFile, launchFile];
+  const { token, passphrase, passphraseMark, push, database, daemonFile, launchFile } = paths;
+  return [token, passphrase, passphraseMark, push, database, `${database}-wal`, daemonFile, launchFile];
 }
 
 function checkPermissions(paths: Paths): Finding[] {
@@ -37,7 +38,7 @@ function checkPermissions(paths: Paths): Finding[] {
   if (wrong.length === 0) return [finding("permissions", "ok", `${paths.home} is readable by you alone.`)];
   return wrong.map(({ path, mode, wanted }) =>
     finding("permissions", "fail", `Others can reach ${path} (mode ${mode.toString(8)}).`, {
-      fix: `chmod ${wanted.toString(8)} ${path}`,
+      fix: `chmod ${wanted.toString(8)} ${quoteShellWord(path)}`,
       mend: () => chmodSync(path, wanted),
     }),
   );
@@ -83,7 +84,7 @@ function checkLeftovers(paths: Paths): Finding[] {
   for (const path of listTemporary(paths.home)) stale.push({ what: "an interrupted write", path });
   const results = stale.map(({ what, path }) =>
     finding("leftovers", "warn", `There is ${what}: ${path}`, {
-      fix: `rm ${path}`,
+      fix: `rm ${quoteShellWord(path)}`,
       // Looked at again: a daemon may have started since.
       mend: () => {
         if (found.daemon !== "none" || findDaemon(paths).daemon === "none") {

@@ -11,7 +11,7 @@ import { isAlive } from "../../base/pid.ts";
 import { recordFile, type WorkerRecord } from "../../protocol/worker-record.ts";
 import type { Context } from "../context.ts";
 import { findDaemon } from "../find-daemon.ts";
-import { quoteWord } from "../split-command.ts";
+import { quoteShellWord } from "../../protocol/shell-quote.ts";
 import { type Finding, finding } from "./finding.ts";
 
 const check = "leftovers";
@@ -63,7 +63,7 @@ export async function checkStrays(context: Context): Promise<Finding[]> {
 
 /** Not fixed: there may be work in it. */
 function strayWorktree(path: string, inUse: boolean): Finding {
-  const remove = `Keep what you need of it, then run in its repository: git worktree remove ${quoteWord(path)}`;
+  const remove = `Keep what you need of it, then run in its repository: git worktree remove ${quoteShellWord(path)}`;
   return finding(check, "warn", `There is a worktree that belongs to no session: ${path}`, {
     fix: inUse ? "An agent runs in it (see below). Leave it until that has ended." : remove,
   });
@@ -74,7 +74,7 @@ const older = "If an older database was put back, the newer one supervises it ag
 
 /** Not fixed: an agent may be working in it. */
 function strayTmux(socket: string, name: string): Finding {
-  const target = quoteWord(`=${name}`);
+  const target = quoteShellWord(`=${name}`);
   return finding(check, "warn", `There is a tmux session of ours that belongs to no session: ${name}`, {
     fix: `${older} Use it: tmux -L ${socket} attach -t ${target} - End it: tmux -L ${socket} kill-session -t ${target}`,
   });
@@ -83,7 +83,7 @@ function strayTmux(socket: string, name: string): Finding {
 /** Not fixed: the agent may be in the middle of a turn. */
 function strayChat(id: string, path: string, pid: number): Finding {
   return finding(check, "warn", `A chat agent runs that belongs to no session: ${id} (pid ${pid})`, {
-    fix: `${older} What it wrote: ${quoteWord(path)} - End it: kill ${pid}`,
+    fix: `${older} What it wrote: ${quoteShellWord(path)} - End it: kill ${pid}`,
   });
 }
 
@@ -97,7 +97,7 @@ function livingAgent(directory: string): number | null {
 }
 
 function strayLaunch(path: string, state: "running" | "ended"): Finding {
-  const fix = `rm -r ${quoteWord(path)}`;
+  const fix = `rm -r ${quoteShellWord(path)}`;
   const message = `There are files of an agent that belongs to no session: ${path}`;
   if (state === "running") return finding(check, "warn", message, { fix: `Once nothing uses it: ${fix}` });
   return finding(check, "warn", message, { fix, mend: () => rmSync(path, { recursive: true, force: true }) });

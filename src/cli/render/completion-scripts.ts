@@ -1,4 +1,8 @@
-/** Shell scripts that ask `holdfast complete` for candidates: `word<TAB>description` a line, or `:files` / `:directories`. */
+/**
+ * Shell scripts that ask `holdfast complete` for candidates: `word<TAB>description` per line, or `:files` / `:directories`.
+ * A candidate may be anything that an agent, a repository or a tracker named, so each shell inserts it as one quoted
+ * word: bash by `printf %q`, zsh by compadd, fish by its own escaping.
+ */
 export const shells = ["bash", "zsh", "fish"] as const;
 export type Shell = (typeof shells)[number];
 
@@ -8,18 +12,22 @@ export function completionScript(shell: Shell): string {
 
 const bash = `
 _holdfast() {
-  local IFS=$'\\n' line word
+  local line word quoted
   COMPREPLY=()
   local current=\${COMP_WORDS[COMP_CWORD]}
   # bash takes the = of --option=value for a word of its own
   [[ $current == = ]] && current=
-  for line in $("\${COMP_WORDS[0]}" complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null); do
+  while IFS= read -r line; do
     case $line in
-      :files) COMPREPLY=($(compgen -f -- "$current")); compopt -o filenames ;;
-      :directories) COMPREPLY=($(compgen -d -- "$current")); compopt -o filenames ;;
-      *) word=\${line%%$'\\t'*}; [[ $word == "$current"* ]] && COMPREPLY+=("$word") ;;
+      :files) while IFS= read -r word; do COMPREPLY+=("$word"); done < <(compgen -f -- "$current"); compopt -o filenames ;;
+      :directories) while IFS= read -r word; do COMPREPLY+=("$word"); done < <(compgen -d -- "$current"); compopt -o filenames ;;
+      *)
+        word=\${line%%$'\\t'*}
+        printf -v quoted %q "$word"
+        if [[ $word == "$current"* || $quoted == "$current"* ]]; then COMPREPLY+=("$quoted"); fi
+        ;;
     esac
-  done
+  done < <("\${COMP_WORDS[0]}" complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
 }
 complete -F _holdfast holdfast hold
 `;
@@ -28,16 +36,17 @@ const zsh = `
 #compdef holdfast hold
 _holdfast() {
   local line word text
-  local -a candidates
+  local -a found shown
   for line in "\${(@f)$("$words[1]" complete -- "\${(@)words[2,$CURRENT]}" 2>/dev/null)}"; do
     case $line in
       :files) _files ;;
       :directories) _files -/ ;;
       '') ;;
-      *) word=\${line%%$'\\t'*}; text=\${line#*$'\\t'}; candidates+=("\${word//:/\\\\:}:$text") ;;
+      *) word=\${line%%$'\\t'*}; text=\${line#*$'\\t'}; found+=("$word"); shown+=("$word  $text") ;;
     esac
   done
-  (( $#candidates )) && _describe holdfast candidates
+  # compadd quotes what it inserts, and takes nothing in it for a description
+  (( $#found )) && compadd -l -d shown -a -- found
 }
 (( $+functions[compdef] )) || { autoload -Uz compinit && compinit; }
 compdef _holdfast holdfast hold
@@ -53,7 +62,8 @@ function __holdfast_complete
             case ':directories'
                 __fish_complete_directories (commandline -ct)
             case '*'
-                echo $line
+                # fish escapes a candidate that it inserts
+                printf '%s\\n' $line
         end
     end
 end

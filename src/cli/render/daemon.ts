@@ -7,19 +7,21 @@ import { ageOf, compareNaturally, count } from "./text.ts";
 export function sayStart(context: Pick<Context, "out" | "err">, outcome: StartOutcome): void {
   if (outcome.start === "already-running") {
     context.out(`Holdfast is already running at ${outcome.url} (pid ${outcome.pid}).`);
+    for (const address of outcome.publicUrls) context.out(`Also at ${address}`);
+    for (const note of outcome.notes) context.err(note);
     return;
   }
   const { url, pid, notes } = outcome.daemon;
   context.out(`Holdfast is running at ${url} (pid ${pid}).`);
+  for (const address of outcome.publicUrls) context.out(`Also at ${address}`);
   for (const note of notes) context.err(note);
 }
 
-/** `{start, url, pid, notes}` of `start --json` and `restart --json`. */
+/** `{start, url, publicUrls, pid, notes}` of `start --json` and `restart --json`. */
 export function startJson(outcome: StartOutcome): Record<string, unknown> {
-  if (outcome.start === "already-running")
-    return { start: outcome.start, url: outcome.url, pid: outcome.pid, notes: [] };
-  const { url, pid, notes } = outcome.daemon;
-  return { start: outcome.start, url, pid, notes };
+  const { start, publicUrls } = outcome;
+  const { url, pid, notes } = start === "already-running" ? outcome : outcome.daemon;
+  return { start, url, publicUrls, pid, notes };
 }
 
 /** `{stop, kept, halted, remaining}` of `stop --json`; `kept` is null where the daemon could not be asked. */
@@ -59,6 +61,10 @@ function stoppedLine({ answer }: Extract<StopOutcome, { stop: "stopped" }>): str
     : `Daemon stopped. ${answer.kept} sessions keep running ${again}`;
 }
 
+function until(expiresAt: string | null): string {
+  return expiresAt === null ? " (cannot be read)" : ` (until ${expiresAt.slice(0, 10)})`;
+}
+
 /** @param installed what is installed by now, where the daemon runs another program. */
 export function infoLines(
   info: InfoJson,
@@ -69,6 +75,8 @@ export function infoLines(
   const rows: [string, string | null][] = [
     ["State", `${info.state}${info.pid === null ? "" : ` (pid ${info.pid}${since})`}`],
     ["Address", info.url],
+    ...(info.publicUrls ?? []).map((url): [string, string] => ["Also at", url]),
+    ["TLS", info.tls == null ? null : `${info.tls.cert}${until(info.tls.expiresAt)}`],
     ["Socket", info.socket],
     ["Home", info.home],
     ["Version", `${info.version} (build ${info.build})`],

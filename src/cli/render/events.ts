@@ -1,5 +1,6 @@
 /** A session's events for people: when, what, and the few fields that say the most. */
 import type { EventJson } from "../../protocol/wire.ts";
+import { shorten } from "../../protocol/shorten.ts";
 import type { Paint } from "./paint.ts";
 import { clean } from "./text.ts";
 
@@ -10,11 +11,10 @@ const leftOut = new Set(["seq", "at", "type", "lastLines", "launch", "session"])
 export function eventLine(event: EventJson, paint: Paint): string {
   const details = Object.entries(event)
     .filter(([name, value]) => !leftOut.has(name) && value !== null && value !== undefined)
-    .map(([name, value]) => `${name}=${shorten(clean(typeof value === "string" ? value : JSON.stringify(value)))}`);
+    .map(
+      ([name, value]) =>
+        `${name}=${shorten(clean(typeof value === "string" ? value : JSON.stringify(value)), maxDetail)}`,
+    );
   const when = event.at.slice(0, 19).replace("T", " ");
   return [String(event.seq).padStart(4), paint.dim(when), paint.cyan(clean(event.type)), ...details].join("  ");
-}
-
-function shorten(text: string): string {
-  return text.length <= maxDetail ? text : `${text.slice(0, maxDetail - 1)}…`;
 }

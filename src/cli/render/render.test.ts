@@ -196,7 +196,7 @@ describe("[CLI-200] lists name what is asked and the command that answers it", (
   const running = sessionOf({ id: "ma-4", status: "running", needsYou: false });
   const asked = [
     "    Asks: Run rm -rf build? (and 1 more)",
-    "    Answer: holdfast acp approve ma-1 (or deny)",
+    "    Answer: holdfast acp approve ma-1 r (or deny); all of it: holdfast acp questions ma-1",
     "    Asks: Claude Code asks whether to trust this folder",
     "    Answer: holdfast attach ma-2",
     "    its last turn failed",
@@ -220,7 +220,7 @@ describe("[CLI-200] lists name what is asked and the command that answers it", (
       expect.arrayContaining([
         "  Status:        needs_input",
         "  Asks:          Run rm -rf build? (and 1 more)",
-        "  Answer:        holdfast acp approve ma-1 (or deny)",
+        "  Answer:        holdfast acp approve ma-1 r (or deny); all of it: holdfast acp questions ma-1",
       ]),
     );
     expect(showLines(failed, plain, now)).toContain("  Status:        idle: its last turn failed");

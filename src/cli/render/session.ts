@@ -1,4 +1,5 @@
 /** `session show`: everything about one session, and why it ended. */
+import { describeContainment } from "../../protocol/containment.ts";
 import type { PullRequestJson, SessionJson } from "../../protocol/wire.ts";
 import { commandFor, questionOf } from "./need.ts";
 import type { Paint } from "./paint.ts";
@@ -14,6 +15,7 @@ export function showLines(session: SessionJson, paint: Paint, now: number): stri
     ["Title", session.title],
     ["Project", session.project],
     ["Status", `${session.status}${session.reason === null || asks !== null ? "" : `: ${session.reason}`}`],
+    ["Notice", session.notice ?? null],
     ["Asks", asks],
     [next?.what ?? "", next?.command ?? null],
     ["Wanted", `${intent.want}${until}, by ${intent.by}${ago(intent.at)}`],
@@ -22,6 +24,7 @@ export function showLines(session: SessionJson, paint: Paint, now: number): stri
     ["Branch", session.branch],
     ["Base", session.base],
     ["Worktree", session.trash === null ? session.workspacePath : `in the trash as ${session.trash}`],
+    ["Contained", containText(session)],
     ["Pull request", pullRequest === null ? null : pullRequestText(pullRequest)],
     ["Checks", pullRequest === null ? null : checksText(pullRequest)],
     ["Review", pullRequest === null ? null : reviewText(pullRequest)],
@@ -41,6 +44,12 @@ export function showLines(session: SessionJson, paint: Paint, now: number): stri
     ...session.processes.map(({ pid, what }) => `  ${"Process:".padEnd(14)} ${pid} (${clean(what)})`),
     ...(end === null ? [] : endLines(end, paint, now)),
   ];
+}
+
+function containText({ contain }: SessionJson): string | null {
+  if (contain === undefined || contain.mode === "off") return null;
+  const more = [...contain.read, ...contain.write.map((path) => `${path} (writable)`)];
+  return [describeContainment(contain), ...(more.length === 0 ? [] : [`also ${more.join(", ")}`])].join("; ");
 }
 
 function pullRequestText({ url, state, draft, conflict }: PullRequestJson): string {

@@ -2,9 +2,13 @@
  * A chat's transcript. What agents say comes in pieces that may end in the middle of a line, so a piece of transcript
  * is text to be written as it is. Words in brackets are ours, everything else was said by somebody.
  */
+import { questionId } from "../../protocol/question.ts";
+import { shorten } from "../../protocol/shorten.ts";
+import { callDetails, mergeCall, type ToolCallFields } from "../../protocol/tool-call.ts";
 import type { PermissionOption } from "../../protocol/session.ts";
 import type { EventJson } from "../../protocol/wire.ts";
 import type { Paint } from "./paint.ts";
+import { answeredBy, optionText, questionLines } from "./question.ts";
 import { clean, inert } from "./text.ts";
 
 export interface OpenQuestion {
@@ -13,16 +17,18 @@ export interface OpenQuestion {
   options: PermissionOption[];
 }
 
-/** Titles are whole commands with some agents; the rest of a long one is in `events --json`. */
+/** Titles are whole commands with some agents; the rest of a long one is in `events --json`. What is asked is never cut. */
 const maxTitle = 200;
 
 export class Transcript {
   readonly #paint: Paint;
+  readonly #showOptions: boolean;
   readonly #prompts = new Map<string, string>();
   /** What goes along with a prompt, a line each. */
   readonly #attached = new Map<string, string[]>();
   readonly #waiting = new Set<string>();
   readonly #tools = new Map<string, Tool>();
+  readonly #calls = new Map<string, ToolCallFields & { status?: unknown }>();
   readonly #questions = new Map<string, OpenQuestion>();
   /** What the last line belongs to, as long as more of the same would go on in it. */
   #block: string | null = null;
@@ -30,8 +36,10 @@ export class Transcript {
   #empty = true;
   #turnOpen = false;
 
-  constructor(paint: Paint) {
+  /** `showOptions` false where the keys that choose them are shown instead. */
+  constructor(paint: Paint, showOptions = true) {
     this.#paint = paint;
+    this.#showOptions = showOptions;
   }
 
   get turnOpen(): boolean {
@@ -146,6 +154,7 @@ export class Transcript {
 
   #tool(event: EventJson): string {
     const id = wordOf(event, "toolCallId");
+    this.#calls.set(id, { ...mergeCall(this.#calls.get(id) ?? {}, event as ToolCallFields), status: event["status"] });
     const tool = this.#tools.get(id) ?? { title: null, kind: "tool", status: "", told: null, toldFailed: false };
     this.#tools.set(id, tool);
     tool.title = wordOf(event, "title") || tool.title;
@@ -167,9 +176,11 @@ export class Transcript {
     const says = (name: string): string => short(wordOf(event, name));
     switch (event.type) {
       case "permission.asked":
-        return yellow(`[permission] ${says("title")}`);
+        return this.#question(event);
       case "permission.answered":
-        return yellow(`[permission] ${this.#choice(event)}, by ${says("by")}`);
+        return yellow(
+          `[permission ${nameOf(event)}] ${this.#choice(event)}, by ${answeredBy(event["rule"]) ?? says("by")}`,
+        );
       case "turn.cancelling":
         return dim(`[cancelling] by ${says("by")}`);
       case "turn.ended":
@@ -201,13 +212,27 @@ export class Transcript {
     }
   }
 
+  /** All that the agent said about the call; its output, once there is some, is not part of the question. */
+  #question(event: EventJson): string {
+    const title = wordOf(event, "title");
+    const { status, ...call } = this.#calls.get(wordOf(event, "toolCallId")) ?? {};
+    const isOver = status === "completed" || status === "failed";
+    const details = callDetails(call);
+    const shown = { ...details, title, words: isOver ? "" : details.words };
+    return questionLines(
+      { id: nameOf(event), ...shown, options: this.#showOptions ? optionsOf(event) : [] },
+      this.#paint,
+    ).join("\n");
+  }
+
   #choice(event: EventJson): string {
     const requestId = wordOf(event, "requestId");
     const question = this.#questions.get(requestId);
     this.#questions.delete(requestId);
     if (event["outcome"] === "cancelled") return "cancelled";
     const optionId = wordOf(event, "optionId");
-    return short(question?.options.find((option) => option.optionId === optionId)?.name ?? optionId);
+    const option = question?.options.find((one) => one.optionId === optionId);
+    return option === undefined ? short(optionId) : short(optionText(option));
   }
 
   #line(text: string): string {
@@ -322,6 +347,9 @@ function wordOf(event: EventJson, name: string): string {
 }
 
 function short(text: string): string {
-  const line = clean(text);
-  return line.length <= maxTitle ? line : `${line.slice(0, maxTitle - 1)}…`;
+  return shorten(clean(text), maxTitle);
+}
+
+function nameOf(event: EventJson): string {
+  return questionId(wordOf(event, "requestId"));
 }

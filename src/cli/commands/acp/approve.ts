@@ -1,19 +1,20 @@
-import { answerQuestion, requestOption } from "../../answer-question.ts";
-import { chatArgument, type CommandEntry, jsonOption } from "../../entry-types.ts";
+import { answerNotes, answerQuestion, questionArgument, requestOption } from "../../answer-question.ts";
+import { chatArgument, type CommandEntry, jsonOption, yesOption } from "../../entry-types.ts";
 
 export const command: CommandEntry = {
-  arguments: [chatArgument],
+  arguments: [chatArgument, questionArgument],
   options: [
     { long: "always", description: "also from now on, where the agent offers that" },
     requestOption,
+    yesOption,
     jsonOption,
   ],
   examples: [
-    ["let it do what it asks for", "holdfast acp approve ma-12"],
-    ["and not ask again", "holdfast acp approve ma-12 --always"],
+    ["allow the only open request; asks you to confirm", "holdfast acp approve ma-12"],
+    ["allow the request you read", "holdfast acp approve ma-12 q41"],
+    ["and not ask again", "holdfast acp approve ma-12 q41 --always"],
   ],
-  notes:
-    "Answers the oldest open question. A question is answered once, by whoever comes first; exit code 1 otherwise.",
+  notes: answerNotes,
   daemon: "starts",
   run: (context, input) => answerQuestion(context, input, "approve"),
 };

@@ -16,6 +16,14 @@ describe("[ATT-6] acp configure", () => {
     expect(out).toBe("mode: ask (of ask, code)\neffort: low (of low, high)");
   });
 
+  test("[TEXT-6] names that an agent gave are shown as a shell takes them", async () => {
+    const hostile = { currentModeId: "ask", availableModes: [{ id: "$(touch x)" }, { id: "a b" }] };
+    const { run } = await daemon({
+      "GET /api/sessions/ma-1/transcript?tail=1": { answer: { modes: hostile, models: null, configOptions: null } },
+    });
+    expect((await run(["acp", "configure", "ma-1"])).out).toBe("mode: ask (of '$(touch x)', 'a b')");
+  });
+
   test("picks one after the other, options as often as given", async () => {
     const { run, asked } = await daemon(script);
     const argv = ["acp", "configure", "ma-1", "--mode", "code", "--set", "effort=high", "--set=x=y=z"];

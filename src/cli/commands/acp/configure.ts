@@ -1,5 +1,6 @@
 import { HoldfastError } from "../../../protocol/error.ts";
 import { chatArgument, type CommandEntry, jsonOption } from "../../entry-types.ts";
+import { quoteShellWord } from "../../../protocol/shell-quote.ts";
 import { clean } from "../../render/text.ts";
 import { verbFailure } from "../../verb.ts";
 
@@ -71,7 +72,11 @@ function line(name: string, current: unknown, offered: Fields[], key: string): s
   // Options may come in groups.
   const flat = offered.flatMap((one) => (Array.isArray(one["options"]) ? list(one["options"]) : [one]));
   if (name === "" || (flat.length === 0 && current === undefined)) return [];
-  const values = flat.map((one) => word(one[key])).filter((value) => value !== "");
+  // Shown to be typed behind an option, so as a shell takes them.
+  const values = flat
+    .map((one) => word(one[key]))
+    .filter((value) => value !== "")
+    .map(quoteShellWord);
   return [clean(`${name}: ${word(current)}${values.length === 0 ? "" : ` (of ${values.join(", ")})`}`)];
 }
 

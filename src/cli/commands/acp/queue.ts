@@ -32,7 +32,7 @@ export const command: CommandEntry = {
     ["to the front", "holdfast acp queue ma-12 --move 5b3f 1"],
     ["not at all", "holdfast acp queue ma-12 --withdraw 5b3f"],
   ],
-  notes: "A prompt is named by its id, or by how that begins. What was sent cannot be changed.",
+  notes: "A prompt is named by its id, or by how that begins. Sent prompts cannot be changed.",
   daemon: "starts",
   async run(context, input) {
     const id = input.arg(0);

@@ -1,6 +1,7 @@
 import { chatArgument, type CommandEntry } from "../../entry-types.ts";
 import { readTurns, readTurnsOption, replay, turnsOption } from "../../past-turns.ts";
 import { readOn } from "../../read-events.ts";
+import { questionId } from "../../../protocol/question.ts";
 import { clean } from "../../render/text.ts";
 import { Transcript } from "../../render/transcript.ts";
 import { verbFailure } from "../../verb.ts";
@@ -31,7 +32,7 @@ export const command: CommandEntry = {
         const [question] = transcript.questions;
         if (question === undefined || question.requestId === told) return;
         told = question.requestId;
-        const how = `Answer it: holdfast acp approve ${clean(id)} (or deny)`;
+        const how = `Answer it: holdfast acp approve ${clean(id)} ${questionId(question.requestId)} (or deny)`;
         context.write(`  ${context.paint.dim(how)}\n`);
       });
     } catch (error) {

@@ -1,12 +1,14 @@
 import { mkdirSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import type { LaunchOptions } from "../../../base/launch-options.ts";
 import { writeDurable } from "../../../base/durable-file.ts";
 import { namedVariables } from "../../../config/pass-env.ts";
 import type { Context } from "../../context.ts";
 import { type CommandEntry, jsonOption } from "../../entry-types.ts";
 import { findDaemon } from "../../find-daemon.ts";
 import type { Input } from "../../input.ts";
-import { choosePassphrase, readStartOptions, startOptions } from "../../launch-plan.ts";
+import { choosePassphrase, lastLaunchOptions, readStartOptions, startOptions } from "../../launch-plan.ts";
+import { admitPassphrase } from "../../passphrase-plan.ts";
 import { describeService, runAll, sayRan } from "../../service.ts";
 
 export const command: CommandEntry = {
@@ -53,10 +55,22 @@ export const command: CommandEntry = {
 /** What was asked for, as the service will pass it on; the same rules as for `start`. */
 function startArguments(context: Context, input: Input): string[] {
   const file = input.text("passphrase-file");
-  choosePassphrase(readStartOptions(input, {}), { file, env: {}, paths: context.paths });
-  return startOptions.flatMap(({ long, value }) => {
+  const options = readStartOptions(input, {}, { cwd: context.cwd, kept: lastLaunchOptions(context.paths) });
+  const given = choosePassphrase(options, { file, env: {}, paths: context.paths });
+  if (given !== null) admitPassphrase(context.paths, given);
+  const typed = startOptions.flatMap(({ long, value, many }) => {
     if (value === undefined) return input.flag(long) ? [`--${long}`] : [];
     const text = input.text(long);
-    return text === undefined ? [] : [`--${long}`, long === "passphrase-file" ? resolve(context.cwd, text) : text];
+    if (many === true || text === undefined || long.startsWith("tls-")) return [];
+    return [`--${long}`, long === "passphrase-file" ? resolve(context.cwd, text) : text];
   });
+  return [...typed, ...reachArguments(options)];
+}
+
+/** Those of the last start too: the service is the same daemon. */
+function reachArguments({ publicUrls, tlsCert, tlsKey }: LaunchOptions): string[] {
+  return [
+    ...publicUrls.flatMap((url) => ["--public-url", url]),
+    ...(tlsCert === null || tlsKey === null ? [] : ["--tls-cert", tlsCert, "--tls-key", tlsKey]),
+  ];
 }

@@ -2,6 +2,7 @@ import { existsSync, rmSync } from "node:fs";
 import type { Context } from "../../context.ts";
 import { type CommandEntry, jsonOption } from "../../entry-types.ts";
 import { describeService, runAll } from "../../service.ts";
+import { quoteShellWord } from "../../../protocol/shell-quote.ts";
 
 export const command: CommandEntry = {
   options: [{ long: "print", description: "only print what would be done" }, jsonOption],
@@ -18,7 +19,7 @@ export const command: CommandEntry = {
       return 0;
     }
     if (input.flag("print")) {
-      const lines = [...disable.map((line) => line.join(" ")), `rm ${file}`];
+      const lines = [...disable.map((line) => line.join(" ")), `rm ${quoteShellWord(file)}`];
       if (json) context.json({ manager, file, removed: false, ran: [], left: lines, note: null });
       context.out(lines.join("\n"));
       return 0;

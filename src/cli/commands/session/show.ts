@@ -1,4 +1,5 @@
 import { type CommandEntry, jsonOption, sessionArgument } from "../../entry-types.ts";
+import { questionLines } from "../../render/question.ts";
 import { showLines } from "../../render/session.ts";
 import { verbFailure } from "../../verb.ts";
 
@@ -12,10 +13,15 @@ export const command: CommandEntry = {
   daemon: "starts",
   async run(context, input) {
     const id = input.arg(0);
+    // The list of sessions cuts long commands; what is about to be approved is shown in full.
+    const asked = async ({ permissions }: { permissions: readonly unknown[] }): Promise<string[]> =>
+      permissions.length === 0
+        ? []
+        : (await context.call("questions", { params: { id } })).flatMap((one) => questionLines(one, context.paint));
     try {
       const session = await context.call("session", { params: { id } });
       if (input.flag("json")) context.json(session);
-      else context.out(showLines(session, context.paint, context.now()).join("\n"));
+      else context.out([...showLines(session, context.paint, context.now()), ...(await asked(session))].join("\n"));
     } catch (error) {
       throw await verbFailure(context, "show", id, error);
     }

@@ -1,7 +1,9 @@
 /** Says to a screen reader what others see: a session that asks, fails or finishes. Shows what the daemon notifies of. */
 import { useEffect, useState } from "react";
+import { rightWords } from "../../protocol/rights.ts";
+import type { DeviceJson } from "../../protocol/wire.ts";
 import { callsFor, notesFor } from "../state/attention.ts";
-import { onChanges, onEvents } from "../state/live.ts";
+import { onChanges, onDevices, onEvents } from "../state/live.ts";
 import { statusNow } from "../state/notify.ts";
 import { preferences } from "../state/preferences.ts";
 import { plainText } from "../ui/plain-text.ts";
@@ -24,6 +26,13 @@ export function Announcer() {
       }),
     [],
   );
+  useEffect(
+    () =>
+      onDevices((added) => {
+        if (added !== null) say(plainText(deviceWords(added)), "fault");
+      }),
+    [],
+  );
   useEffect(() => {
     if (preferences.getState().push !== null) void lookAfterPush();
   }, []);
@@ -32,6 +41,12 @@ export function Announcer() {
       {words}
     </p>
   );
+}
+
+/** It stays until it is read: a device that is not the person's own must be seen. */
+function deviceWords({ name, lastAddress, rights }: DeviceJson): string {
+  const from = lastAddress === null ? "" : ` from ${lastAddress}`;
+  return `New device: ${name} logged in${from} and ${rightWords[rights]}. If that was not you, revoke it in the settings.`;
 }
 
 /** A daemon that cannot say it now is asked when the page is next opened. */

@@ -14,7 +14,7 @@ import { BottomBar } from "./bottom-bar.tsx";
 import { ConnectionBanner } from "./connection-banner.tsx";
 import { ErrorBoundary } from "./error-boundary.tsx";
 import { Header } from "./header.tsx";
-import { LoginPage } from "./login-page.tsx";
+import { InsecurePage, LoginPage } from "./login-page.tsx";
 import { Overlays } from "./overlays.tsx";
 import { useShortcuts } from "./shortcuts.ts";
 import { StorageBanner } from "./storage-banner.tsx";
@@ -33,6 +33,7 @@ export function App() {
   const login = useLive((state) => state.login);
   if (login.is === "checking") return <Spinner label="Connecting" />;
   if (login.is === "out") return <LoginPage why={login.why} />;
+  if (login.is === "insecure") return <InsecurePage />;
   return <Frame />;
 }
 

@@ -1,7 +1,7 @@
 /** The main ways, where a thumb reaches them. Phones only. */
 import { Columns3, Plus, Search, Settings } from "lucide-react";
 import { Link, useLocation } from "wouter";
-import { useLive } from "../state/live.ts";
+import { useLive, useMay } from "../state/live.ts";
 import { needOf } from "../state/need.ts";
 import { classes } from "../ui/classes.ts";
 import { searchFrom } from "./shortcuts.ts";
@@ -11,6 +11,7 @@ const itemLook = "relative flex h-14 flex-1 flex-col items-center justify-center
 export function BottomBar() {
   const [location, navigate] = useLocation();
   const waiting = useLive((state) => count(state.sessions.values()));
+  const may = useMay("all");
   const look = (path: string): string => classes(itemLook, location === path ? "font-medium text-accent" : "text-dim");
   const current = (path: string) => (location === path ? ({ "aria-current": "page" } as const) : {});
   return (
@@ -25,10 +26,12 @@ export function BottomBar() {
           </span>
         )}
       </Link>
-      <Link href="/new" className={look("/new")} {...current("/new")}>
-        <Plus size={18} aria-hidden />
-        New
-      </Link>
+      {may && (
+        <Link href="/new" className={look("/new")} {...current("/new")}>
+          <Plus size={18} aria-hidden />
+          New
+        </Link>
+      )}
       <button type="button" className={look("")} onClick={() => searchFrom(navigate)}>
         <Search size={18} aria-hidden />
         Search

@@ -1,6 +1,7 @@
 import { Command, Monitor, Moon, Plus, Settings, Sun } from "lucide-react";
 import { Link, useLocation } from "wouter";
 import { BoardControls } from "../board/board-controls.tsx";
+import { useMay } from "../state/live.ts";
 import { usePreference } from "../state/preferences.ts";
 import { Brand } from "../ui/brand.tsx";
 import { IconButton } from "../ui/button.tsx";
@@ -10,6 +11,7 @@ import { openOverlay } from "./overlays-state.ts";
 export function Header() {
   const [location] = useLocation();
   const onBoard = location === "/";
+  const may = useMay("all");
   return (
     <header className="flex flex-wrap items-center gap-x-3 gap-y-2 border-b border-line bg-panel px-3 py-1.5 pt-[max(0.375rem,env(safe-area-inset-top))] md:flex-nowrap md:px-4">
       <Link href="/" className="flex items-center gap-2 font-semibold pointer-coarse:py-2.5">
@@ -24,16 +26,18 @@ export function Header() {
         <span className="flex-1" />
       )}
       <nav aria-label="Main" className="ml-auto flex items-center gap-1">
-        <Link
-          href="/new"
-          className={classes(
-            linkLook,
-            "hidden gap-1.5 bg-accent px-3 text-accent-ink! hover:bg-accent hover:brightness-110 md:inline-flex",
-          )}
-        >
-          <Plus size={16} aria-hidden />
-          New session
-        </Link>
+        {may && (
+          <Link
+            href="/new"
+            className={classes(
+              linkLook,
+              "hidden gap-1.5 bg-accent px-3 text-accent-ink! hover:bg-accent hover:brightness-110 md:inline-flex",
+            )}
+          >
+            <Plus size={16} aria-hidden />
+            New session
+          </Link>
+        )}
         <IconButton label="Command palette" aria-keyshortcuts="Control+K Meta+K" onClick={() => openOverlay("palette")}>
           <Command size={16} aria-hidden />
         </IconButton>

@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { useState, type ReactNode } from "react";
 import { logIn } from "../state/begin.ts";
 import { Button } from "../ui/button.tsx";
 import { Brand } from "../ui/brand.tsx";
@@ -6,6 +6,39 @@ import { Commands } from "../ui/commands.tsx";
 import { Field, TextInput } from "../ui/field.tsx";
 
 const linkCommand = "`holdfast dashboard`";
+
+/** A page without the dashboard around it. */
+function Frame({ children }: { children: ReactNode }) {
+  return (
+    <main className="mx-auto mt-[12vh] flex w-full max-w-md flex-col gap-4 p-4">
+      <h1 className="flex items-center gap-2 text-base font-semibold">
+        <Brand />
+        Holdfast
+      </h1>
+      {children}
+    </main>
+  );
+}
+
+/** A browser keeps no keys for such a page, and whatever it sent could be read on the way. */
+export function InsecurePage() {
+  const port = location.port === "" ? "80" : location.port;
+  return (
+    <Frame>
+      <p role="alert" className="text-danger">
+        This browser cannot log in over plain http from another machine: everything could be read on the way.
+      </p>
+      <p>
+        <Commands
+          text={`Forward the port by SSH and open http://127.0.0.1:${port} here: \`ssh -L ${port}:127.0.0.1:${port} ${location.hostname}\`.`}
+        />
+      </p>
+      <p>
+        <Commands text="Or reach the daemon by https, through a TLS proxy or with a certificate of its own: see `holdfast start --help`." />
+      </p>
+    </Frame>
+  );
+}
 
 export function LoginPage({ why }: { why: string | null }) {
   const [passphrase, setPassphrase] = useState("");
@@ -16,11 +49,7 @@ export function LoginPage({ why }: { why: string | null }) {
     setBusy(false);
   };
   return (
-    <main className="mx-auto mt-[12vh] flex w-full max-w-md flex-col gap-4 p-4">
-      <h1 className="flex items-center gap-2 text-base font-semibold">
-        <Brand />
-        Holdfast
-      </h1>
+    <Frame>
       <p role="alert" className={why === null ? "text-dim" : "text-danger"}>
         {why === null ? "This browser is not logged in." : <Commands text={why} />}
       </p>
@@ -55,6 +84,6 @@ export function LoginPage({ why }: { why: string | null }) {
           Log in
         </Button>
       </form>
-    </main>
+    </Frame>
   );
 }

@@ -5,7 +5,7 @@ import { useLocation } from "wouter";
 import type { SessionJson } from "../../protocol/wire.ts";
 import { verbs, verbsFor, type VerbName } from "../session/verb-list.ts";
 import { startVerb } from "../session/verbs.tsx";
-import { live } from "../state/live.ts";
+import { live, useMay } from "../state/live.ts";
 import { preferences } from "../state/preferences.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { inputLook } from "../ui/field.tsx";
@@ -20,6 +20,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
   const [path, navigate] = useLocation();
   const [step, setStep] = useState<Step>({ at: "all" });
   const [query, setQuery] = useState("");
+  const may = useMay("all");
   // As they were when it was opened: a list that moves under the cursor picks the wrong one.
   const [sessions] = useState(() => [...live.getState().sessions.values()]);
   const here = sessions.find(({ id }) => path === `/s/${id}` || path.startsWith(`/s/${id}/`));
@@ -62,7 +63,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
             </Group>
           ) : (
             <>
-              {here !== undefined && (
+              {here !== undefined && may && (
                 <Group heading={`This session, ${here.id}`}>
                   {verbsFor(here).map((name) => (
                     <Item key={name} value={`this ${verbs[name].label}`} onSelect={() => start(name, here)}>
@@ -94,7 +95,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
                 </Item>
               </Group>
               <Group heading="Verbs">
-                {verbNames(sessions).map((name) => (
+                {(may ? verbNames(sessions) : []).map((name) => (
                   <Item
                     key={name}
                     value={`${verbs[name].label} a session`}

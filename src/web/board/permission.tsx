@@ -1,9 +1,11 @@
 /** The agent's oldest open question with its own answers, to be given from where one stands. */
 import { useState } from "react";
+import { Link } from "wouter";
 import type { SessionJson } from "../../protocol/wire.ts";
 import { call, sentenceOf } from "../state/api.ts";
-import { plainText } from "../ui/plain-text.ts";
-import { Button } from "../ui/button.tsx";
+import { useMay } from "../state/live.ts";
+import { OptionButton, QuestionFacts } from "../ui/question.tsx";
+import { visibleQuestion } from "../ui/question-text.ts";
 import { say } from "../ui/toast.tsx";
 
 /** Letters that fit a card's box without scrolling. */
@@ -12,8 +14,9 @@ const fitting = 240;
 export function Permission({ session }: { session: SessionJson }) {
   const [first, ...others] = session.permissions;
   const [answered, setAnswered] = useState<string | null>(null);
+  const may = useMay("answer");
   if (first === undefined) return null;
-  const busy = answered === first.requestId;
+  const busy = answered === first.requestId || !may;
   const answer = async (optionId: string): Promise<void> => {
     setAnswered(first.requestId);
     try {
@@ -33,20 +36,27 @@ export function Permission({ session }: { session: SessionJson }) {
       aria-label={`Question of ${session.id}`}
       className="flex flex-col gap-2 rounded-md bg-alert-soft p-2"
     >
-      <Question text={plainText(first.title)} />
+      <Question text={visibleQuestion(first.title)} />
+      <QuestionFacts
+        asked={first}
+        more={
+          <Link href={`/s/${session.id}`} className="text-accent underline">
+            Show all of it in the session
+          </Link>
+        }
+      />
       <div className="flex flex-wrap gap-1.5">
-        {first.options.map(({ optionId, name, kind }) => (
-          <Button
-            key={optionId}
+        {first.options.map((option) => (
+          <OptionButton
+            key={option.optionId}
+            option={option}
             size="small"
-            variant={kind === "allow_once" ? "primary" : "plain"}
             disabled={busy}
-            onClick={() => void answer(optionId)}
-          >
-            {plainText(name)}
-          </Button>
+            onChoose={(optionId) => void answer(optionId)}
+          />
         ))}
       </div>
+      {!may && <p className="text-xs text-alert">This device may only watch.</p>}
       {others.length > 0 && (
         <p className="text-xs text-alert">
           {others.length === 1 ? "One more question waits" : `${others.length} more questions wait`} behind this one.

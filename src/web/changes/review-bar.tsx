@@ -3,6 +3,7 @@ import { useRef, useState } from "react";
 import { ChevronUp, Send } from "lucide-react";
 import type { SessionJson } from "../../protocol/wire.ts";
 import { call, sentenceOf } from "../state/api.ts";
+import { useMay } from "../state/live.ts";
 import { visibleText } from "../session/visible-text.ts";
 import { Button } from "../ui/button.tsx";
 import { classes } from "../ui/classes.ts";
@@ -29,6 +30,7 @@ export function ReviewBar({ session, comments, onPick }: ReviewBarProps) {
   const [fault, setFault] = useState<string | null>(null);
   /** A send that failed half-way is repeated under its own id: the daemon takes it once. */
   const tried = useRef<{ text: string; promptId: string } | null>(null);
+  const may = useMay("answer");
   if (comments.length === 0) return null;
   const killed = session.intent.want === "killed";
 
@@ -74,9 +76,12 @@ export function ReviewBar({ session, comments, onPick }: ReviewBarProps) {
           ))}
         </ol>
       )}
-      {(fault !== null || killed) && (
+      {(fault !== null || killed || !may) && (
         <p role="alert" className="px-3 pt-2 text-danger">
-          {fault ?? "The session was killed: restore it before sending comments."}
+          {fault ??
+            (may
+              ? "The session was killed: restore it before sending comments."
+              : "This device may only watch: comments cannot be sent from here.")}
         </p>
       )}
       <div className="flex items-center gap-2 p-2">
@@ -85,7 +90,7 @@ export function ReviewBar({ session, comments, onPick }: ReviewBarProps) {
           {comments.length === 1 ? "1 comment" : `${comments.length} comments`}
         </Button>
         <span className="flex-1" />
-        <Button variant="primary" disabled={busy || killed} onClick={() => void send()}>
+        <Button variant="primary" disabled={busy || killed || !may} onClick={() => void send()}>
           <Send size={14} aria-hidden /> Send to agent
         </Button>
       </div>

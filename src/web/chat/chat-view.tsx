@@ -2,7 +2,7 @@
 import { memo, useEffect, useEffectEvent, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import { Download, Search } from "lucide-react";
 import type { SessionJson } from "../../protocol/wire.ts";
-import { live } from "../state/live.ts";
+import { live, useMay } from "../state/live.ts";
 import { sentenceOf } from "../state/api.ts";
 import { Button, IconButton } from "../ui/button.tsx";
 import { Spinner } from "../ui/spinner.tsx";
@@ -45,7 +45,7 @@ function ChatOf({ session }: { session: SessionJson }) {
   const { items, head } = state;
   const [outbox] = useState(() => new Outbox(id));
   const sending = useSyncExternalStore(outbox.subscribe, outbox.entries);
-  const closed = closedWords(session, useReadOnly());
+  const closed = closedWords(session, useReadOnly(), useMay("answer"));
   const list = useRef<ListHandle>(null);
   const composer = useRef<ComposerHandle>(null);
   const [searching, setSearching] = useState(false);

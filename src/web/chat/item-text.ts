@@ -89,8 +89,9 @@ function markdownOfItem(item: TranscriptItem): string | null {
     }
     case "permission": {
       const chosen = item.options.find(({ optionId }) => optionId === item.answer?.optionId)?.name;
-      const answer =
-        item.answer === null ? "not answered" : `${chosen ?? item.answer.outcome} ${byWords(item.answer.by)}`;
+      const by =
+        item.answer?.rule === undefined ? byWords(item.answer?.by ?? "") : `by rule ${item.answer.rule.number}`;
+      const answer = item.answer === null ? "not answered" : `${chosen ?? item.answer.outcome} ${by}`;
       return `**Asked:** ${item.title} (${answer})`;
     }
     case "reset":

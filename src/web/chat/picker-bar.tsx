@@ -1,6 +1,7 @@
 import { useMemo, useState } from "react";
 import type { TranscriptHead } from "../../protocol/transcript-items.ts";
 import { call, sentenceOf } from "../state/api.ts";
+import { useMay } from "../state/live.ts";
 import { say } from "../ui/toast.tsx";
 import { useChat } from "./chat-context.ts";
 import { safeText } from "./inert.ts";
@@ -24,6 +25,7 @@ export function PickerBar({ modes, models, configOptions, usage }: Picks) {
 function PickOne({ picker }: { picker: Picker }) {
   const { session, closed } = useChat();
   const [asked, setAsked] = useState<string | null>(null);
+  const may = useMay("all");
   const pick = async (value: string): Promise<void> => {
     setAsked(value);
     try {
@@ -42,7 +44,7 @@ function PickOne({ picker }: { picker: Picker }) {
       <select
         aria-label={safeText(picker.label)}
         value={current}
-        disabled={closed !== null || asked !== null}
+        disabled={closed !== null || asked !== null || !may}
         onChange={(event) => void pick(event.target.value)}
         className="h-7 w-full max-w-40 min-w-0 rounded-md border border-line bg-panel px-1 text-xs text-text disabled:opacity-60 pointer-coarse:h-10"
       >

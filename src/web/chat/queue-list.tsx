@@ -9,6 +9,7 @@ import { inputLook } from "../ui/field.tsx";
 import { say } from "../ui/toast.tsx";
 import { useChat } from "./chat-context.ts";
 import { safeText } from "./inert.ts";
+import { shorten } from "../../protocol/shorten.ts";
 
 export const QueueList = memo(function QueueList({ queue, why }: { queue: readonly PromptItem[]; why: string }) {
   const { session, closed } = useChat();
@@ -40,7 +41,7 @@ export const QueueList = memo(function QueueList({ queue, why }: { queue: readon
             ) : (
               <>
                 <span className="line-clamp-3 min-w-0 flex-1 py-1.5 break-words pointer-coarse:py-2.5 whitespace-pre-wrap">
-                  {safeText(prompt.text.slice(0, 1_000))}
+                  {safeText(shorten(prompt.text, 1_000))}
                   {prompt.attachments.length > 0 && (
                     <span className="ml-2 inline-flex items-center gap-0.5 text-xs text-dim">
                       <Paperclip size={12} aria-hidden /> {prompt.attachments.length}

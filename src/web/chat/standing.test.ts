@@ -7,9 +7,13 @@ import { closedWords, waitingOf } from "./standing.ts";
 const intent = (want: SessionJson["intent"]["want"]) => ({ intent: { want, by: "person", at: null } });
 
 test("[WEB-62] a read-only daemon and a killed session close the composer, a stopped session does not", () => {
-  expect(closedWords(intent("running"), true)).toMatch(/read-only/);
-  expect(closedWords(intent("killed"), false)).toMatch(/Restore/);
-  expect(closedWords(intent("stopped"), false)).toBeNull();
+  expect(closedWords(intent("running"), true, true)).toMatch(/read-only/);
+  expect(closedWords(intent("killed"), false, true)).toMatch(/Restore/);
+  expect(closedWords(intent("stopped"), false, true)).toBeNull();
+});
+
+test("[DEVICE-9] a device that may only watch says so in the composer", () => {
+  expect(closedWords(intent("running"), false, false)).toMatch(/may only watch/);
 });
 
 test("[WEB-52] a prompt that goes out at once is shown in its place; one that waits stands in the queue", () => {

@@ -3,8 +3,13 @@ import type { PromptItem, TranscriptHead } from "../../protocol/transcript-items
 import type { SessionJson } from "../../protocol/wire.ts";
 
 /** Why nothing can be sent; null when it can. */
-export function closedWords({ intent }: Pick<SessionJson, "intent">, readOnly: boolean): string | null {
+export function closedWords(
+  { intent }: Pick<SessionJson, "intent">,
+  readOnly: boolean,
+  mayAnswer: boolean,
+): string | null {
   if (readOnly) return "This daemon is read-only: nothing can be sent or answered here.";
+  if (!mayAnswer) return "This device may only watch: nothing can be sent or answered here.";
   if (intent.want === "killed") return "This session was killed. Restore it to go on.";
   return intent.want === "deleted" ? "This session was deleted." : null;
 }

@@ -3,6 +3,7 @@ import { useState } from "react";
 import { Square } from "lucide-react";
 import type { TranscriptTurn } from "../../protocol/transcript-items.ts";
 import { call, sentenceOf } from "../state/api.ts";
+import { useMay } from "../state/live.ts";
 import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { say } from "../ui/toast.tsx";
@@ -40,6 +41,7 @@ export function TurnControl({ turn }: { turn: TranscriptTurn }) {
 
 export function ForceEnd({ open, onClose }: { open: boolean; onClose: () => void }) {
   const { session } = useChat();
+  const may = useMay("all");
   const end = async (): Promise<void> => {
     onClose();
     try {
@@ -57,7 +59,7 @@ export function ForceEnd({ open, onClose }: { open: boolean; onClose: () => void
       actions={
         <>
           <Button onClick={onClose}>Wait on</Button>
-          <Button variant="danger" onClick={() => void end()}>
+          <Button variant="danger" disabled={!may} onClick={() => void end()}>
             Force end turn
           </Button>
         </>

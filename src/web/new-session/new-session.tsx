@@ -7,6 +7,8 @@ import { Button } from "../ui/button.tsx";
 import { classes } from "../ui/classes.ts";
 import { Field, inputLook, Select, TextInput } from "../ui/field.tsx";
 import { Spinner } from "../ui/spinner.tsx";
+import { TrustCard } from "../ui/trust-card.tsx";
+import { useMay } from "../state/live.ts";
 import { useAnswer } from "../ui/use-answer.ts";
 import { forgetDraft, keepDraft, recallDraft, requestOf, withoutOptions, type Draft } from "./draft.ts";
 import { Making } from "./making.tsx";
@@ -14,6 +16,7 @@ import { usePreflight, type Preflight } from "./use-preflight.ts";
 
 export default function NewSession() {
   const [settings, again] = useAnswer("settings");
+  if (!useMay("all")) return <p className="mx-auto p-4">This device may not start sessions.</p>;
   return (
     <div className="mx-auto flex w-full max-w-2xl flex-col gap-4 p-4 pb-10">
       <h1 className="text-base font-semibold">New session</h1>
@@ -25,7 +28,7 @@ export default function NewSession() {
         </div>
       )}
       {settings.is === "known" &&
-        (settings.value.projects.length === 0 ? <NoProjects /> : <Form settings={settings.value} />)}
+        (settings.value.projects.length === 0 ? <NoProjects /> : <Form settings={settings.value} onTrust={again} />)}
     </div>
   );
 }
@@ -49,7 +52,7 @@ function agentsOf({ agents }: SettingsJson, project: string): SettingsJson["agen
   return [...common, ...own];
 }
 
-function Form({ settings }: { settings: SettingsJson }) {
+function Form({ settings, onTrust }: { settings: SettingsJson; onTrust: () => void }) {
   const { projects } = settings;
   const [draft, setDraft] = useState<Draft>(() => withKnownProject(recallDraft(), settings));
   const [busy, setBusy] = useState(false);
@@ -98,6 +101,13 @@ function Form({ settings }: { settings: SettingsJson }) {
           </Select>
         )}
       </Field>
+      <TrustCard
+        project={project}
+        onAnswered={() => {
+          onTrust();
+          checkAgain();
+        }}
+      />
       <Field label="What shall it do?" note="The agent's first prompt. Without one it waits for you.">
         {(ids) => (
           <textarea

@@ -90,7 +90,15 @@ function read(data) {
 
 // A page and a push that tell of one thing do so within seconds: the second one then takes the first one's place silently.
 const sameWithinMs = 15_000;
-async function present({ title, text, session }) {
+// One at a time: Chromium forgets a notification that is listed while it is being shown.
+let presenting = Promise.resolve();
+function present(call) {
+  const show = () => showOne(call);
+  presenting = presenting.then(show, show);
+  return presenting;
+}
+
+async function showOne({ title, text, session }) {
   const tag = `holdfast:${session ?? "all"}`;
   const [shown] = await self.registration.getNotifications({ tag });
   const renotify = !(Date.now() - shown?.data?.at < sameWithinMs);

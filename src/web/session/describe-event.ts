@@ -1,6 +1,7 @@
 /** One event in one line, for the log. */
 import type { PullRequestFacts } from "../../protocol/tracker.ts";
 import type { EventJson } from "../../protocol/wire.ts";
+import { shorten } from "../../protocol/shorten.ts";
 import { actorWords, spanWords } from "./words.ts";
 
 /** Long enough for a sentence; the whole event is a press away. */
@@ -9,7 +10,13 @@ const longest = 240;
 export function describeEvent(event: EventJson): string {
   const line = known(event) ?? bare(event);
   const flat = line.replace(/\s+/g, " ").trim();
-  return flat.length > longest ? `${flat.slice(0, longest)}…` : flat;
+  return shorten(flat, longest);
+}
+
+/** Which permission rule answered; null where a person did. */
+function ruleWords(event: EventJson): string | null {
+  const rule = event["rule"] as { number?: unknown; text?: unknown } | undefined;
+  return typeof rule?.number === "number" ? ` by rule ${rule.number} (${String(rule.text)})` : null;
 }
 
 /** The first part of the type: what the filter offers. */
@@ -109,7 +116,7 @@ function known(event: EventJson): string | null {
     case "permission.asked":
       return `Asked: ${text("title")}`;
     case "permission.answered":
-      return `Answered${by}: ${text("optionId") || text("outcome")}`;
+      return `Answered${ruleWords(event) ?? by}: ${text("optionId") || text("outcome")}`;
     case "mode.changed":
       return `Mode set to ${text("mode")}${by}`;
     case "model.changed":

@@ -1,6 +1,7 @@
 /** A session that is down says so above every view, with the way back. */
 import { Link } from "wouter";
 import type { SessionJson } from "../../protocol/wire.ts";
+import { useMay } from "../state/live.ts";
 import { Age } from "../ui/age.tsx";
 import { Button } from "../ui/button.tsx";
 import { classes } from "../ui/classes.ts";
@@ -11,6 +12,7 @@ import { startVerb } from "./verbs.tsx";
 export function DownBar({ session }: { session: SessionJson }) {
   const back = (["restore", "wake", "unarchive"] as const).find((name) => verbs[name].applies(session));
   const lost = session.workspace === "gone";
+  const may = useMay("all");
   if (back === undefined && !lost) return null;
   return (
     <div
@@ -29,7 +31,7 @@ export function DownBar({ session }: { session: SessionJson }) {
         >
           Why did it end?
         </Link>
-        {back !== undefined && (
+        {back !== undefined && may && (
           <Button size="small" variant="primary" onClick={() => startVerb(back, session)}>
             {session.status === "failed" ? "Try again" : verbs[back].label}
           </Button>

@@ -3,12 +3,14 @@ import { useState } from "react";
 import { Pencil } from "lucide-react";
 import type { SessionJson } from "../../protocol/wire.ts";
 import { call, sentenceOf } from "../state/api.ts";
+import { useMay } from "../state/live.ts";
 import { IconButton } from "../ui/button.tsx";
 import { TextInput } from "../ui/field.tsx";
 import { say } from "../ui/toast.tsx";
 
 export function EditableTitle({ session }: { session: SessionJson }) {
   const [draft, setDraft] = useState<string | null>(null);
+  const may = useMay("all");
   const keep = async (): Promise<void> => {
     const title = draft?.trim() ?? "";
     if (title !== "" && title !== session.title) {
@@ -27,9 +29,15 @@ export function EditableTitle({ session }: { session: SessionJson }) {
         <h1 className="min-w-0 truncate text-base font-semibold" title={session.title}>
           {session.title}
         </h1>
-        <IconButton label="Rename in place" className="shrink-0 max-sm:hidden" onClick={() => setDraft(session.title)}>
-          <Pencil size={14} aria-hidden />
-        </IconButton>
+        {may && (
+          <IconButton
+            label="Rename in place"
+            className="shrink-0 max-sm:hidden"
+            onClick={() => setDraft(session.title)}
+          >
+            <Pencil size={14} aria-hidden />
+          </IconButton>
+        )}
       </div>
     );
   }

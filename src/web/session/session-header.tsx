@@ -2,6 +2,7 @@
 import { useState, type ReactNode } from "react";
 import { ArrowLeft, ChevronDown, Square } from "lucide-react";
 import { Link } from "wouter";
+import { describeContainment } from "../../protocol/containment.ts";
 import type { SessionJson } from "../../protocol/wire.ts";
 import { PullRequest } from "../board/pull-request.tsx";
 import { Age } from "../ui/age.tsx";
@@ -69,7 +70,7 @@ function Since({ session }: { session: SessionJson }) {
 }
 
 function Facts({ session, open }: { session: SessionJson; open: boolean }) {
-  const { id, project, agent, kind, role, branch, base, attach, workspacePath } = session;
+  const { id, project, agent, kind, role, branch, base, attach, workspacePath, contain } = session;
   return (
     <dl
       className={classes(
@@ -100,6 +101,7 @@ function Facts({ session, open }: { session: SessionJson; open: boolean }) {
       <Fact name="Worktree">
         <CopyText text={workspacePath} what="worktree's path" />
       </Fact>
+      {contain !== undefined && contain.mode !== "off" && <Fact name="Contained">{describeContainment(contain)}</Fact>}
       {attach !== null && (
         <Fact name="Attach">
           <CopyText text={`holdfast attach ${id}`} what="attach command" />

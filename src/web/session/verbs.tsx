@@ -7,6 +7,7 @@ import { lazy, Suspense, useState } from "react";
 import { EllipsisVertical } from "lucide-react";
 import { createStore, useStore } from "zustand";
 import type { SessionJson } from "../../protocol/wire.ts";
+import { useMay } from "../state/live.ts";
 import { Button, type ButtonProps } from "../ui/button.tsx";
 import type { VerbName } from "./verb-list.ts";
 
@@ -44,6 +45,8 @@ export function VerbHost() {
 
 export function VerbMenu({ session }: { session: SessionJson }) {
   const [opened, setOpened] = useState(false);
+  const may = useMay("all");
+  if (!may) return null;
   const warm = (): void => void Promise.all([loadMenu(), loadDialog()]);
   const button = <VerbButton session={session} onPointerEnter={warm} onFocus={warm} onClick={() => setOpened(true)} />;
   if (!opened) return button;

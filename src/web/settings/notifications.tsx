@@ -11,7 +11,7 @@ const words: Record<NotifyState, string> = {
   denied:
     "This browser was told not to show notifications of this address. Allow them in its site settings, then come back.",
   unsupported:
-    "Browsers show notifications only for pages of this machine or over https. Open the dashboard through an SSH tunnel or a TLS proxy.",
+    "Browsers show notifications only for pages of this machine or over https. Open it through an SSH tunnel or a TLS proxy: holdfast start --public-url https://<name>.",
 };
 
 export function Notifications() {

@@ -2,9 +2,10 @@ import { useState } from "react";
 import type { ProjectJson } from "../../protocol/wire.ts";
 import { call, sentenceOf } from "../state/api.ts";
 import { Button } from "../ui/button.tsx";
-import { Dialog } from "../ui/dialog.tsx";
+import { ConfirmDialog } from "../ui/confirm-dialog.tsx";
 import { Field, TextInput } from "../ui/field.tsx";
 import { say } from "../ui/toast.tsx";
+import { TrustCard } from "../ui/trust-card.tsx";
 import { Row, Section } from "./section.tsx";
 
 export function Projects({ projects, onChanged }: { projects: ProjectJson[]; onChanged: () => void }) {
@@ -31,6 +32,7 @@ export function Projects({ projects, onChanged }: { projects: ProjectJson[]; onC
                 </span>
               </p>
               <p className="font-mono text-xs break-all text-dim">{project.path}</p>
+              <TrustCard project={project} onAnswered={onChanged} />
             </Row>
           ))}
         </ul>
@@ -97,37 +99,20 @@ interface RemoveProps {
 }
 
 function RemoveProject({ project, onClose, onRemoved }: RemoveProps) {
-  const [fault, setFault] = useState<string | null>(null);
   const remove = async (): Promise<void> => {
-    try {
-      await call("projectRemove", { params: { id: project.id } });
-      say(`${project.id} is forgotten. Nothing on disk was touched.`);
-      onRemoved();
-      onClose();
-    } catch (error) {
-      setFault(sentenceOf(error));
-    }
+    await call("projectRemove", { params: { id: project.id } });
+    say(`${project.id} is forgotten. Nothing on disk was touched.`);
+    onRemoved();
+    onClose();
   };
   return (
-    <Dialog
-      open
-      onClose={onClose}
+    <ConfirmDialog
       title={`Remove ${project.id}?`}
       description="Holdfast forgets the project. The repository, its worktrees and its branches stay as they are, and it can be added again."
-      actions={
-        <>
-          <Button onClick={onClose}>Keep it</Button>
-          <Button variant="danger" onClick={() => void remove()}>
-            Remove
-          </Button>
-        </>
-      }
-    >
-      {fault !== null && (
-        <p role="alert" className="text-danger">
-          {fault}
-        </p>
-      )}
-    </Dialog>
+      keep="Keep it"
+      confirm="Remove"
+      act={remove}
+      onClose={onClose}
+    />
   );
 }

@@ -1,14 +1,17 @@
 import { Link } from "wouter";
 import type { SettingsJson } from "../../protocol/wire.ts";
 import { logOutHere } from "../state/begin.ts";
+import { useMay } from "../state/live.ts";
 import { pageBuild } from "../state/page-build.ts";
 import { Button } from "../ui/button.tsx";
 import { Spinner } from "../ui/spinner.tsx";
 import { useAnswer } from "../ui/use-answer.ts";
 import { Agents } from "./agents.tsx";
 import { Appearance } from "./appearance.tsx";
+import { Devices } from "./devices.tsx";
 import { Doctor } from "./doctor.tsx";
 import { Notifications } from "./notifications.tsx";
+import { PermissionRules } from "./permission-rules.tsx";
 import { Projects } from "./projects.tsx";
 import { Answered, Section } from "./section.tsx";
 import { Trackers } from "./trackers.tsx";
@@ -16,6 +19,7 @@ import { Workers } from "./workers.tsx";
 
 export default function Settings() {
   const [settings, again] = useAnswer("settings");
+  const may = useMay("all");
   return (
     <div className="mx-auto flex w-full max-w-3xl flex-col gap-4 p-4 pb-10">
       <div className="flex items-center justify-between gap-2">
@@ -37,15 +41,21 @@ export default function Settings() {
           {() => null}
         </Answered>
       )}
+      <Devices />
       {settings.is === "known" && (
         <>
-          <Projects projects={settings.value.projects} onChanged={again} />
+          <fieldset disabled={!may} className="contents">
+            <Projects projects={settings.value.projects} onChanged={again} />
+          </fieldset>
           <Agents agents={settings.value.agents} />
         </>
       )}
+      <PermissionRules />
       <Trackers />
       <Doctor />
-      <Workers />
+      <fieldset disabled={!may} className="contents">
+        <Workers />
+      </fieldset>
       {settings.is === "known" && <About settings={settings.value} />}
     </div>
   );

@@ -3,10 +3,10 @@ import { useEffect, useState } from "react";
 import type { TrashJson } from "../../protocol/wire.ts";
 import { startVerb } from "../session/verbs.tsx";
 import { call, sentenceOf } from "../state/api.ts";
-import { onEvents, useSession } from "../state/live.ts";
+import { onEvents, useMay, useSession } from "../state/live.ts";
 import { Age } from "../ui/age.tsx";
 import { Button } from "../ui/button.tsx";
-import { Dialog } from "../ui/dialog.tsx";
+import { ConfirmDialog } from "../ui/confirm-dialog.tsx";
 import { say } from "../ui/toast.tsx";
 import { useAnswer } from "../ui/use-answer.ts";
 import { Answered, Row, Section } from "./section.tsx";
@@ -20,36 +20,39 @@ export default function TrashPage() {
   );
   /** What is to be thrown away: one entry, or all of them. */
   const [asked, setAsked] = useState<TrashJson | "all" | null>(null);
+  const may = useMay("all");
   const some = trash.is === "known" && trash.value.length > 0;
   return (
     <div className="mx-auto flex w-full max-w-3xl flex-col gap-4 p-4 pb-10">
       <h1 className="text-base font-semibold">Trash</h1>
-      <Section
-        id="kept"
-        title="Kept worktrees"
-        note="Whole, with uncommitted and ignored files. Restoring a killed session puts its worktree back too."
-        action={
-          some && (
-            <Button size="small" variant="danger" onClick={() => setAsked("all")}>
-              Empty the trash
-            </Button>
-          )
-        }
-      >
-        <Answered asked={trash} onAgain={again}>
-          {(list) =>
-            list.length === 0 ? (
-              <p className="text-dim">The trash is empty.</p>
-            ) : (
-              <ul className="flex flex-col gap-2">
-                {list.map((entry) => (
-                  <Entry key={entry.id} entry={entry} onChanged={again} onThrow={() => setAsked(entry)} />
-                ))}
-              </ul>
+      <fieldset disabled={!may} className="contents">
+        <Section
+          id="kept"
+          title="Kept worktrees"
+          note="Whole, with uncommitted and ignored files. Restoring a killed session puts its worktree back too."
+          action={
+            some && (
+              <Button size="small" variant="danger" onClick={() => setAsked("all")}>
+                Empty the trash
+              </Button>
             )
           }
-        </Answered>
-      </Section>
+        >
+          <Answered asked={trash} onAgain={again}>
+            {(list) =>
+              list.length === 0 ? (
+                <p className="text-dim">The trash is empty.</p>
+              ) : (
+                <ul className="flex flex-col gap-2">
+                  {list.map((entry) => (
+                    <Entry key={entry.id} entry={entry} onChanged={again} onThrow={() => setAsked(entry)} />
+                  ))}
+                </ul>
+              )
+            }
+          </Answered>
+        </Section>
+      </fieldset>
       {asked !== null && (
         <ThrowAway
           what={asked}
@@ -128,24 +131,14 @@ interface ThrowAwayProps {
 }
 
 function ThrowAway({ what, count, onClose, onDone }: ThrowAwayProps) {
-  const [busy, setBusy] = useState(false);
-  const [fault, setFault] = useState<string | null>(null);
   const act = async (): Promise<void> => {
-    setBusy(true);
-    try {
-      const gone = await call("trashEmpty", { body: what === "all" ? {} : { id: what.id } });
-      say(gone.length === 1 ? "One worktree was thrown away." : `${gone.length} worktrees were thrown away.`);
-      onDone();
-      onClose();
-    } catch (error) {
-      setFault(sentenceOf(error));
-      setBusy(false);
-    }
+    const gone = await call("trashEmpty", { body: what === "all" ? {} : { id: what.id } });
+    say(gone.length === 1 ? "One worktree was thrown away." : `${gone.length} worktrees were thrown away.`);
+    onDone();
+    onClose();
   };
   return (
-    <Dialog
-      open
-      onClose={onClose}
+    <ConfirmDialog
       title={
         what === "all"
           ? `Throw away ${count} ${count === 1 ? "worktree" : "worktrees"}?`
@@ -157,20 +150,10 @@ function ThrowAway({ what, count, onClose, onDone }: ThrowAwayProps) {
           <p>The files and the refs that pin their commits are removed for good. Nothing brings them back.</p>
         </>
       }
-      actions={
-        <>
-          <Button onClick={onClose}>Keep</Button>
-          <Button variant="danger" disabled={busy} onClick={() => void act()}>
-            Throw away for good
-          </Button>
-        </>
-      }
-    >
-      {fault !== null && (
-        <p role="alert" className="text-danger">
-          {fault}
-        </p>
-      )}
-    </Dialog>
+      keep="Keep"
+      confirm="Throw away for good"
+      act={act}
+      onClose={onClose}
+    />
   );
 }

@@ -4,40 +4,75 @@ import { HoldfastError } from "../../protocol/error.ts";
 import type { Frame } from "../../protocol/stream.ts";
 import type { SessionJson } from "../../protocol/wire.ts";
 import { forgetSession, sweepSessions } from "./session-cache.ts";
-import { call, logOut, sentenceOf } from "./api.ts";
+import { call, doubtChallenge, leave, logOut, prove, sentenceOf, tabs, tellTabs, type TabMessage } from "./api.ts";
+import { deviceKey, hasOtherKey } from "./device-key.ts";
 import { beforeDrawing, drawNow } from "./frames.ts";
 import { forgetKeptSessions, keepSessions, showKeptSessions } from "./kept-sessions.ts";
-import { live, tellChanges, tellEvents, type SessionChange } from "./live.ts";
-import { keepToken, takeLoginCode, token } from "./login.ts";
+import { live, tellChanges, tellDevices, tellEvents, type SessionChange } from "./live.ts";
+import type { Credentials } from "./log-in.ts";
 import { preferences } from "./preferences.ts";
 
 type EventsFrame = Extract<Frame, { frame: "events" }>;
 
+/** Of the build before devices. */
+const oldTokenKey = "holdfast:token";
+
 export async function begin(): Promise<void> {
   const code = takeLoginCode();
-  if (code !== null) {
-    const failure = await logIn({ code });
-    // A used link beside a token that still holds: the page was opened from the history, say.
-    if (failure !== null && token() === null) return;
+  const hadToken = localStorage.getItem(oldTokenKey) !== null;
+  localStorage.removeItem(oldTokenKey);
+  // Without it there is no key, and a secret would cross the network readable.
+  if (!isSecureContext) return live.setState({ login: { is: "insecure" } });
+  try {
+    const isIn = (await deviceKey()) !== null;
+    // A used link beside a key that still holds: the page was opened from the history, say.
+    if (code !== null && (await logIn({ code })) !== null && !isIn) return;
+    if ((await deviceKey()) !== null) return start();
+    live.setState({ login: { is: "out", why: hadToken ? replacedToken : null } });
+  } catch (error) {
+    live.setState({ login: { is: "out", why: `This browser cannot keep a key here: ${sentenceOf(error)}` } });
   }
-  if (token() === null) live.setState({ login: { is: "out", why: null } });
-  else start();
+}
+
+const replacedToken =
+  "This browser was logged in by an earlier version. Logins have changed and it has to log in once more. Run `holdfast dashboard` for a login link.";
+
+/** The one-time code of a printed link. It is taken out of the address, so that nobody copies it from there. */
+function takeLoginCode(): string | null {
+  const code = new URLSearchParams(location.hash.slice(1)).get("login");
+  if (code !== null) history.replaceState(null, "", location.pathname);
+  return code;
 }
 
 /** Null when it worked, else the sentence to show. */
-export async function logIn(credentials: { code: string } | { passphrase: string }): Promise<string | null> {
+export async function logIn(credentials: Credentials): Promise<string | null> {
   try {
-    keepToken((await call("login", { body: credentials })).token);
+    await (await import("./log-in.ts")).enroll(credentials);
+    tellTabs({ loggedIn: true });
     start();
     return null;
   } catch (error) {
     const why = sentenceOf(error);
-    if (token() === null) live.setState({ login: { is: "out", why } });
+    if ((await deviceKey()) === null) live.setState({ login: { is: "out", why } });
     return why;
   }
 }
 
-/** Gives this browser's token back. */
+tabs().addEventListener("message", ({ data }: MessageEvent<TabMessage>) => {
+  void hear(data);
+});
+
+async function hear(message: TabMessage): Promise<void> {
+  const gone = "device" in message ? message.device : null;
+  const isNew = ("loggedIn" in message || gone !== null) && (await hasOtherKey(gone));
+  const { login } = live.getState();
+  if (isNew && login.is === "out") await begin();
+  else if (!isNew && "loggedOut" in message && (login.is === "in" || (login.is === "out" && message.asked))) {
+    leave(message.loggedOut);
+  }
+}
+
+/** Ends this browser's access. */
 export async function logOutHere(): Promise<void> {
   // Who is logged out is not called any more; where that fails the log-out still counts.
   if (preferences.getState().push !== null) {
@@ -49,7 +84,7 @@ export async function logOutHere(): Promise<void> {
     // One that is known to nobody needs no revoking; one that cannot be revoked now is forgotten here all the same.
     if (!(error instanceof HoldfastError)) throw error;
   }
-  logOut("This browser is logged out.");
+  await logOut("This browser is logged out.", true);
 }
 
 let following: ReturnType<typeof follow> | null = null;
@@ -61,15 +96,16 @@ function start(): void {
   following = follow({
     url: `${scheme}://${location.host}`,
     socket: WebSocket,
-    token,
+    prove,
     onFrame: take,
     onState: (state) => {
       if (state.state === "open") live.setState({ line: { is: "open" } });
       else if (state.state === "connecting") live.setState({ line: { is: "connecting", attempt: state.attempt } });
       else if (state.state === "waiting") {
+        doubtChallenge();
         live.setState({ line: { is: "waiting", attempt: state.attempt, until: Date.now() + state.delayMs } });
         showKeptSessions();
-        void checkToken();
+        void checkLogin();
       } else live.setState({ line: { is: "closed" } });
     },
   });
@@ -84,7 +120,7 @@ addEventListener("hashchange", () => {
 document.addEventListener("visibilitychange", () => {
   if (document.visibilityState === "visible") wake();
 });
-// Without a token there is nothing to follow, and nobody to ask again and again.
+// Without a login there is nothing to follow, and nobody to ask again and again.
 live.subscribe(({ login }) => {
   if (login.is !== "out" || following === null) return;
   const old = following;
@@ -98,8 +134,8 @@ export function wake(): void {
   following?.wake();
 }
 
-/** A socket that was refused does not say why: a token that is no longer known must not be retried for ever. */
-async function checkToken(): Promise<void> {
+/** A socket that was refused does not say why: a device that is no longer known must not try for ever. */
+async function checkLogin(): Promise<void> {
   if (live.getState().login.is !== "in") return;
   try {
     await call("info");
@@ -110,9 +146,10 @@ async function checkToken(): Promise<void> {
 
 function take(frame: Frame): void {
   if (frame.frame === "hello") {
-    live.setState({ daemon: { version: frame.version, build: frame.build } });
+    live.setState({ daemon: { version: frame.version, build: frame.build }, device: frame.device ?? null });
     return;
   }
+  if (frame.frame === "devices") return tellDevices(frame.added);
   if (frame.frame === "snapshot") {
     drawNow();
     const there = frame.sessions.filter((session) => !isDeleted(session));

@@ -3,9 +3,16 @@
  * beyond what is shown how (see preferences.ts).
  */
 import { createStore, useStore } from "zustand";
-import type { EventJson, SessionJson } from "../../protocol/wire.ts";
+import { includes, type Right } from "../../protocol/rights.ts";
+import type { FollowingDevice } from "../../protocol/stream.ts";
+import type { DeviceJson, EventJson, SessionJson } from "../../protocol/wire.ts";
 
-export type Login = { is: "checking" } | { is: "in" } | { is: "out"; why: string | null };
+export type Login =
+  | { is: "checking" }
+  | { is: "in" }
+  | { is: "out"; why: string | null }
+  /** Plain http from another machine: browsers keep no keys for such a page. */
+  | { is: "insecure" };
 
 export type Line =
   | { is: "connecting"; attempt: number }
@@ -17,6 +24,8 @@ export type Line =
 export interface Live {
   login: Login;
   line: Line;
+  /** This browser as the daemon knows it; null before the first answer. */
+  device: FollowingDevice | null;
   /** Of the daemon that answered last; null before the first answer. */
   daemon: { version: string; build: string } | null;
   /** False until the first snapshot has come. */
@@ -31,6 +40,7 @@ export interface Live {
 export const live = createStore<Live>(() => ({
   login: { is: "checking" },
   line: { is: "connecting", attempt: 0 },
+  device: null,
   daemon: null,
   loaded: false,
   snapshots: 0,
@@ -88,4 +98,21 @@ export function onChanges(listener: (changes: readonly SessionChange[]) => void)
 
 export function tellChanges(changes: readonly SessionChange[]): void {
   if (changes.length > 0) for (const listener of changeListeners) listener(changes);
+}
+
+const deviceListeners = new Set<(added: DeviceJson | null) => void>();
+
+/** Calls back when the list of devices changed, with the one that is new. */
+export function onDevices(listener: (added: DeviceJson | null) => void): () => void {
+  deviceListeners.add(listener);
+  return () => deviceListeners.delete(listener);
+}
+
+export function tellDevices(added: DeviceJson | null): void {
+  for (const listener of deviceListeners) listener(added);
+}
+
+/** Whether this device has a right. Before the daemon said which it has, nothing is hidden: it refuses by itself. */
+export function useMay(right: Right): boolean {
+  return useStore(live, ({ device }) => includes(device?.rights ?? "all", right));
 }

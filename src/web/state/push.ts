@@ -5,6 +5,7 @@
 import { HoldfastError } from "../../protocol/error.ts";
 import { call, sentenceOf } from "./api.ts";
 import { browserName, isAppleTouch } from "./browser-name.ts";
+import { live } from "./live.ts";
 import { preferences } from "./preferences.ts";
 
 /** A browser that has no way to its push service may try for ever. */
@@ -12,9 +13,6 @@ const deadlineMs = 30_000;
 
 /** Why this browser cannot be called by push, and what to do; null where it can be tried. */
 export function pushObstacle(): string | null {
-  if (!isSecureContext) {
-    return "Browsers take pushes only for pages of this machine or over https. Open the dashboard through an SSH tunnel or a TLS proxy.";
-  }
   if (!("serviceWorker" in navigator) || !("PushManager" in globalThis) || !("Notification" in globalThis)) {
     return isAppleTouch()
       ? "Here only installed pages get pushes: add the dashboard to the home screen and open it from there."
@@ -68,7 +66,9 @@ export async function keepSubscribed(): Promise<string | null> {
     preferences.setState({ push: null });
     return "Push to this browser is off: it was removed, or its push service ended it. The settings turn it on again.";
   }
-  if (same) return null;
+  // One that an earlier login made belongs to nobody; it is bound to this device.
+  const isOurs = browsers.some(({ id, device }) => id === known && device === (live.getState().device?.id ?? device));
+  if (same && isOurs) return null;
   const why = made === null ? await subscribeHere(publicKey) : await tell(made);
   if (why === null && preferences.getState().push !== known) await removeThere(known);
   return why === null ? null : `Push to this browser does not work any more. ${why}`;

@@ -3,7 +3,7 @@
  * gets the whole screen painted anew. What is typed is sent only while the daemon says `attached`, and dropped otherwise:
  * typing must never reach something else than what is seen.
  */
-import { routes, streamProtocol, tokenProtocolPrefix } from "../../protocol/http.ts";
+import { routes, streamProtocol } from "../../protocol/http.ts";
 import { pathOf } from "../../client/client.ts";
 import type { TerminalFrame, TerminalRequest } from "../../protocol/wire.ts";
 
@@ -28,7 +28,8 @@ export interface TerminalOptions {
   /** `ws://host:port`. */
   origin: string;
   session: string;
-  token: () => string | null;
+  /** The subprotocol that lets this browser in, for the path with its query. Asked for each connection. */
+  prove?: (path: string) => Promise<string | null>;
   socket: new (url: string, protocols: string[]) => TerminalSocket;
   size: () => { cols: number; rows: number };
   readonly: boolean;
@@ -66,6 +67,8 @@ export function connectTerminal(options: TerminalOptions): TerminalLine {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let closed = false;
   let detached: string | null = null;
+  /** While the proof of a connection is being made, this is its own. */
+  let proving: object | null = null;
 
   const after = (delayMs: number, act: () => void): void => {
     clearTimeout(timer);
@@ -78,9 +81,22 @@ export function connectTerminal(options: TerminalOptions): TerminalLine {
     options.onState({ is: "connecting" });
     const { cols, rows } = options.size();
     const query = { cols, rows, ...(readonly ? { readonly: 1 } : {}) };
-    const token = options.token();
-    const protocols = token === null ? [streamProtocol] : [streamProtocol, `${tokenProtocolPrefix}${token}`];
     const path = pathOf(routes.terminal, { id: options.session }, query);
+    if (options.prove === undefined) return open(path, null);
+    const own = (proving = {});
+    const current = (act: () => void): void => {
+      if (proving === own && !closed) act();
+    };
+    after(attachMs, () => current(lost));
+    options.prove(path).then(
+      (proof) => current(() => open(path, proof)),
+      () => current(lost),
+    );
+  };
+
+  const open = (path: string, proof: string | null): void => {
+    proving = null;
+    const protocols = proof === null ? [streamProtocol] : [streamProtocol, proof];
     const opened = new options.socket(`${options.origin}${path}`, protocols);
     opened.binaryType = "arraybuffer";
     socket = opened;
@@ -132,6 +148,7 @@ export function connectTerminal(options: TerminalOptions): TerminalLine {
 
   const drop = (): void => {
     clearTimeout(timer);
+    proving = null;
     attached = false;
     const old = socket;
     socket = null;
@@ -156,7 +173,7 @@ export function connectTerminal(options: TerminalOptions): TerminalLine {
       if (attached) tellAttached();
     },
     wake: () => {
-      if (!closed && socket === null) connect();
+      if (!closed && socket === null && proving === null) connect();
     },
     close: () => {
       closed = true;

@@ -1,6 +1,6 @@
 /** Joins a screen and its line, and keeps both in step with the page: size, colours, visibility, the daemon's return. */
 import { wake } from "../state/begin.ts";
-import { token } from "../state/login.ts";
+import { prove } from "../state/api.ts";
 import { live } from "../state/live.ts";
 import { toClipboard } from "../session/copy-text.tsx";
 import { preferences } from "../state/preferences.ts";
@@ -49,7 +49,7 @@ export function startTerminal(parts: TerminalParts): RunningTerminal {
   const line = connectTerminal({
     origin: `${scheme}://${location.host}`,
     session: parts.session,
-    token,
+    prove,
     socket: WebSocket,
     size: () => ({ cols: terminal.cols, rows: terminal.rows }),
     readonly: false,

@@ -2,8 +2,11 @@
 import { useState } from "react";
 import { CircleHelp } from "lucide-react";
 import type { PermissionItem } from "../../../protocol/transcript-items.ts";
+import { optionKindWords } from "../../../protocol/option-words.ts";
+import { questionId } from "../../../protocol/question.ts";
 import { call, sentenceOf } from "../../state/api.ts";
-import { Button } from "../../ui/button.tsx";
+import { useSession } from "../../state/live.ts";
+import { OptionButton, QuestionFacts, QuestionText } from "../../ui/question.tsx";
 import { classes } from "../../ui/classes.ts";
 import { say } from "../../ui/toast.tsx";
 import { useChat } from "../chat-context.ts";
@@ -14,6 +17,7 @@ import { Clock } from "./prompt-row.tsx";
 export function PermissionCard({ item }: { item: PermissionItem }) {
   const { session, closed } = useChat();
   const [answering, setAnswering] = useState(false);
+  const asked = useSession(session)?.permissions.find(({ requestId }) => requestId === questionId(item.requestId));
   const answer = async (optionId: string): Promise<void> => {
     setAnswering(true);
     try {
@@ -45,23 +49,24 @@ export function PermissionCard({ item }: { item: PermissionItem }) {
           <span className="block text-xs text-dim">
             {item.open ? "The agent asks for permission" : "The agent asked"}
           </span>
-          <span className="font-mono text-[13px] break-words whitespace-pre-wrap">
-            {safeText(item.title).slice(0, 4_000)}
-          </span>
+          <QuestionText text={item.title} className="text-[13px]" />
         </span>
       </p>
+      {item.open && asked !== undefined && (
+        <div className="pl-6">
+          <QuestionFacts asked={asked} more="The tool call above shows the rest." />
+        </div>
+      )}
       {item.open ? (
         <div className="mt-2 flex flex-wrap gap-2 pl-6">
           {item.options.map((option) => (
-            <Button
+            <OptionButton
               key={option.optionId}
-              variant={option.kind === "allow_once" ? "primary" : option.kind.startsWith("reject") ? "danger" : "plain"}
+              option={option}
               disabled={answering || closed !== null}
               title={closed ?? undefined}
-              onClick={() => void answer(option.optionId)}
-            >
-              {safeText(option.name)}
-            </Button>
+              onChoose={(optionId) => void answer(optionId)}
+            />
           ))}
         </div>
       ) : (
@@ -79,10 +84,22 @@ function answerWords({ answer, options }: PermissionItem): React.ReactNode {
         Withdrawn {byWords(answer.by)} · <Clock at={answer.at} />
       </>
     );
-  const name = options.find(({ optionId }) => optionId === answer.optionId)?.name ?? answer.optionId ?? "answered";
+  const option = options.find(({ optionId }) => optionId === answer.optionId);
+  const name = option?.name ?? answer.optionId ?? "answered";
+  const effect = option === undefined ? "" : ` (${optionKindWords(option.kind)})`;
+  if (answer.rule !== undefined) {
+    const { number, text } = answer.rule;
+    return (
+      <>
+        {option?.kind.startsWith("allow") === true ? "Allowed" : "Rejected"} by rule {number}: {safeText(text)} ·{" "}
+        <Clock at={answer.at} />
+      </>
+    );
+  }
   return (
     <>
-      Answered “{safeText(name)}” {byWords(answer.by)} · <Clock at={answer.at} />
+      Answered “{safeText(name)}” {byWords(answer.by)}
+      {effect} · <Clock at={answer.at} />
     </>
   );
 }

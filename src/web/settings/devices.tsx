@@ -1,0 +1,170 @@
+/** Browsers that are logged in: what each may do, and the way to end its access. */
+import { useEffect, useState } from "react";
+import { rights, type Right } from "../../protocol/rights.ts";
+import type { DeviceJson } from "../../protocol/wire.ts";
+import { call, sentenceOf } from "../state/api.ts";
+import { logOutHere } from "../state/begin.ts";
+import { onDevices, useMay } from "../state/live.ts";
+import { Age } from "../ui/age.tsx";
+import { Button } from "../ui/button.tsx";
+import { Commands } from "../ui/commands.tsx";
+import { ConfirmDialog } from "../ui/confirm-dialog.tsx";
+import { Select, TextInput } from "../ui/field.tsx";
+import { plainText } from "../ui/plain-text.ts";
+import { say } from "../ui/toast.tsx";
+import { useAnswer } from "../ui/use-answer.ts";
+import { Answered, Row, Section } from "./section.tsx";
+
+const rightLabels: Record<Right, string> = {
+  watch: "Watch only",
+  answer: "Watch and answer",
+  all: "Everything",
+};
+
+export function Devices() {
+  const [devices, again] = useAnswer("devices");
+  const [asking, setAsking] = useState(false);
+  const may = useMay("all");
+  useEffect(() => onDevices(again), [again]);
+  return (
+    <Section
+      id="devices"
+      title="Devices"
+      note={
+        <Commands text="Browsers that are logged in. Add another one with `holdfast pair` on the daemon's machine." />
+      }
+      action={
+        may && (
+          <Button size="small" variant="danger" onClick={() => setAsking(true)}>
+            Log out everywhere
+          </Button>
+        )
+      }
+    >
+      <Answered asked={devices} onAgain={again}>
+        {(list) => (
+          <ul aria-label="Devices" className="flex flex-col gap-2">
+            {list.map((device) => (
+              <Device key={device.id} device={device} may={may} onChanged={again} />
+            ))}
+          </ul>
+        )}
+      </Answered>
+      {asking && <Everywhere onClose={() => setAsking(false)} />}
+    </Section>
+  );
+}
+
+function Device({ device, may, onChanged }: { device: DeviceJson; may: boolean; onChanged: () => void }) {
+  const { id, isYou, rights: has, createdAt, lastSeen, lastAddress } = device;
+  const name = plainText(device.name);
+  const [draft, setDraft] = useState<string | null>(null);
+  const [busy, setBusy] = useState(false);
+  const attempt = async (work: () => Promise<unknown>): Promise<void> => {
+    setBusy(true);
+    try {
+      await work();
+    } catch (error) {
+      say(`${name}: ${sentenceOf(error)}`, "fault");
+    }
+    onChanged();
+    setBusy(false);
+  };
+  const edit = (body: { name?: string; rights?: Right }) => attempt(() => call("deviceEdit", { params: { id }, body }));
+  const rename = async (): Promise<void> => {
+    const wanted = draft?.trim() ?? "";
+    setDraft(null);
+    if (wanted !== "" && wanted !== device.name) await edit({ name: wanted });
+  };
+  return (
+    <Row
+      action={
+        <span className="flex flex-wrap items-center gap-2">
+          {/* Taking the last full rights from oneself would lock the page; another device or the command line can. */}
+          <Select
+            aria-label={`Rights of ${name}`}
+            className="w-auto py-0.5 text-xs sm:text-xs"
+            value={has}
+            disabled={!may || busy || isYou}
+            onChange={(event) => void edit({ rights: event.target.value as Right })}
+          >
+            {rights.map((right) => (
+              <option key={right} value={right}>
+                {rightLabels[right]}
+              </option>
+            ))}
+          </Select>
+          {may && (
+            <Button size="small" disabled={busy} aria-label={`Rename ${name}`} onClick={() => setDraft(device.name)}>
+              Rename
+            </Button>
+          )}
+          {isYou ? (
+            <Button size="small" disabled={busy} onClick={() => void logOutHere()}>
+              Log out
+            </Button>
+          ) : (
+            may && (
+              <Button
+                size="small"
+                variant="danger"
+                disabled={busy}
+                aria-label={`Revoke ${name}`}
+                onClick={() => void attempt(() => call("deviceRevoke", { params: { id } }))}
+              >
+                Revoke
+              </Button>
+            )
+          )}
+        </span>
+      }
+    >
+      {draft === null ? (
+        <p className="flex flex-wrap items-baseline gap-x-2">
+          <span className="font-medium">{name}</span>
+          {isYou && <span className="text-xs text-accent">this device</span>}
+        </p>
+      ) : (
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            void rename();
+          }}
+        >
+          <TextInput
+            aria-label="Device name"
+            autoFocus
+            maxLength={80}
+            value={draft}
+            onChange={(event) => setDraft(event.target.value)}
+            onBlur={() => void rename()}
+            onKeyDown={(event) => {
+              if (event.key === "Escape") setDraft(null);
+            }}
+          />
+        </form>
+      )}
+      <p className="text-xs text-dim">
+        Last seen <Age of={lastSeen} />
+        {lastAddress !== null && ` from ${lastAddress}`}, logged in <Age of={createdAt} />
+      </p>
+    </Row>
+  );
+}
+
+function Everywhere({ onClose }: { onClose: () => void }) {
+  const logOut = async (): Promise<void> => {
+    await call("logout", { body: { all: true } });
+    await logOutHere();
+  };
+  return (
+    <ConfirmDialog
+      title="Log out everywhere?"
+      description="Every browser has to log in again, this one too. Login links that were not used yet and pushes end. Sessions keep running."
+      keep="Stay logged in"
+      confirm="Log out everywhere"
+      act={logOut}
+      onClose={onClose}
+    />
+  );
+}

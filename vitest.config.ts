@@ -26,8 +26,8 @@ export default defineConfig({
           // Behind the unit tests: vitest wants an order of projects with different numbers of workers.
           sequence: { groupOrder: 1 },
           pool: "forks",
-          // These mostly wait for processes: one worker would leave half of a small machine idle.
-          maxWorkers: 2,
+          // These mostly wait for processes: fewer workers would leave a small machine idle.
+          maxWorkers: 3,
           globalSetup: ["test/harness/census.ts"],
           // Each wait has a deadline of its own; this one must not speak first on a busy machine.
           testTimeout: 240_000,

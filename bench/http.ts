@@ -16,6 +16,7 @@ import {
   collectingLogger,
   memorySettings,
   recordingHandlers,
+  trustingCallers,
 } from "../src/http/api.fixture.ts";
 
 const measureMs = 1_500;
@@ -48,7 +49,8 @@ const access = openAccess({
 });
 const handlers = recordingHandlers([], { info: () => info });
 const about = { webDirectory: null, version: "0.1.0", build: "0.1.0+bench", readOnly: false, log };
-const api = createApi({ handlers, guard: () => undefined, tail, terminals: noTerminals, access, ...about });
+const guard = () => undefined;
+const api = createApi({ handlers, guard, callers: trustingCallers, tail, terminals: noTerminals, access, ...about });
 const socketPath = join(directory, "s.sock");
 await api.listenSocket(socketPath);
 const { port } = await api.listenTcp("127.0.0.1", 0);

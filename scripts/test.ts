@@ -15,7 +15,19 @@ interface TortureResult {
 
 const tortureMinutes = 4;
 
-ensureTools(["chromium", "shellcheck", "busybox", "strace", "fish", "zsh", "mkfs.ext4"]);
+ensureTools([
+  "chromium",
+  "shellcheck",
+  "busybox",
+  "strace",
+  "fish",
+  "zsh",
+  "mkfs.ext4",
+  "nginx",
+  "openssl",
+  "bwrap",
+  "curl",
+]);
 const npm = (...args: string[]): number =>
   spawnSync("npm", ["run", "--silent", ...args], { stdio: "inherit" }).status ?? 1;
 const checks = ["types", "lint", "format:check", "unused", "build"];

@@ -7,7 +7,7 @@ const attemptMs = 600_000;
 const patient = ["-o", "DPkg::Lock::Timeout=300", "-o", "Acquire::Retries=3"];
 
 /** Commands that another package of Debian has than their name says. */
-const packages: Record<string, string> = { "mkfs.ext4": "e2fsprogs" };
+const packages: Record<string, string> = { "mkfs.ext4": "e2fsprogs", nginx: "nginx-light", bwrap: "bubblewrap" };
 
 export function ensureTools(commands: string[]): void {
   const missing = commands

@@ -17,6 +17,11 @@ const allowed: Record<string, { ours: string[]; libraries: string[]; why: string
     libraries: ["node:", "@agentclientprotocol/sdk"],
     why: "agents are data",
   },
+  contain: {
+    ours: ["ports", "protocol", "base"],
+    libraries: ["node:"],
+    why: "an adapter knows its port, not its caller",
+  },
   config: {
     ours: ["ports", "protocol", "base"],
     libraries: ["node:", "yaml", "zod"],
@@ -61,7 +66,7 @@ const allowed: Record<string, { ours: string[]; libraries: string[]; why: string
   client: { ours: ["protocol"], libraries: ["zod"], why: "it runs in Node and in browsers" },
   cli: {
     ours: ["client", "protocol", "base", "config"],
-    libraries: ["node:", "commander", "@clack/prompts", "@bomb.sh/tab"],
+    libraries: ["node:", "commander", "@clack/prompts", "@bomb.sh/tab", "uqr"],
     why: "it reaches the daemon over its socket, or starts it as a process",
   },
   web: {
@@ -126,6 +131,21 @@ test("[VERB-202] one file makes intents; everywhere else they come from a verb",
   const makes = /type:\s*"session\.intent"(?:\s*as const)?\s*[,}]|\bas (?:IntentEvent|SessionEvent|FactEvent|Judged)\b/;
   const makers = sources().filter((file) => makes.test(readFileSync(join(source, file), "utf8")));
   expect(makers).toEqual(["core/lifecycle.ts"]);
+});
+
+test("[GIT-200] one file starts git, each call names its kind, and one file says what each kind may do", () => {
+  const texts = new Map(sources().map((file) => [file, readFileSync(join(source, file), "utf8")]));
+  const starts = /\b(?:spawn|spawnSync|exec|execFile|execFileSync|execSync|run|startChild)\(\s*\[?\s*["'`]git\b/;
+  const files = (pattern: RegExp): string[] =>
+    [...texts].filter(([, text]) => pattern.test(text)).map(([file]) => file);
+  // The last two make a repository of their own, in a directory of their own.
+  expect(files(starts).toSorted()).toEqual(["cli/demo-project.ts", "cli/doctor/prove.ts", "workspace/git.ts"]);
+  expect(files(/gitEnvironment/).toSorted()).toEqual(["workspace/git-rules.ts", "workspace/git.ts"]);
+  // Transports are for two kinds alone, and both have one caller.
+  expect(files(/(?:runGit|askGit|git)\(\s*"fetch"/)).toEqual(["workspace/fetch-missing.ts"]);
+  expect(files(/(?:runGit|askGit|git)\(\s*"fill"/)).toEqual(["workspace/submodules.ts"]);
+  // git looks for the repository by itself only where nobody but the person or we wrote `.git`.
+  expect(files(/\bdiscover:/).toSorted()).toEqual(["workspace/repository.ts", "workspace/submodules.ts"]);
 });
 
 function isAllowed(file: string, folder: string, name: string, rule: { ours: string[]; libraries: string[] }): boolean {

@@ -45,6 +45,9 @@ export async function addProject(
   writeFileSync(join(repository, "holdfast.yaml"), JSON.stringify(config));
   const [project] = JSON.parse(await ask(home.paths.socket, "/api/projects", { path: repository })) as { id: string }[];
   if (project === undefined) throw new Error(`${repository} was not registered`);
+  const trust = `/api/projects/${project.id}/trust`;
+  const { digest } = JSON.parse(await ask(home.paths.socket, trust)) as { digest: string };
+  await ask(home.paths.socket, trust, { digest, trust: true });
   return { id: project.id, repository };
 }
 

@@ -33,13 +33,17 @@ export class ChatLane implements AsyncDisposable {
     this.#client = createClient({ transport: new SocketTransport(home.paths.socket) });
   }
 
-  /** `prepare` is called while no daemon runs, before the home is used. */
-  static async open(agent: RealAgent, prepare: (home: ProjectHome) => void = () => undefined): Promise<ChatLane> {
+  /** `prepare` is called while no daemon runs, before the home is used; `addressOf` gives the model's URL as the agent sees it. */
+  static async open(
+    agent: RealAgent,
+    prepare: (home: ProjectHome) => void = () => undefined,
+    addressOf: (url: string) => string = (url) => url,
+  ): Promise<ChatLane> {
     const model = await startModelServer({ logBodies: true });
     const home = await ProjectHome.make();
     const folders = [home.repo, join(home.paths.worktrees, "my-app", "ma-1")];
     const agentHome = join(home.directory, "agent");
-    const prepared = prepareRealAgent(agent, { home: agentHome, modelUrl: model.url, folders, chat: true });
+    const prepared = prepareRealAgent(agent, { home: agentHome, modelUrl: addressOf(model.url), folders, chat: true });
     const { env } = prepared;
     const words = Object.entries(env).map(([key, value]) => `      ${key}: ${JSON.stringify(value)}`);
     const head = ["projects:", "  my-app:", "    path: .", "    prefix: ma", `    agent: ${agent}`, "    kind: chat"];
@@ -53,8 +57,9 @@ export class ChatLane implements AsyncDisposable {
     return new ChatLane(agent, model, home, prepared);
   }
 
-  async spawn(prompt: string): Promise<void> {
-    const session = await this.home.json(["spawn", "my-app", "--prompt", prompt], { timeoutMs: patienceMs });
+  async spawn(prompt: string, ...options: string[]): Promise<void> {
+    const args = ["spawn", "my-app", ...options, "--prompt", prompt];
+    const session = await this.home.json(args, { timeoutMs: patienceMs });
     this.id = session.id;
     this.workspace = session.workspacePath;
   }

@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { openAgents, readAgentFacts } from "../../src/agents/registry.ts";
 import { bootId } from "../../src/base/pid.ts";
+import { openContainment } from "../../src/contain/contain.ts";
 import type { LaunchResult, Runtime, RuntimeSeen, SendResult } from "../../src/ports/runtime.ts";
 import { asProjectId, asPromptId, asSessionId } from "../../src/protocol/ids.ts";
 import type { Activity, LaunchHow, SessionState } from "../../src/protocol/session.ts";
@@ -35,6 +36,11 @@ function isOursAlone(folder: string): boolean {
   return shared === 0 && (folder === dirname(folder) || isOursAlone(dirname(folder)));
 }
 
+interface WorldOptions {
+  trustHooks?: boolean;
+  contained?: boolean;
+}
+
 export class LaneWorld implements AsyncDisposable {
   readonly agent: RealAgent;
   readonly directory: string;
@@ -45,7 +51,12 @@ export class LaneWorld implements AsyncDisposable {
   readonly #socketName = `hf-test-${randomBytes(6).toString("hex")}`;
   session: SessionState;
 
-  private constructor(agent: RealAgent, directory: string, model: ModelServer, trustHooks: boolean) {
+  private constructor(
+    agent: RealAgent,
+    directory: string,
+    model: ModelServer,
+    { trustHooks = true, contained = false }: WorldOptions,
+  ) {
     this.agent = agent;
     this.directory = directory;
     this.workspace = join(directory, "work");
@@ -62,6 +73,7 @@ export class LaneWorld implements AsyncDisposable {
       launchesDirectory: join(directory, "launches"),
       agents: { of: (session) => agents.get(session.agent), list: () => agents.list() },
       bootId: bootId(),
+      contain: openContainment({ directory: join(directory, "contained"), hidden: [join(directory, "tmux")] }),
       // OpenCode needs longer than a daemon waits to say that it does not know a conversation.
       settle: { resumeMs: patienceMs },
       sendTimes: {
@@ -77,23 +89,29 @@ export class LaneWorld implements AsyncDisposable {
       project: asProjectId("lane"),
       agent,
       workspacePath: this.workspace,
+      ...(contained ? { contain: { mode: "worktree", network: "on", read: [], write: [] } } : {}),
     });
   }
 
-  static async open(agent: RealAgent, options: { trustHooks?: boolean } = {}): Promise<LaneWorld> {
+  static async open(agent: RealAgent, options: WorldOptions = {}): Promise<LaneWorld> {
     // Below the cache, not in /tmp: Gemini reads no settings from where everybody may write.
     const runs = join(cacheDirectory(), "runs");
     mkdirSync(runs, { recursive: true });
     const directory = mkdtempSync(join(runs, `${agent}-`));
-    return new LaneWorld(agent, directory, await startModelServer(), options.trustHooks ?? true);
+    return new LaneWorld(agent, directory, await startModelServer(), options);
   }
 
-  /** Launches; a prompt that the agent does not take as an argument is typed once it is idle. */
+  /** Launches; a prompt that the agent does not take as an argument is typed once it is ready. */
   async start(how: LaunchHow, prompt: string | null): Promise<Extract<LaunchResult, { launched: true }>> {
     const result = await this.launch(how, prompt);
     if (!result.launched) throw new Error(`launch failed: ${result.reason}\n${result.lastLines.join("\n")}`);
     if (prompt !== null && !result.promptTaken) {
-      await this.until("idle");
+      // Codex reports nothing before its first prompt.
+      const isReady = async (): Promise<boolean> => {
+        const { starting, activity } = await this.seen();
+        return starting !== true && (activity === null || activity.activity === "idle");
+      };
+      await until(`${this.agent} to be ready`, isReady, patienceMs);
       await this.send(prompt);
     }
     return result;

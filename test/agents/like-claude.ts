@@ -2,7 +2,7 @@
  * Started in place of Claude Code: its arguments, its hooks and its input line, and faults by files. While the file
  * FAKE_GATE is missing it has not taken the terminal over; while FAKE_DIALOG is there it shows a menu in place of its
  * input line; while FAKE_SILENT is there it works and its hooks wait. FAKE_LOG gets the prompts that it took as JSON lines;
- * FAKE_DROPS makes it drop the prompt it was started with.
+ * FAKE_DROPS makes it drop the first prompt that it is given.
  */
 import { appendFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +13,8 @@ const strings = { type: "string" } as const;
 const options = { "session-id": strings, resume: strings, settings: strings };
 const { values, positionals } = parseArgs({ allowPositionals: true, options });
 const id = values["session-id"] ?? values.resume ?? "";
-let given = env["FAKE_DROPS"] === undefined ? positionals[0] : undefined;
+let given = positionals[0];
+let drops = env["FAKE_DROPS"] !== undefined;
 let line = "";
 const said: string[] = [];
 const untold: string[] = [];
@@ -34,6 +35,10 @@ function draw(): void {
 }
 
 function submit(prompt: string): void {
+  if (drops) {
+    drops = false;
+    return;
+  }
   appendFileSync(env["FAKE_LOG"] ?? "/dev/null", `${JSON.stringify(prompt)}\n`);
   said.push(`● ${prompt.length} characters`);
   untold.push(prompt);

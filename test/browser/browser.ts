@@ -20,15 +20,15 @@ const testMs = 150_000;
 let browser: Browser;
 
 /** Call once, at the top of a test file. */
-export function useBrowser(): void {
+export function useBrowser(more: () => string[] = () => []): void {
   vi.setConfig({ testTimeout: testMs });
   beforeAll(async () => {
-    browser = await launchBrowser();
+    browser = await launchBrowser(more());
   });
   afterAll(() => browser.close());
 }
 
-export function launchBrowser(): Promise<Browser> {
+export function launchBrowser(more: readonly string[] = []): Promise<Browser> {
   return chromium.launch({
     executablePath: "/usr/bin/chromium",
     args: [
@@ -37,6 +37,7 @@ export function launchBrowser(): Promise<Browser> {
       "--disable-background-networking",
       "--disable-component-update",
       "--disable-sync",
+      ...more,
     ],
   });
 }

@@ -1,9 +1,10 @@
-import type { CDPSession, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { ChatHome } from "../harness/chat.ts";
 import { until } from "../harness/until.ts";
 import { PushService } from "../push/push-service.ts";
-import { expectAccessible, expectNoSideways, logIn, openDashboard, openTab, phone, useBrowser } from "./browser.ts";
+import { expectAccessible, logIn, openDashboard, openTab, useBrowser } from "./browser.ts";
+import { deliver, noteShown, shown, subscribeThere } from "./push-parts.ts";
 
 useBrowser();
 const name = "Push to this browser, also when no tab is open";
@@ -18,13 +19,6 @@ test("[PUSH-10] where push is not possible the settings say why and what to do",
   await section(refused.page).getByText("Push is not possible before that.").waitFor();
   expect(await section(refused.page).getByRole("switch", { name }).isDisabled()).toBe(true);
 
-  await using insecure = await openTab({ viewport: phone });
-  await insecure.context.addInitScript(() => Object.defineProperty(window, "isSecureContext", { value: false }));
-  await logIn(insecure.page, home, "/settings");
-  await section(insecure.page).getByText("only for pages of this machine or over https").waitFor();
-  await section(insecure.page).getByText("Push is not possible before that.").waitFor();
-  await expectNoSideways(insecure.page);
-
   // Chromium has no push in the private windows that a test has, and says so to the console.
   const expected = /does not support the Push API in incognito mode/;
   await using allowed = await openDashboard(home, { permissions: ["notifications"], path: "/settings", expected });
@@ -35,46 +29,6 @@ test("[PUSH-10] where push is not possible the settings say why and what to do",
   expect((await home.call("push", "")).browsers).toEqual([]);
   await expectAccessible(allowed.page);
 });
-
-/** The browser vendor's part of it: a subscription with the pretended push service, until it is given up. */
-async function subscribeThere(page: Page, subscription: { endpoint: string; keys: object }): Promise<void> {
-  await page.context().addInitScript((given) => {
-    const key = "test:subscribed";
-    const made = {
-      endpoint: given.endpoint,
-      options: {},
-      toJSON: () => given,
-      unsubscribe: () => Promise.resolve(localStorage.removeItem(key)),
-    };
-    PushManager.prototype.getSubscription = () =>
-      Promise.resolve(localStorage.getItem(key) === null ? null : (made as unknown as PushSubscription));
-    PushManager.prototype.subscribe = (options) => {
-      const { length } = new Uint8Array(options?.applicationServerKey as ArrayBuffer);
-      if (options?.userVisibleOnly !== true || length !== 65) throw new TypeError("not as a browser wants it");
-      localStorage.setItem(key, "yes");
-      return Promise.resolve(made as unknown as PushSubscription);
-    };
-  }, subscription);
-}
-
-/** Hands a push to the page's service worker, as the browser does when its push service brings one. */
-async function deliver(cdp: CDPSession, origin: string, data: unknown): Promise<void> {
-  const seen = Promise.withResolvers<string>();
-  cdp.on("ServiceWorker.workerRegistrationUpdated", ({ registrations }) => {
-    const ours = registrations.find(({ scopeURL }) => scopeURL === `${origin}/`);
-    if (ours !== undefined) seen.resolve(ours.registrationId);
-  });
-  await cdp.send("ServiceWorker.enable");
-  const registrationId = await seen.promise;
-  await cdp.send("ServiceWorker.deliverPushMessage", { origin, registrationId, data: JSON.stringify(data) });
-  await cdp.send("ServiceWorker.disable");
-}
-
-const shown = (page: Page) =>
-  page.evaluate(async () => {
-    const worker = await navigator.serviceWorker.ready;
-    return (await worker.getNotifications()).map(({ title, body, tag }) => ({ title, body, tag }));
-  });
 
 test("[PUSH-8, PUSH-10, PUSH-11] push is turned on, tested and shown; a click opens the session; nothing is told twice; logging out ends it", async () => {
   await using service = await PushService.open();
@@ -97,16 +51,18 @@ test("[PUSH-8, PUSH-10, PUSH-11] push is turned on, tested and shown; a click op
   const cdp = await context.newCDPSession(page);
   await list.getByRole("button", { name: "Send a test to Chrome on Linux" }).click();
   await page.getByText("took the test").waitFor();
-  // Looked at as the page is, a test shows, and what stands on the page does not.
+  const wasShown = await noteShown(context);
+  // While a person looks at the page, a test shows, and what the page itself shows does not.
   await deliver(cdp, origin, here.read().at(-1));
-  await until("the test", async () => (await shown(page)).length === 1);
+  await wasShown("Push reaches this browser.");
+  expect(await shown(page)).toHaveLength(1);
   const known = await home.chat("ask: while you look");
   await until("the push", () => here.received().length === 2);
   await deliver(cdp, origin, here.read().at(-1));
   expect(here.read().at(-1)).toMatchObject({ session: known });
   await deliver(cdp, origin, { test: true, title: "behind it", text: "" });
-  await until("what came behind it", async () => (await shown(page)).some(({ title }) => title === "behind it"));
-  expect(await shown(page)).toHaveLength(1);
+  await wasShown("behind it");
+  expect(await shown(page)).toMatchObject([{ title: "behind it" }]);
 
   // With nobody looking the page tells by the worker, and the push takes that one's place.
   await page.evaluate(() => {
@@ -115,13 +71,14 @@ test("[PUSH-8, PUSH-10, PUSH-11] push is turned on, tested and shown; a click op
   });
   const id = await home.chat("ask: while you are away");
   const of = async () => (await shown(page)).filter(({ tag }) => tag === `holdfast:${id}`);
-  await until("the page's own", async () => (await of())[0]?.body.includes("while you are away"));
+  await wasShown("while you are away");
+  expect(await of()).toHaveLength(1);
   await until("the push", () => here.received().length === 3);
   await page.goto("about:blank");
   await deliver(cdp, origin, here.read().at(-1));
+  await wasShown(`${id}: needs you`);
   await page.goto(`${origin}/settings`);
-  await until("the push in its place", async () => (await of())[0]?.title === `${id}: needs you`);
-  expect(await of()).toHaveLength(1);
+  expect(await of()).toMatchObject([{ title: `${id}: needs you` }]);
 
   // A click is the desktop's to make; the worker is told of one.
   const worker = context.serviceWorkers()[0] ?? (await context.waitForEvent("serviceworker"));

@@ -19,13 +19,14 @@ test("[ENV-201] variables that files name reach the daemon; [ENV-200] agents of 
   const other = await home.repository("other");
   await home.ok(["project", "add", other]);
   const tracker = { type: "github", repo: "owner/app", tokenEnv: "MY_TOKEN", baseUrl: "http://127.0.0.1:9" };
+  writeFileSync(home.paths.config, 'trackers: {"127.0.0.1:9": {type: github, tokenEnv: MY_TOKEN}}');
   const named = { path: ".", prefix: "ma", passEnv: ["MY_ONE", "ACME_*"], tracker };
   writeFileSync(join(home.repo, "holdfast.yaml"), JSON.stringify({ projects: { "my-app": named } }));
   await home.ok(["project", "add", home.repo]);
   const file = join(home.repo, "holdfast.yaml");
   expect(await doctor()).toMatchObject([
+    { level: "warn", message: `The running daemon does not have MY_TOKEN, which ${home.paths.config} names.` },
     { level: "warn", message: `The running daemon does not have MY_ONE, which ${file} names.` },
-    { level: "warn", message: `The running daemon does not have MY_TOKEN, which ${file} names.` },
   ]);
   const shell = { env: { MY_ONE: "1", ACME_A: "2", MY_TOKEN: "3", OTHER_TOKEN: "4" } };
   await home.ok(["restart"], shell);

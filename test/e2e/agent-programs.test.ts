@@ -14,6 +14,7 @@ import {
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ChatHome } from "../harness/chat.ts";
+import { isRunning } from "../harness/marked.ts";
 import { until } from "../harness/until.ts";
 
 /** A home whose project has the agent `mine`: a program on PATH that becomes the demo agent, in both kinds. */
@@ -44,6 +45,7 @@ async function programs(): Promise<{ home: ChatHome; bin: string; write: (name: 
     witness: { chat: { command: ["sh", join(bin, "witness-acp")] } },
   };
   writeFileSync(join(home.repo, "holdfast.yaml"), JSON.stringify({ projects, agents }));
+  await home.trust();
   return { home, bin, write };
 }
 
@@ -148,6 +150,8 @@ test("[LIVE-200] a daemon restarted from a shell without the program keeps its a
   await othersReplaced(home, witness, join(made.bin, "witness-acp"));
   expect(await home.agent(id)).toEqual(before);
   process.kill(before.pid, "SIGKILL");
+  // A dying agent may still be given a prompt, which ends with it.
+  await until("the agent to be gone", () => !isRunning(before.pid));
   expect((await home.turn(id, "history?")).text).toContain("turns=1 ");
   expect(await home.ofType(id, "notice")).toMatchObject([
     { text: expect.stringContaining(`Holdfast starts ${join(made.bin, "mine-acp")}, where it was before`) as string },
@@ -169,6 +173,7 @@ test("[UPD-202] a wrapped program and an interpreter's script that are missing w
     script: { chat: { command: [process.execPath, script] } },
   });
   writeFileSync(file, JSON.stringify(config));
+  await home.trust();
   const [wrapped, scripted] = [await home.chat("say: hello", "wrapped"), await home.chat("say: hello", "script")];
   for (const id of [wrapped, scripted]) await home.ended(id);
   const witness = await home.chat(undefined, "witness");
@@ -180,6 +185,7 @@ test("[UPD-202] a wrapped program and an interpreter's script that are missing w
   expect([await home.agent(wrapped), await home.agent(scripted)]).toEqual(before);
   renameSync(`${program}.away`, program);
   for (const { pid } of before) process.kill(pid, "SIGKILL");
+  await until("both agents to be gone", () => before.every(({ pid }) => !isRunning(pid)));
   await until("the reason", async () => (await home.show(scripted)).reason?.includes("does not exist") === true);
   expect(await home.show(scripted)).toMatchObject({
     status: "starting",

@@ -8,7 +8,7 @@ import type { SessionJson } from "../../src/protocol/wire.ts";
 import { ProjectHome } from "../harness/project.ts";
 import { until } from "../harness/until.ts";
 
-test("[ROLE-2, ROLE-3, MCP-4] an agent reaches its own project's sessions, by command and by tool, and no others", async () => {
+test("[ROLE-2, ROLE-3, MCP-4, RIGHTS-8] an agent reaches its own project's sessions, by command and by tool, and no others", async () => {
   await using home = await ProjectHome.make();
   const other = await home.repository("other");
   await home.ok(["project", "add", other]);
@@ -24,10 +24,10 @@ test("[ROLE-2, ROLE-3, MCP-4] an agent reaches its own project's sessions, by co
     [boss.id, worker.id].toSorted(),
   );
   expect(await home.cli(["session", "show", stranger.id], { env })).toMatchObject({ code: 1 });
-  expect((await home.cli(["send", stranger.id, "hello"], { env })).stderr).toContain("no say in other");
-  expect((await home.cli(["session", "kill", worker.id], { env })).stderr).toContain("for a person to say");
+  expect((await home.cli(["send", stranger.id, "hello"], { env })).stderr).toContain("no access to other");
+  expect((await home.cli(["session", "kill", worker.id], { env })).stderr).toContain("Only a person may do this");
   expect((await home.show(worker.id)).intent.want).toBe("running");
-  expect((await home.cli(["dashboard", "--no-open"], { env })).stderr).toContain("for a person to say");
+  expect((await home.cli(["dashboard", "--no-open"], { env })).stderr).toContain("Only a person may do this");
   expect((await home.cli(["events", stranger.id, "--follow"], { env })).code).toBe(1);
   const follow = (query: string): Promise<number> => statusOf(home, `/api/events${query}`, boss.id);
   expect(await follow(`?session=${worker.id}`)).toBe(200);
@@ -45,6 +45,10 @@ test("[ROLE-2, ROLE-3, MCP-4] an agent reaches its own project's sessions, by co
   );
   expect(second).toMatchObject({ project: "my-app", role: "worker" });
   await until("its screen", async () => (await ask("read_session", { session: second.id })).text.includes("second"));
+  const first = (await home.events(second.id)).find(({ type }) => type === "prompt.admitted");
+  expect(first?.["text"]).toBe(
+    `Message from session ${boss.id} (an agent, not the person):\n\n\`\`\`message\nsay: second\n\`\`\``,
+  );
 });
 
 /** What is answered to a program that asks under a session's name, as the CLI does. */

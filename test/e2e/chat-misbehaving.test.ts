@@ -93,6 +93,7 @@ test("[CHAT-71] an agent that ends on its way back up is a crash among others: o
     once: { program: "exits-at-once", env: { EXITS_LEFT: counter("once") } },
     ever: { program: "exits-at-once", env: { EXITS_LEFT: counter("ever") } },
   });
+  await home.trust();
   const [once, ever] = [await home.chat(undefined, "once"), await home.chat(undefined, "ever")];
   writeFileSync(counter("once"), "1");
   writeFileSync(counter("ever"), "9");

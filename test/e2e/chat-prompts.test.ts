@@ -28,7 +28,7 @@ test("[CHAT-31] prompts wait behind a turn, across a crash, and can be edited, m
   home.openGate("a");
   const turns = await home.ended(id, 4);
   expect(turns.map(({ text }) => text)).toEqual(["one\ntwo\n", "z\n", "x, edited\n", "y\n"]);
-  await expect(edit("z", { text: "too late" })).rejects.toThrow("That prompt does not wait any more.");
+  await expect(edit("z", { text: "too late" })).rejects.toThrow("That prompt is no longer queued.");
   expect((await home.turn(id, "history?")).text).toContain("turns=4 ");
 });
 

@@ -35,7 +35,7 @@ async function run(): Promise<object> {
   const kill = told(await home.cli(["session", "kill", id]));
   const send = told(await home.cli(["send", chat.id, "hello"]));
   const list = await home.cli(["session", "ls"]);
-  const health = await fetch(`${home.daemon().url}/api/health`);
+  const health = await home.health();
   const doctor = told(await home.cli(["doctor"]));
   const { pid: after } = await home.json<{ pid: number }>(["info"]);
   await home.ok(["stop"]);

@@ -29,7 +29,7 @@ async function run(): Promise<object> {
   const kill = await home.cli(["session", "kill", id]);
   const refused = await home.cli(["project", "rm", "my-app"]);
   const killed = await home.show(id);
-  const health = await fetch(`${home.daemon().url}/api/health`);
+  const health = await home.health();
   await home.ok(["stop"]);
   disk.fill();
   const start = await home.cli(["start"]);
@@ -52,7 +52,7 @@ async function run(): Promise<object> {
     restore: [restore.code, told(restore.stderr)],
     kill: [kill.code, kill.stdout.split("\n")[0]],
     refused: told(refused.stderr),
-    health: [health.status, ((await health.json()) as { error?: { code: string } }).error?.code],
+    health: [health.status, (health.json as { error?: { code: string } }).error?.code],
     wanted: [killed.intent.want, killed.status, after.status],
     start: [start.code, told(start.stderr)],
     readOnly: [readOnly.code, told(readOnly.stderr)],

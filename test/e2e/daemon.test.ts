@@ -16,6 +16,8 @@ import { basename, dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { identify, isAlive } from "../../src/base/pid.ts";
 import type { InfoJson } from "../../src/protocol/wire.ts";
+import { TestDevice } from "../../src/http/device.fixture.ts";
+import type { Answers } from "../../src/protocol/answers.ts";
 import { anotherBuild } from "../harness/another-build.ts";
 import { Home } from "../harness/home.ts";
 import { until } from "../harness/until.ts";
@@ -189,10 +191,12 @@ test("[DAEMON-6] restart replays host, port, mode and auth, and recalls the pass
   expect(after.url).toBe(before.url);
   expect(after.options).toMatchObject({ host: "127.0.0.1", auth: "passphrase", readOnly: true, restore: true });
   expect(statSync(home.paths.passphrase).mode & 0o777).toBe(0o600);
+  const browser = new TestDevice(after.url);
+  const { nonce, passphrase } = (await (await fetch(`${after.url}/api/challenge`)).json()) as Answers["challenge"];
   const login = await fetch(`${after.url}/api/login`, {
     method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ passphrase: "correct horse battery" }),
+    headers: { "content-type": "application/json", origin: after.url },
+    body: JSON.stringify(browser.byPassphrase("correct horse battery", passphrase!, nonce)),
   });
   expect(login.status).toBe(200);
 });
@@ -303,7 +307,7 @@ test("[DAEMON-12] a port that was asked for and is taken is an error with the ne
   try {
     const ran = await home.cli(["start", "--port", String(port)]);
     expect(ran.code).toBe(1);
-    expect(ran.stderr).toContain(`127.0.0.1:${port} is taken by another program.`);
+    expect(ran.stderr).toContain(`127.0.0.1:${port} is taken by another program of yours.`);
     expect(ran.stderr).toContain("--port 0");
   } finally {
     other.close();
@@ -388,11 +392,13 @@ test("[DAEMON-14] nothing is answered before every session has its first answer"
   expect((await starting).code).toBe(0);
 });
 
-test("[DAEMON-15] readiness runs a query and a write", async () => {
+test("[DAEMON-15, LIMIT-3] readiness runs a query and a write", async () => {
   await using home = new Home();
   await home.ok(["start", "--port", "0"]);
+  expect(await home.health()).toMatchObject({ status: 200, json: { ok: true, build: home.daemon().build } });
+  // A stranger causes neither, and learns nothing else.
   const answer = await fetch(`${home.daemon().url}/api/health`);
-  expect(await answer.json()).toMatchObject({ ok: true });
+  expect(await answer.json()).toEqual({ ok: true });
 });
 
 test("[DAEMON-16] a read-only daemon refuses writes", async () => {

@@ -50,6 +50,7 @@ test("[LOOK-7, LOOK-8] preflight, settings and doctor tell what is there and wha
   const absent = { chat: { command: ["no-such-program"] } };
   const projects = { "my-app": { path: ".", prefix: "ma" } };
   writeFileSync(join(home.repo, "holdfast.yaml"), JSON.stringify({ projects, agents: { absent } }));
+  await home.trust();
   const preflight = (body: object) =>
     home.call("preflight", "", { params: { id: "x" }, body: { project: "my-app", ...body } });
   expect(await preflight({ agent: "demo", kind: "chat", prompt: "hello" })).toEqual({
@@ -92,7 +93,7 @@ test("[LOOK-7, LOOK-8] preflight, settings and doctor tell what is there and wha
   });
   const own = (await home.call("doctor", "x")).map(({ check }) => check);
   const full = (await home.call("doctor", "x", { query: { full: 1 } })).map(({ check }) => check);
-  expect(own).toEqual(["database", "agents' ends"]);
+  expect(own).toEqual(["database", "agents' ends", "agents' rights", "containment", "dev containers"]);
   expect(full).toEqual(expect.arrayContaining(["database", "git", "tmux"]));
 });
 

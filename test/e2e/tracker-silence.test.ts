@@ -42,6 +42,7 @@ test("[REACT-11, REACT-3] an agent that ends by itself is called back within a b
 
   // Without configuration a person is told, once an end.
   home.settings({});
+  await home.trust();
   await home.refresh();
   const second = await home.chat("exit: 0");
   await until("the end", async () => (await home.ofType(second, "notification")).length > 0);
@@ -85,6 +86,7 @@ test("[REACT-11, REACT-3] an idle agent is reminded within a budget, then a pers
   expect((await reacted(120)).length).toBe(5);
 
   home.settings({ reactions: { "agent-idle": { action: "notify", message: "Look at it." } } });
+  await home.trust();
   const other = await home.worked("other.txt");
   await reacted(140);
   await reacted(140);

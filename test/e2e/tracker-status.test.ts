@@ -72,7 +72,7 @@ test("[PR-7, PR-8, ROLE-2] only its own pull requests count, of forks too; claim
   // An agent claims for itself, and only what nobody else has.
   const env = { HOLDFAST_SESSION: id };
   const free = String(github.openPullRequest({ branch: "made-by-hand" }));
-  expect((await home.cli(["session", "claim-pr", other.id, free], { env })).stderr).toContain(`not of ${other.id}`);
+  expect((await home.cli(["session", "claim-pr", other.id, free], { env })).stderr).toContain(`not for ${other.id}`);
   expect((await home.cli(["session", "claim-pr", id, String(fork)], { env })).stderr).toContain(`${other.id} has`);
   await home.ok(["session", "claim-pr", id, free], { env });
   expect((await home.ofType(id, "pull-request.claimed")).at(-1)).toMatchObject({ by: `session:${id}` });

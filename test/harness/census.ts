@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { homePrefix, homesDirectory } from "./home.ts";
-import { markedProcesses } from "./marked.ts";
+import { markedProcesses, processesNaming } from "./marked.ts";
 import { until } from "./until.ts";
 
 /** Children of a browser that was closed end a moment after it. Vitest gives up after 10 s. */
@@ -11,10 +11,17 @@ const endingMs = 5_000;
 export default function setup(): () => Promise<void> {
   const run = randomUUID();
   process.env["HOLDFAST_TEST_RUN"] = run;
+  const processes = (): Map<number, string> =>
+    new Map(
+      [...markedProcesses(`HOLDFAST_TEST_RUN=${run}`), ...processesNaming(homePrefix(run))].map(({ pid, what }) => [
+        pid,
+        what,
+      ]),
+    );
   const leftOver = (): string[] => [
-    ...markedProcesses(`HOLDFAST_TEST_RUN=${run}`)
-      .filter(({ what }) => !/vitest|esbuild|rolldown/.test(what))
-      .map(({ pid, what }) => `process ${pid}: ${what}`),
+    ...[...processes()]
+      .filter(([, what]) => !/vitest|esbuild|rolldown/.test(what))
+      .map(([pid, what]) => `process ${pid}: ${what}`),
     ...readdirSync(homesDirectory).filter((name) => name.startsWith(homePrefix(run))),
   ];
   return async () => {

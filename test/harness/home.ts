@@ -5,6 +5,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync, existsSync } from "node:fs";
+import { request } from "node:http";
 import { join } from "node:path";
 import type { DaemonFile } from "../../src/base/launch-options.ts";
 import { resolvePaths, type Paths } from "../../src/base/paths.ts";
@@ -28,6 +29,8 @@ export interface RunOptions {
   env?: Record<string, string | undefined>;
   cwd?: string;
   timeoutMs?: number;
+  /** `as-given`: without the --trust that the harness adds. */
+  trust?: "as-given";
 }
 
 const isDaemon = ({ what }: { what: string }): boolean => what.includes("daemon.cjs");
@@ -65,9 +68,14 @@ export class Home implements AsyncDisposable {
     this.paths = resolvePaths(this.env);
   }
 
-  /** Runs the built CLI. */
+  /** Runs the built CLI. A test's own repositories are trusted, unless it says otherwise. */
   cli(args: string[], options: RunOptions = {}): Promise<Ran> {
-    return this.run(join(root, "bin/holdfast"), args, options);
+    const asks =
+      ["spawn", "batch-spawn", "init"].includes(args[0] ?? "") || args.slice(0, 2).join(" ") === "project add";
+    // An agent cannot trust anything.
+    const byAgent = (options.env?.["HOLDFAST_SESSION"] ?? "") !== "";
+    const trusted = asks && options.trust !== "as-given" && !byAgent && !args.includes("--help");
+    return this.run(join(root, "bin/holdfast"), trusted ? [...args, "--trust"] : args, options);
   }
 
   /** Runs it and fails unless it succeeds. */
@@ -111,6 +119,19 @@ export class Home implements AsyncDisposable {
 
   daemon(): DaemonFile {
     return JSON.parse(readFileSync(this.paths.daemonFile, "utf8")) as DaemonFile;
+  }
+
+  /** Over the socket: strangers do not learn whether a write works. */
+  health(): Promise<{ status: number; json: unknown }> {
+    return new Promise((resolve, reject) => {
+      const asked = request({ socketPath: this.paths.socket, path: "/api/health" }, (response) => {
+        let text = "";
+        response.setEncoding("utf8").on("data", (part: string) => void (text += part));
+        response.on("end", () => resolve({ status: response.statusCode ?? 0, json: JSON.parse(text) }));
+      });
+      asked.on("error", reject);
+      asked.end();
+    });
   }
 
   /** SIGKILL, as a crash would have it. */

@@ -1,5 +1,5 @@
-/** Finds processes by a variable of their environment: the one thing that children keep wherever they run off to. */
-import { readFileSync, readdirSync } from "node:fs";
+/** Finds processes of a test: by a variable of their environment, or by a path in their command line or working directory. */
+import { readFileSync, readdirSync, readlinkSync } from "node:fs";
 import { until } from "./until.ts";
 
 export interface Marked {
@@ -17,12 +17,24 @@ export function isRunning(pid: number): boolean {
 }
 
 export function markedProcesses(marker: string): Marked[] {
+  return processesWhere((pid) => readFileSync(`/proc/${pid}/environ`, "latin1").split("\0").includes(marker));
+}
+
+/** Also finds what was started with a cleaned environment: a tmux server, a contained agent. */
+export function processesNaming(text: string): Marked[] {
+  return processesWhere(
+    (pid) =>
+      readFileSync(`/proc/${pid}/cmdline`, "latin1").includes(text) || readlinkSync(`/proc/${pid}/cwd`).includes(text),
+  );
+}
+
+function processesWhere(matches: (pid: number) => boolean): Marked[] {
   const found: Marked[] = [];
   for (const name of readdirSync("/proc")) {
     const pid = Number(name);
     if (!Number.isInteger(pid) || pid === process.pid) continue;
     try {
-      if (!readFileSync(`/proc/${pid}/environ`, "latin1").split("\0").includes(marker)) continue;
+      if (!matches(pid)) continue;
       const what = readFileSync(`/proc/${pid}/cmdline`, "latin1").replaceAll("\0", " ").trim().slice(0, 160);
       // One that is just ending has no words any more, and is no zombie yet.
       if (what !== "" && isRunning(pid)) found.push({ pid, what });

@@ -26,6 +26,11 @@ export class ProjectHome extends Home {
     return home;
   }
 
+  /** Trusts the project's file as it is now, for a test that has changed it. */
+  async trust(project = "my-app"): Promise<void> {
+    await this.ok(["project", "trust", project, "--yes"]);
+  }
+
   /** Starts the bundled demo agent in a terminal session. */
   spawn(...args: string[]): Promise<SessionJson> {
     return this.json(["spawn", "my-app", "--agent", "demo", "--kind", "terminal", ...args]);

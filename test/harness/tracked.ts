@@ -1,6 +1,6 @@
 /** Homes whose project has a pretended tracker and a real remote, for tests about pull requests, reactions and issues. */
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { TrackerJson } from "../../src/protocol/wire.ts";
 import { CodeHostLoopback } from "../trackers/code-host.ts";
 import { GithubLoopback } from "../trackers/github.ts";
@@ -59,11 +59,13 @@ export class HostedHome<Host extends Loopback> extends ChatHome {
       ...tracker,
     };
     const project = { path: ".", prefix: "ma", env: { HOLDFAST_DEMO_GATES: this.gates }, tracker: place };
-    const config = {
-      projects: { "my-app": { ...project, ...(reactions === undefined ? {} : { reactions }) } },
-      ...(notify === undefined ? {} : { notify }),
-    };
+    const config = { projects: { "my-app": { ...project, ...(reactions === undefined ? {} : { reactions }) } } };
     writeFileSync(join(this.repo, "holdfast.yaml"), JSON.stringify(config));
+    // Variables are bound to hosts, and notifications sent, by the user's own file alone.
+    const { type, tokenEnv, webhookSecretEnv } = place;
+    const trackers = { [new URL(this.host.url).host]: { type, tokenEnv, webhookSecretEnv } };
+    mkdirSync(dirname(this.paths.config), { recursive: true });
+    writeFileSync(this.paths.config, JSON.stringify({ trackers, ...(notify === undefined ? {} : { notify }) }));
   }
 
   /** Asks the trackers; when it returns, what they said and what follows from it is on record. */

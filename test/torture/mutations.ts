@@ -100,7 +100,7 @@ export const mutations: readonly Mutation[] = [
     name: "trash-unpinned",
     promise: "a ref pins what the trash keeps",
     file: "src/workspace/trash.ts",
-    search: "  await pin(record, plain);",
+    search: "  await pin(record, worktree, plain);",
     replace: "  void pin; void plain;",
     scenario: "named-steps",
   },
@@ -110,7 +110,7 @@ export const mutations: readonly Mutation[] = [
     file: "src/workspace/trash.ts",
     search: '  await passed("workspace.trash.detached");',
     replace:
-      '  if (record.branch !== null) await git(["update-ref", "-d", `refs/heads/${record.branch}`], { gitDir: commonDir });\n  await passed("workspace.trash.detached");',
+      '  if (record.branch !== null) await git("store", ["update-ref", "-d", `refs/heads/${record.branch}`], { admin: worktree });\n  await passed("workspace.trash.detached");',
     scenario: "named-steps",
   },
   {

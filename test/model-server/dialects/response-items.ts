@@ -56,7 +56,7 @@ export class ResponseItems implements ReplyWriter {
       id: newId("fc_"),
       type: free ? "custom_tool_call" : "function_call",
       call_id: call.id,
-      name: call.name,
+      ...nameOf(call),
     };
     const empty = free ? { input: "" } : { arguments: "" };
     this.#added({ ...item, status: "in_progress", ...empty });
@@ -130,4 +130,10 @@ export class ResponseItems implements ReplyWriter {
   #emit(event: { type: string; [key: string]: unknown }): void {
     this.#send({ ...event, sequence_number: this.#sequence++ }, event.type);
   }
+}
+
+/** Codex offers the tools of an MCP server in a namespace: `mcp__server/tool` in a script. */
+function nameOf({ name }: ToolCall): { name: string; namespace?: string } {
+  const [namespace = "", tool] = name.split("/");
+  return tool === undefined ? { name } : { name: tool, namespace };
 }

@@ -94,8 +94,10 @@ test("[CTL-3] [PROC-11] start makes a private home, remembers its options, and s
   expect(seen.env["HOLDFAST_HOME"]).toBe(context.paths.home);
   expect(readdirSync(context.paths.run).filter((name) => name.startsWith("starting-"))).toEqual([]);
   out.length = 0;
+  err.length = 0;
   expect(await dispatch(["start", "--port", "7"], context)).toBe(0);
   expect(out).toEqual([`Holdfast is already running at http://127.0.0.1:9 (pid ${seen.pid}).`]);
+  expect(err).toEqual([expect.stringContaining("--port had no effect")]);
   expect(JSON.parse(readFileSync(context.paths.launchFile, "utf8"))).toMatchObject({ port: 0 });
 });
 

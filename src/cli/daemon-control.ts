@@ -1,6 +1,6 @@
 /** Start, stop and restart, as the commands and the automatic start use them. */
 import { keepLaunch, takeBackLaunch } from "../base/launch-file.ts";
-import type { DaemonFile, LaunchOptions } from "../base/launch-options.ts";
+import { type DaemonFile, defaultLaunchOptions, type LaunchOptions } from "../base/launch-options.ts";
 import { namedVariables } from "../config/pass-env.ts";
 import { HoldfastError } from "../protocol/error.ts";
 import type { Answers } from "../protocol/answers.ts";
@@ -53,7 +53,7 @@ export async function start(context: Context, request: StartRequest): Promise<St
   const { home = null } = request;
   const found = findDaemon(paths);
   if (found.daemon === "running") {
-    if (await hasPulse(found.file.socket, askDeadlineMs)) return alreadyRunning(found.file, request.options);
+    if (await hasPulse(found.file.socket, askDeadlineMs)) return alreadyRunning(found.file, request);
     // One that is just stopping has closed its socket already; one that hangs will not go.
     if (!(await isGone(found.file, askDeadlineMs))) {
       throw new HoldfastError("unreachable", `The daemon (pid ${found.file.pid}) does not answer.`, {
@@ -63,7 +63,7 @@ export async function start(context: Context, request: StartRequest): Promise<St
   }
   if (found.daemon === "starting") {
     const other = await waitForOther(paths);
-    if (other !== null) return alreadyRunning(other, request.options);
+    if (other !== null) return alreadyRunning(other, request);
   }
   assertTls(request.options);
   const passphrase = usedPassphrase(request.options, { file: request.passphraseFile, env, paths });
@@ -82,7 +82,7 @@ export async function start(context: Context, request: StartRequest): Promise<St
     becomeDaemon(bundle, { paths, env, home, names });
   }
   const daemon = await startOrTakeBack(context, bundle, { home, names, mayHalt: request.mayHalt ?? false });
-  if (!daemon.ours) return alreadyRunning(daemon, request.options);
+  if (!daemon.ours) return alreadyRunning(daemon, request);
   const { publicUrls } = request.options;
   const notes = [...daemon.notes, ...troubleLines(reachTroubles(request.options, paths))];
   return { start: "started", daemon: { ...daemon, notes }, publicUrls };
@@ -94,19 +94,41 @@ function usedPassphrase(options: LaunchOptions, sources: PassphraseSources): str
   return options.auth === "passphrase" || !isLoopback(bareHost(options.host)) ? given : null;
 }
 
-/** A daemon that runs keeps its options; another wish is not passed over in silence. */
+/** A daemon that runs keeps its options. What it lacks of those asked for is named, as nothing was changed. */
 function alreadyRunning(
   { url, pid, options }: { url: string; pid: number; options?: LaunchOptions },
-  asked: LaunchOptions,
+  { options: asked, passphraseFile }: StartRequest,
 ): StartOutcome {
   const publicUrls = options?.publicUrls ?? [];
-  const reachOf = (each: LaunchOptions): string =>
-    JSON.stringify([each.publicUrls ?? [], each.tlsCert ?? null, each.tlsKey ?? null]);
-  const differs = options !== undefined && reachOf(options) !== reachOf(asked);
-  const notes = differs
-    ? ["It runs with other public addresses or TLS files. To change them: holdfast stop, then start it again."]
-    : [];
+  const missing = options === undefined ? [] : missingOptions({ url, options }, asked);
+  if (passphraseFile !== undefined) missing.push("--passphrase-file");
+  const notes =
+    missing.length === 0
+      ? []
+      : [
+          `It keeps its options: ${missing.join(", ")} had no effect. To change them: holdfast stop, then start it again.`,
+        ];
   return { start: "already-running", url, pid, publicUrls, notes };
+}
+
+/** Options that were asked for and that a running daemon was not started with. */
+function missingOptions({ url, options }: { url: string; options: LaunchOptions }, asked: LaunchOptions): string[] {
+  const differs = (name: keyof LaunchOptions): boolean =>
+    JSON.stringify(asked[name]) !== JSON.stringify(options[name] ?? defaultLaunchOptions[name]);
+  const isAsked = (name: keyof LaunchOptions): boolean => asked[name] !== defaultLaunchOptions[name] && differs(name);
+  const port = Number(new URL(url).port);
+  const found: [string, boolean][] = [
+    ["--host", isAsked("host")],
+    ["--port", asked.portGiven && asked.port !== 0 && asked.port !== port],
+    ["--auth", isAsked("auth")],
+    ["--public-url", differs("publicUrls")],
+    ["--tls-cert", differs("tlsCert")],
+    ["--tls-key", differs("tlsKey")],
+    ["--read-only", isAsked("readOnly")],
+    ["--log-level", isAsked("logLevel")],
+    ["--no-restore", isAsked("restore")],
+  ];
+  return found.flatMap(([name, isMissing]) => (isMissing ? [name] : []));
 }
 
 async function startOrTakeBack(

@@ -10,6 +10,7 @@ import type { FindingJson } from "../protocol/wire.ts";
 import { findChat } from "./chat.ts";
 import type { Parts } from "./parts.ts";
 import { factsOf, verdictWords } from "./permission-rules.ts";
+import { findProject } from "./projects.ts";
 import { detailsOf, findQuestion, questionJson } from "./question-details.ts";
 
 export function questions(parts: Parts, ask: Ask): Answers["questions"] {
@@ -49,7 +50,7 @@ export async function testRules(parts: Parts, ask: Ask): Promise<Answers["permis
     }
     return verdict(loaded, factsOf(session, detailsOf(parts.store, session, open)), open.options);
   }
-  const row = parts.store.projects().find((known) => known.id === project);
+  const row = project === undefined ? null : findProject(parts, project);
   const details = {
     kind: tool ?? null,
     title: null,

@@ -115,6 +115,8 @@ test("[PERM-10] [PERM-2] rules answer once, name themselves, and leave the rest;
   expect(
     await home.json(["permissions", "test", "--agent", "any", "--tool", "execute", "--command", "npm test"]),
   ).toMatchObject({ rule: 2, result: "allowed" });
+  const unknown = await home.cli(["permissions", "test", "--project", "nope", "--command", "npm test"]);
+  expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining("Unknown project: nope")]);
   expect(await home.ok(["permissions", "ls"])).toContain('1  deny command "curl *"');
   await home.ok(["session", "kill", id]);
 });

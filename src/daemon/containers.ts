@@ -23,7 +23,7 @@ export function endingContainers(runtime: Pick<Runtime, "stop">, load: Load): vo
   };
 }
 
-/** Looks after containers while there are sessions that have one. Returns how to stop. */
+/** Looks after containers while there are sessions that have one, and after their launches. Returns how to stop. */
 export function watchContainers(parts: Pick<Parts, "store" | "log">, load: Load): () => Promise<void> {
   let running: Promise<void> | undefined;
   const look = (): void => {
@@ -35,8 +35,18 @@ export function watchContainers(parts: Pick<Parts, "store" | "log">, load: Load)
   const timer = setInterval(look, everyMs);
   timer.unref();
   look();
+  const unwanted = (): void => {
+    for (const session of [...parts.store.sessions(), ...parts.store.deleting()]) {
+      if (isLaunching(session) && session.intent.want !== "running") {
+        void load().then((containers) => containers.giveUp(session.id));
+      }
+    }
+  };
+  const stop = parts.store.onCommit(unwanted);
   return async () => {
+    stop();
     clearInterval(timer);
+    if (parts.store.sessions().some(isLaunching)) (await load()).close();
     await running;
   };
 }
@@ -49,6 +59,10 @@ async function reconcile({ store }: Pick<Parts, "store">, load: Load): Promise<v
     return session.run.run === "up" || session.run.run === "launching" ? "running" : "down";
   };
   await (await load()).reconcile(state);
+}
+
+function isLaunching(session: SessionState): boolean {
+  return isInContainer(session) && session.run.run === "launching";
 }
 
 export function isInContainer({ contain }: Pick<SessionState, "contain">): boolean {

@@ -37,6 +37,9 @@ export class Devcontainers implements SessionContainers {
   readonly #options: DevcontainerOptions;
   readonly #home: string;
   readonly #busy = new Map<string, Promise<void>>();
+  /** Launches that the devcontainer CLI is busy with, by session. */
+  readonly #starting = new Map<string, AbortController>();
+  #isClosed = false;
 
   constructor(options: DevcontainerOptions) {
     this.#options = options;
@@ -64,10 +67,37 @@ export class Devcontainers implements SessionContainers {
   }
 
   contain(request: ContainRequest, containment: Containment, own: string): Promise<Contained> {
-    return this.#alone(request.session.id, () => this.#contain(request, containment, own));
+    return this.#alone(request.session.id, async () => {
+      const starting = new AbortController();
+      this.#starting.set(request.session.id, starting);
+      try {
+        return await this.#contain(request, containment, own, starting.signal);
+      } catch (error) {
+        if (!this.#isClosed) await this.#stop(request.session.id, true);
+        throw error;
+      } finally {
+        this.#starting.delete(request.session.id);
+      }
+    });
   }
 
-  async #contain(request: ContainRequest, containment: Containment, own: string): Promise<Contained> {
+  /** Ends a launch that is under way: an image may take long to build, and a session that was killed waits for none. */
+  giveUp(session: SessionId): void {
+    this.#starting.get(session)?.abort();
+  }
+
+  /** Ends every launch that is under way; the next daemon begins it again. */
+  close(): void {
+    this.#isClosed = true;
+    for (const starting of this.#starting.values()) starting.abort();
+  }
+
+  async #contain(
+    request: ContainRequest,
+    containment: Containment,
+    own: string,
+    signal: AbortSignal,
+  ): Promise<Contained> {
     const { session } = request;
     if (typeof containment.network === "object") throw impossible(noAllowList);
     const found = await engines.findTools(this.#options.env);
@@ -82,9 +112,9 @@ export class Devcontainers implements SessionContainers {
     const pinned = this.#pinned(session, folder, mounts, containment.network);
     const argv = writeLaunch(shared, request);
     const common = this.#common(tools, session, folder, pinned);
-    const id = await this.#up(tools, common);
+    const id = await this.#up(tools, common, signal);
     await this.#assertContained(tools, id, session, { pinned, ours: mounts.map(({ source }) => source) });
-    await this.#must([tools.cli, "run-user-commands", ...common, "--skip-post-attach"], "set up");
+    await this.#must([tools.cli, "run-user-commands", ...common, "--skip-post-attach"], "set up", signal);
     return { argv: [tools.cli, "exec", ...common, ...argv], env: this.#outer(request), inNamespace: false };
   }
 
@@ -194,17 +224,20 @@ export class Devcontainers implements SessionContainers {
     ];
   }
 
-  async #up(tools: engines.Tools, common: readonly string[]): Promise<string> {
+  async #up(tools: engines.Tools, common: readonly string[], signal: AbortSignal): Promise<string> {
     // Commands of the repository run only once the container is checked.
-    const said = await this.#must([tools.cli, "up", ...common, "--skip-post-create"], "start");
+    const said = await this.#must([tools.cli, "up", ...common, "--skip-post-create"], "start", signal);
     const { containerId } = JSON.parse(engines.lastLine(said)) as { containerId?: string };
     if (containerId === undefined) throw impossible("The devcontainer CLI did not report the container it started.");
     return containerId;
   }
 
-  async #must(argv: readonly string[], what: string): Promise<string> {
-    const said = await engines.ask(argv, this.#engineEnv(), upMs);
+  async #must(argv: readonly string[], what: string, signal: AbortSignal): Promise<string> {
+    const said = this.#isClosed ? null : await engines.ask(argv, this.#engineEnv(), { deadlineMs: upMs, signal });
+    // Not a failure of the container: the session is to run.
+    if (this.#isClosed || said === null) throw new Error("the daemon is stopping");
     if (said.code === 0) return said.stdout;
+    if (signal.aborted) throw impossible("The session was ended while its dev container started.");
     throw impossible(`The dev container could not ${what}: ${messageIn(said)}`);
   }
 

@@ -1,5 +1,5 @@
 /** The container engine and the devcontainer CLI: which ones are there, and the few questions that we ask the engine itself. */
-import { execFile } from "node:child_process";
+import { spawn } from "node:child_process";
 import { findProgram } from "../../base/find-program.ts";
 
 export interface Tools {
@@ -14,6 +14,7 @@ const engines = ["docker", "podman"];
 /** An engine whose daemon hangs must not hold a session up. */
 const askMs = 20_000;
 const stopSeconds = 10;
+/** Of what a command prints, in characters: the end tells what came of it. */
 const most = 16 * 1024 * 1024;
 
 export const installCli = "Install it with `npm install -g @devcontainers/cli`.";
@@ -79,11 +80,11 @@ export async function inspect(engine: string, id: string, env: NodeJS.ProcessEnv
 /** Everything in it ends; it can be started again. */
 export async function stopContainer(engine: string, id: string, force: boolean, env: NodeJS.ProcessEnv): Promise<void> {
   const words = force ? ["kill", id] : ["stop", "-t", String(stopSeconds), id];
-  await ask([engine, ...words], env, askMs + stopSeconds * 1000);
+  await ask([engine, ...words], env, { deadlineMs: askMs + stopSeconds * 1000 });
 }
 
 export async function removeContainer(engine: string, id: string, env: NodeJS.ProcessEnv): Promise<void> {
-  await ask([engine, "rm", "--force", "--volumes", id], env, askMs + stopSeconds * 1000);
+  await ask([engine, "rm", "--force", "--volumes", id], env, { deadlineMs: askMs + stopSeconds * 1000 });
 }
 
 export interface Said {
@@ -92,14 +93,46 @@ export interface Said {
   stderr: string;
 }
 
-export function ask(argv: readonly string[], env: NodeJS.ProcessEnv, deadlineMs = askMs): Promise<Said> {
-  const options = { env, timeout: deadlineMs, killSignal: "SIGKILL" as const, maxBuffer: most };
+/**
+ * Runs it in a process group of its own, all of which ends at the deadline or on the signal: the devcontainer CLI starts
+ * clients of the engine, which would outlive it.
+ */
+export function ask(
+  argv: readonly string[],
+  env: NodeJS.ProcessEnv,
+  { deadlineMs = askMs, signal }: { deadlineMs?: number; signal?: AbortSignal } = {},
+): Promise<Said> {
   return new Promise((resolve) => {
-    execFile(argv[0]!, argv.slice(1), options, (error, stdout, stderr) => {
-      const code = error === null ? 0 : typeof error.code === "number" ? error.code : 128;
-      resolve({ code, stdout, stderr: stderr === "" && error !== null ? error.message : stderr });
-    });
+    const child = spawn(argv[0]!, argv.slice(1), { env, stdio: ["ignore", "pipe", "pipe"], detached: true });
+    const said = { stdout: "", stderr: "" };
+    for (const name of ["stdout", "stderr"] as const) {
+      child[name].setEncoding("utf8").on("data", (text: string) => (said[name] = (said[name] + text).slice(-most)));
+    }
+    let why = "";
+    const end = (reason: string): void => {
+      why = reason;
+      endGroup(child.pid);
+    };
+    const onAbort = (): void => end("it was ended");
+    const timer = setTimeout(() => end(`it took longer than ${Math.round(deadlineMs / 1000)} s`), deadlineMs);
+    if (signal?.aborted === true) onAbort();
+    signal?.addEventListener("abort", onAbort);
+    const settle = (code: number, reason: string): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", onAbort);
+      resolve({ code, stdout: said.stdout, stderr: said.stderr === "" ? reason : said.stderr });
+    };
+    child.on("error", (error) => settle(128, error.message));
+    child.on("close", (code) => settle(why === "" ? (code ?? 128) : 128, why));
   });
+}
+
+function endGroup(pid: number | undefined): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, "SIGKILL");
+  } catch {
+    // It has just ended.
+  }
 }
 
 export function lastLine(text: string): string {

@@ -54,11 +54,13 @@ test("[CTL-7] restart leaves a managed daemon alone and says how it is restarted
   expect(stand.asked).toEqual([]);
 });
 
-test("[CTL-2] start finds a running daemon and leaves it as it is", async () => {
+test("[CTL-2] [REACH-2] start leaves a running daemon unchanged and names the options without effect", async () => {
   const { run } = await daemon({ "GET /api/info": { answer: {} } });
-  expect(await run(["start", "--port", "0", "--read-only"])).toEqual({
+  const out = `Holdfast is already running at http://127.0.0.1:4710 (pid ${process.pid}).`;
+  expect(await run(["start", "--port", "0"])).toEqual({ code: 0, err: "", out });
+  expect(await run(["start", "--port", "4711", "--read-only", "--log-level", "debug", "--no-restore"])).toEqual({
     code: 0,
-    err: "",
-    out: `Holdfast is already running at http://127.0.0.1:4710 (pid ${process.pid}).`,
+    err: "It keeps its options: --port, --read-only, --log-level, --no-restore had no effect. To change them: holdfast stop, then start it again.",
+    out,
   });
 });

@@ -1,41 +1,48 @@
 /**
- * Keeps a window's size while only watchers look at it. tmux passes over a client with `ignore-size` only while there is
- * one without: alone, the watcher would size the window. A client in control mode that names no size is such a one, and
- * tmux asks it for none.
+ * Keeps a window's size while viewers only watch it. tmux ignores a client with `ignore-size` only while a client without
+ * that flag is attached: alone, a watcher would size the window. So each watcher gets such a client, of the size that the
+ * window has. It is not in control mode: tmux 3.3a crashes when control clients detach beside other clients.
  */
-import { spawn } from "node:child_process";
-import { bounded } from "../../base/deadline.ts";
-import { startChild } from "../../base/start-child.ts";
+import { PtyClient } from "./pty-client.ts";
 import type { Tmux } from "./tmux.ts";
 
-const attachDeadlineMs = 10_000;
-const leaveMs = 1_000;
+export interface Hold {
+  /** Resolves once its client has exited. */
+  release(): Promise<void>;
+}
 
-/** Resolves once it is attached, with what ends it. It exits with the session and with this process. */
-export async function holdSize(tmux: Tmux, target: string): Promise<() => void> {
-  const { file, args, env } = tmux.clientCommand(["-C", "attach-session", "-f", "no-output", "-t", target]);
-  const child = await startChild(() => spawn(file, args, { env, cwd: "/", stdio: ["pipe", "pipe", "ignore"] }));
-  child.stdin.on("error", () => undefined);
-  const release = (): void => {
-    // Without input it leaves; a stopped server would keep it.
-    child.stdin.end();
-    const kill = setTimeout(() => child.kill("SIGKILL"), leaveMs);
-    kill.unref();
-    child.once("exit", () => clearTimeout(kill));
-  };
-  const attached = new Promise<void>((resolve, reject) => {
-    let output = "";
-    child.stdout.setEncoding("utf8").on("data", (text: string) => {
-      if (output.length < 10_000) output += text;
-      if (output.includes("%session-changed")) resolve();
-    });
-    child.once("exit", () => reject(new Error("tmux did not attach")));
-  });
+/** @param leaving a client that types and is about to only watch: its own size does not count. */
+export async function holdSize(tmux: Tmux, target: string, leaving: string | null): Promise<Hold> {
+  const size = await sizeWithout(tmux, target, leaving);
+  const client = await PtyClient.start(tmux, target, { ...size, flags: ["read-only"] });
+  client.onData(() => undefined);
   try {
-    if ((await bounded(attached, attachDeadlineMs)) === "too-late") throw new Error("tmux did not attach");
-    return release;
+    if ((await client.attached()) === null) throw new Error("tmux did not attach");
   } catch (error) {
-    release();
+    await client.end();
     throw error;
   }
+  return { release: () => client.end() };
+}
+
+/** The size of the client that typed last, or the window's current size. */
+async function sizeWithout(
+  tmux: Tmux,
+  target: string,
+  leaving: string | null,
+): Promise<{ cols: number; rows: number }> {
+  const client = "#{client_name}\t#{client_width}\t#{client_height}\t#{client_activity}\t#{client_flags}";
+  const reply = await tmux.run({
+    commands: [
+      ["display-message", "-p", "-t", target, "#{window_width}\t#{window_height}"],
+      ["list-clients", "-t", target, "-F", client],
+    ],
+  });
+  if (reply.is !== "ok") throw new Error("tmux did not report the window's size");
+  const [window = [], ...clients] = reply.stdout.split("\n").map((line) => line.split("\t"));
+  const typing = clients
+    .filter(([name, , , , flags = "read-only"]) => name !== leaving && !/ignore-size|read-only/.test(flags))
+    .toSorted((one, other) => Number(other[3]) - Number(one[3]));
+  const [cols, rows] = leaving === null || typing[0] === undefined ? window : typing[0].slice(1);
+  return { cols: Number(cols), rows: Number(rows) };
 }

@@ -121,6 +121,29 @@ test("[LIMIT-7] a viewer that only watches never sizes the window, also when it 
   expect(width()).toBe("44x12");
 });
 
+test("[LIMIT-7] viewers that come, go and take turns typing never end the server", async () => {
+  await using world = new TmuxWorld();
+  const runtime = world.open();
+  const { session } = await world.up(runtime, world.sessionOf({ start: printing("steady") }));
+  const server = (): string => world.tmux("display-message", "-p", "#{pid}").trim();
+  const before = server();
+  for (let round = 0; round < 25; round++) {
+    const first = await watch(runtime, session, { readonly: true, cols: 40, rows: 10 });
+    const second = await watch(runtime, session, { readonly: true, cols: 30, rows: 8 });
+    first.view.resize(44, 12);
+    first.view.watchOnly(false);
+    first.view.write(Buffer.from("x"));
+    first.view.watchOnly(true);
+    first.view.resize(2, 2);
+    second.view.close();
+    const third = await watch(runtime, session, { readonly: true, cols: 20, rows: 7 });
+    first.view.close();
+    third.view.close();
+  }
+  await until("the viewers' clients to be gone", () => clients(world).length === 0);
+  expect(server()).toBe(before);
+});
+
 test("[VIEW-5] a viewer's client ends with the viewer, with the session and with the daemon, also when tmux hangs", async () => {
   await using world = new TmuxWorld();
   const runtime = world.open();

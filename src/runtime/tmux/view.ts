@@ -3,33 +3,16 @@
  * the whole screen for each one who comes. What is typed goes to that client, and so to no other session than the one that
  * tmux itself says the client is attached to.
  */
-import type * as NodePty from "@lydell/node-pty";
-import type { IPty } from "@lydell/node-pty";
-import { setTimeout as delay } from "node:timers/promises";
-import { identify, signalIdentity } from "../../base/pid.ts";
-import type { Identity } from "../../base/pid.ts";
 import type { TerminalView, ViewEnd, ViewRequest } from "../../ports/runtime.ts";
 import { whyNotStarted } from "../../base/start-child.ts";
 import { HoldfastError } from "../../protocol/error.ts";
 import type { LaunchId } from "../../protocol/ids.ts";
 import type { SessionState } from "../../protocol/session.ts";
 import { expectedLaunch } from "./observe.ts";
-import { holdSize } from "./hold-size.ts";
-import { launchOption, listPanes } from "./panes.ts";
+import { type Hold, holdSize } from "./hold-size.ts";
+import { listPanes } from "./panes.ts";
+import { PtyClient } from "./pty-client.ts";
 import type { Tmux } from "./tmux.ts";
-
-/** A busy machine starts a client within a second; one that is not attached by then never will be. */
-const attachDeadlineMs = 10_000;
-const attachPollMs = 10;
-/** A client that was told to go waits for its server's word, which a stopped server does not give. */
-const leaveMs = 1_000;
-
-/** Without an encoding it takes and gives bytes; its types know only text. */
-interface Pty extends Omit<IPty, "write" | "onData"> {
-  onData(listener: (bytes: Buffer) => void): void;
-  write(bytes: Buffer): void;
-  on(event: "error", listener: (error: Error) => void): void;
-}
 
 export class Views {
   readonly #tmux: Tmux;
@@ -49,13 +32,16 @@ export class Views {
     const failed = (error: unknown): never => {
       throw error instanceof HoldfastError ? error : notShown(session, whyNotStarted(error));
     };
-    const hold = (): Promise<() => void> => holdSize(this.#tmux, pane.sessionTarget);
-    const release = request.readonly ? await hold().catch(failed) : null;
-    const pty = await startClient(this.#tmux, pane.sessionTarget, request).catch((error: unknown) => {
-      release?.();
-      return failed(error);
-    });
-    const view = new View(pty, launch, this.#tmux, { pane: pane.paneTarget, hold, release });
+    const { sessionTarget, paneTarget } = pane;
+    const hold = (leaving: string | null): Promise<Hold> => holdSize(this.#tmux, sessionTarget, leaving);
+    const held = request.readonly ? await hold(null).catch(failed) : null;
+    const client = await PtyClient.start(this.#tmux, sessionTarget, { ...request, flags: sizeFlags(request) }).catch(
+      async (error: unknown) => {
+        await held?.release();
+        return failed(error);
+      },
+    );
+    const view = new View(client, launch, this.#tmux, { pane: paneTarget, hold, held });
     this.#open.add(view);
     view.onGone(() => this.#open.delete(view));
     try {
@@ -78,103 +64,66 @@ function notShown(session: SessionState, why: string): HoldfastError {
   });
 }
 
-async function startClient(tmux: Tmux, target: string, { cols, rows, readonly }: ViewRequest): Promise<Pty> {
-  const { spawn } = await loadPty();
-  const { file, args, env } = tmux.clientCommand(["attach-session", ...sizeFlags(readonly), "-t", target]);
-  const pty = spawn(file, args, { cols, rows, env, cwd: "/", encoding: null }) as unknown as Pty;
-  // Without a listener it would throw what goes wrong with a write, and end the daemon; the client's end says enough.
-  pty.on("error", () => undefined);
-  return pty;
-}
-
-/** Only whoever looks at a terminal needs it; it comes with the package where there is a build of it for the machine. */
-async function loadPty(): Promise<typeof NodePty> {
-  try {
-    return await import("@lydell/node-pty");
-  } catch (cause) {
-    throw new HoldfastError("conflict", "Screens cannot be shown here: the package @lydell/node-pty is missing.", {
-      hint: "Install Holdfast again without --omit=optional, or use `holdfast attach`.",
-      cause,
-    });
-  }
-}
-
-/** One who only watches takes the window as it is; among those who type, the last to do so gives it its size. */
-function sizeFlags(readonly: boolean): string[] {
-  return readonly ? ["-f", "ignore-size"] : [];
+/** A viewer that only watches does not size the window; among those who type, the latest one does. */
+function sizeFlags({ readonly }: ViewRequest): string[] {
+  return readonly ? ["ignore-size"] : [];
 }
 
 interface ViewPlace {
   pane: string;
-  hold: () => Promise<() => void>;
-  /** Ends the hold of one who only watches; null for one who types. */
-  release: (() => void) | null;
+  hold: (leaving: string | null) => Promise<Hold>;
+  /** Of a viewer that only watches; null for one that types. */
+  held: Hold | null;
 }
 
 class View implements TerminalView {
   readonly launch: LaunchId;
-  readonly #pty: Pty;
+  readonly #client: PtyClient;
   readonly #tmux: Tmux;
   readonly #pane: string;
-  readonly #client: Identity | null;
-  readonly #gone: Promise<void>;
-  #isGone = false;
+  readonly #hold: ViewPlace["hold"];
+  #held: Hold | null;
+  #releasing: Promise<void> = Promise.resolve();
   #name: string | null = null;
   #scrolled = false;
   #leaving: Promise<void> | null = null;
-  readonly #hold: () => Promise<() => void>;
-  #release: (() => void) | null;
   #switching: Promise<void> = Promise.resolve();
   #switches = 0;
   #early: Buffer[] = [];
   #sink: { data(bytes: Buffer): void; end: ViewEnd } | null = null;
 
-  constructor(pty: Pty, launch: LaunchId, tmux: Tmux, { pane, hold, release }: ViewPlace) {
+  constructor(client: PtyClient, launch: LaunchId, tmux: Tmux, { pane, hold, held }: ViewPlace) {
     this.launch = launch;
-    this.#pty = pty;
+    this.#client = client;
     this.#tmux = tmux;
     this.#pane = pane;
     this.#hold = hold;
-    this.#release = release;
-    this.#client = identify(pty.pid);
-    pty.onData((bytes) => {
+    this.#held = held;
+    client.onData((bytes) => {
       if (this.#sink === null) this.#early.push(bytes);
       else this.#sink.data(bytes);
     });
-    this.#gone = new Promise((resolve) => {
-      pty.onExit(() => {
-        this.#isGone = true;
-        this.#release?.();
-        this.#release = null;
-        resolve();
-        this.#sink?.end("Its screen closed.");
-      });
-    });
+    void client.gone.then(() => this.#ended());
+  }
+
+  #ended(): void {
+    // Not earlier: a watcher alone would size the window.
+    this.#release();
+    this.#sink?.end("Its screen closed.");
   }
 
   /** By tmux's own word: which client this is, and that it is in the session of this launch. */
   async attached(): Promise<void> {
-    const until = performance.now() + attachDeadlineMs;
-    const format = ["client_pid", "client_name", launchOption].map((field) => `#{${field}}`).join("\t");
-    while (!this.#isGone && performance.now() < until) {
-      const commands = [everyKey, ["list-clients", "-F", format]];
-      const reply = await this.#tmux.run({ commands });
-      const lines = reply.is === "ok" ? reply.stdout.split("\n").map((line) => line.split("\t")) : [];
-      const own = lines.find(([pid]) => Number(pid) === this.#pty.pid);
-      if (own !== undefined && own[2] !== this.launch) throw new Error("another launch took its place");
-      if (own !== undefined) {
-        this.#name = own[1] ?? null;
-        return;
-      }
-      await delay(attachPollMs);
-    }
-    throw new Error(this.#isGone ? `tmux said: ${this.#said()}` : "tmux did not attach");
+    const own = await this.#client.attached([everyKey]);
+    if (own === null) throw new Error(`tmux said: ${this.#said()}`);
+    if (own.launch !== this.launch) throw new Error("another launch took its place");
+    this.#name = own.name;
   }
 
   start(sink: { data(bytes: Buffer): void; end: ViewEnd }): void {
     this.#sink = sink;
     for (const bytes of this.#early.splice(0)) sink.data(bytes);
-    if (this.#isGone) sink.end("Its screen closed.");
+    if (this.#client.isGone) sink.end("Its screen closed.");
   }
 
   write(bytes: Buffer): void {
@@ -195,62 +144,53 @@ class View implements TerminalView {
   }
 
   #send(bytes: Buffer): void {
-    if (!this.#isGone) this.#pty.write(withoutPrefix(bytes));
+    this.#client.write(withoutPrefix(bytes));
   }
 
   resize(cols: number, rows: number): void {
     // Before tmux sets the flag, the size of this client counts.
-    if (this.#switches > 0) void this.#switching.then(() => this.#resize(cols, rows));
-    else this.#resize(cols, rows);
-  }
-
-  #resize(cols: number, rows: number): void {
-    if (this.#isGone) return;
-    try {
-      this.#pty.resize(cols, rows);
-    } catch {
-      // The client has just gone; its end is told by itself.
-    }
+    if (this.#switches > 0) void this.#switching.then(() => this.#client.resize(cols, rows));
+    else this.#client.resize(cols, rows);
   }
 
   watchOnly(on: boolean): void {
     const name = this.#name;
-    if (name === null || this.#isGone) return;
+    if (name === null || this.#client.isGone) return;
     this.#switches++;
     this.#switching = this.#switching
       // Without the hold a lone watcher would size the window; one that fails leaves it to the flag alone.
-      .then(() => (on ? this.#keepSize() : undefined))
+      .then(() => (on ? this.#keepSize(name) : undefined))
       // A client that has gone meanwhile is refused, which is as well.
       .then(() =>
         this.#tmux.run({ commands: [["refresh-client", "-t", name, "-f", on ? "ignore-size" : "!ignore-size"]] }),
       )
-      .then(() => (on ? undefined : this.#letSize()))
+      .then(() => (on ? undefined : this.#release()))
       .catch(() => undefined)
       .finally(() => this.#switches--);
   }
 
-  async #keepSize(): Promise<void> {
-    if (this.#release !== null) return;
-    const release = await this.#hold().catch(() => null);
-    if (this.#isGone) release?.();
-    else this.#release = release;
+  async #keepSize(name: string): Promise<void> {
+    if (this.#held !== null) return;
+    this.#held = await this.#hold(name).catch(() => null);
+    if (this.#client.isGone) this.#release();
   }
 
-  #letSize(): void {
-    this.#release?.();
-    this.#release = null;
+  #release(): void {
+    const held = this.#held;
+    this.#held = null;
+    if (held !== null) this.#releasing = held.release();
   }
 
   pause(): void {
-    if (!this.#isGone) this.#pty.pause();
+    this.#client.pause();
   }
 
   resume(): void {
-    if (!this.#isGone) this.#pty.resume();
+    this.#client.resume();
   }
 
   onGone(listener: () => void): void {
-    void this.#gone.then(listener);
+    void this.#client.gone.then(listener);
   }
 
   close(): void {
@@ -260,13 +200,9 @@ class View implements TerminalView {
   /** Until the client has ended: nothing of a viewer stays behind. */
   async closed(): Promise<void> {
     this.#sink = { data: () => undefined, end: () => undefined };
-    if (this.#isGone || this.#client === null) return;
-    // Whoever waits in `pause` would not see the end.
-    this.#pty.resume();
-    signalIdentity(this.#client, "SIGHUP");
-    const kill = setTimeout(() => signalIdentity(this.#client!, "SIGKILL"), leaveMs);
-    await this.#gone;
-    clearTimeout(kill);
+    await this.#client.end();
+    await this.#switching;
+    await this.#releasing;
   }
 
   #said(): string {

@@ -179,8 +179,10 @@ export interface Pids {
 /** A file of numbers is whole when it ends with a newline. */
 export function readPids(directory: string): Pids {
   const whole = (name: string): string => /^(.*)\n$/.exec(readText(join(directory, name)))?.[1] ?? "";
+  // The keeper writes this one last: once it is there, the others are.
+  const agent = toPid(whole("agent.pid"));
   const [keeper = null, feeder = null, watcher = null] = whole("pids").split(/\s+/).map(toPid);
-  return { keeper, feeder, watcher, agent: toPid(whole("agent.pid")) };
+  return { keeper, feeder, watcher, agent };
 }
 
 /** Null where there is no such file, or none that the disk can be asked about. */

@@ -26,6 +26,8 @@ test("[REACT-11, REACT-3] an agent that ends by itself is called back within a b
     ["reaction.escalated", "exited", undefined],
   ]);
   expect((await home.ofType(id, "run.ended")).map((event) => event["how"])).toEqual(["own-exit", "own-exit"]);
+  // The daemon may have stopped before it was sent: then the next one sends it.
+  await until("the notification", async () => (await home.ofType(id, "notification")).length > 0);
   expect(await home.ofType(id, "notification")).toMatchObject([
     { title: `${id}: ended`, why: "The agent exited on its own. The agent was told once and it is not over." },
   ]);

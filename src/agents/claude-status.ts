@@ -35,7 +35,7 @@ function readWithin(outer: { pid: number }, sessions: string): AgentStatus | nul
       const pid = Number.isInteger(inner) ? findInner(outer.pid, inner) : null;
       const startTime = pid === null ? undefined : readStat(pid)?.startTime;
       const path = join(sessions, name);
-      // The agent may put anything there: a pipe would hold us up for ever.
+      // The agent may put anything there: a pipe would block us forever.
       if (startTime === undefined || !lstatSync(path).isFile()) continue;
       const status = parseClaudeStatus(readFileSync(path, "utf8"), { pid: inner, startTime });
       if (status !== null) return status;

@@ -49,7 +49,7 @@ test.runIf(process.platform === "linux")(
 );
 
 test.runIf(process.platform === "linux")(
-  "[RIGHTS-6] a loopback client that is gone is told from one that is there",
+  "[RIGHTS-6] a loopback client that has disconnected is distinguished from a connected one",
   async () => {
     expect(tcpClient(1, 2)).toEqual({ is: "gone" });
   },

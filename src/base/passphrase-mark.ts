@@ -44,7 +44,7 @@ function derive(passphrase: string, salt: Buffer, options: typeof cost): Buffer 
   return crypto().scryptSync(passphrase.normalize("NFC"), salt, hashBytes, { ...options, maxmem });
 }
 
-/** Null where there is none, or it cannot be read. */
+/** Null if it does not exist or cannot be read. */
 export function readPassphraseMark(file: string): PassphraseMark | null {
   try {
     const { hash, weak, replaced } = JSON.parse(readFileSync(file, "utf8")) as Partial<PassphraseMark>;

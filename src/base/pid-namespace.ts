@@ -37,7 +37,7 @@ export function programWithin(outer: number): number | null {
   return first === null ? null : (childrenOf(first.pid)[0] ?? null);
 }
 
-/** The process inside, not far below `outer`, whose own pid is this; null where there is none. */
+/** The process inside, not far below `outer`, whose own pid is this; null if it does not exist. */
 export function findInner(outer: number, pid: number): number | null {
   let level = childrenOf(outer);
   for (let depth = 0; depth < maxDepth && level.length > 0; depth += 1) {

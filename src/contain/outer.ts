@@ -33,6 +33,8 @@ export interface Outer {
   /** Whether this home ever had a proxy. */
   hadProxy: () => boolean;
   containers: () => Promise<Devcontainers>;
+  /** Ends commands of the container engine that are under way. */
+  close: () => void;
   /** Removes what is outside before what is kept of a session. */
   removing: (contain: Containing) => Containing;
 }
@@ -45,15 +47,18 @@ export function openOuter(options: OuterOptions): Outer {
     const launchPrefix = options.launchPrefix();
     return new (await import("./network/network.ts")).Network({ directory, node, proxy, bridge, env, launchPrefix });
   });
+  let opened: Devcontainers | null = null;
   const containers = loadOnce(async () => {
     const isTrusted = (session: { contain?: { trustDevcontainer?: boolean } }) =>
       session.contain?.trustDevcontainer === true;
-    return new (await import("./devcontainer/devcontainer.ts")).Devcontainers({ home, hidden, env, isTrusted });
+    opened = new (await import("./devcontainer/devcontainer.ts")).Devcontainers({ home, hidden, env, isTrusted });
+    return opened;
   });
   return {
     network,
     hadProxy: () => existsSync(proxyFile(directory)),
     containers,
+    close: () => opened?.close(),
     options: {
       network: async ({ session }, allow) => {
         // Its models need no entry: an agent that reaches none of them does nothing.

@@ -46,7 +46,6 @@ export function watchContainers(parts: Pick<Parts, "store" | "log">, load: Load)
   return async () => {
     stop();
     clearInterval(timer);
-    if (parts.store.sessions().some(isLaunching)) (await load()).close();
     await running;
   };
 }

@@ -267,6 +267,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
   owner.owns("contained", followContained(parts));
   owner.owns("network", watchNetwork(parts, outer.network, outer.hadProxy));
   owner.owns("containers", watchContainers(parts, outer.containers));
+  owner.owns("container commands", outer.close);
   const push = new PushDoor(paths.push, async () => {
     const { WebPush } = await import("../notify/web-push.ts");
     // Only a test has its push service on this machine.

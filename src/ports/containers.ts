@@ -4,8 +4,6 @@ import type { SessionId } from "../protocol/ids.ts";
 export interface SessionContainers {
   /** Ends a launch that is under way, if there is one. */
   giveUp(session: SessionId): void;
-  /** Ends every launch that is under way; the next daemon begins it again. */
-  close(): void;
   /** Ends everything that runs in a session's container. Returns what is left, or may be. */
   stop(session: SessionId, force: boolean): Promise<{ pid: number; what: string }[]>;
   /** Stops containers of sessions that do not run, and removes those of sessions that no longer exist. */

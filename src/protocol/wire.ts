@@ -175,7 +175,7 @@ export const projectJson = z.object({
 export type ProjectJson = z.infer<typeof projectJson>;
 
 const trustPart = { key: z.string(), value: z.string() };
-/** A repository's holdfast.yaml as a question. `file` is null where there is none. */
+/** A repository's holdfast.yaml as a question. `file` is null if the repository has no such file. */
 export const trustJson = z.object({
   project: z.nullable(z.string()),
   file: z.nullable(z.string()),

@@ -39,7 +39,8 @@ export class Devcontainers implements SessionContainers {
   readonly #busy = new Map<string, Promise<void>>();
   /** Launches that the devcontainer CLI is busy with, by session. */
   readonly #starting = new Map<string, AbortController>();
-  #isClosed = false;
+  /** Aborted when the daemon stops: no command of ours outlives it. */
+  readonly #closing = new AbortController();
 
   constructor(options: DevcontainerOptions) {
     this.#options = options;
@@ -48,7 +49,7 @@ export class Devcontainers implements SessionContainers {
 
   /** What would keep a session from starting, in sentences with the fix. */
   async preflight(contain: Pick<Containment, "network" | "trustDevcontainer">, repository?: string): Promise<string[]> {
-    const found = await engines.findTools(this.#options.env);
+    const found = await engines.findTools(this.#call(this.#options.env));
     const problems = found.is === "missing" ? found.problems : [];
     if (typeof contain.network === "object") problems.push(noAllowList);
     if (repository !== undefined) problems.push(...this.#faults(repository, contain.trustDevcontainer === true));
@@ -73,7 +74,7 @@ export class Devcontainers implements SessionContainers {
       try {
         return await this.#contain(request, containment, own, starting.signal);
       } catch (error) {
-        if (!this.#isClosed) await this.#stop(request.session.id, true);
+        if (!this.#closing.signal.aborted) await this.#stop(request.session.id, true);
         throw error;
       } finally {
         this.#starting.delete(request.session.id);
@@ -86,10 +87,9 @@ export class Devcontainers implements SessionContainers {
     this.#starting.get(session)?.abort();
   }
 
-  /** Ends every launch that is under way; the next daemon begins it again. */
+  /** Ends every command that is under way; the next daemon starts what it has to again. */
   close(): void {
-    this.#isClosed = true;
-    for (const starting of this.#starting.values()) starting.abort();
+    this.#closing.abort();
   }
 
   async #contain(
@@ -100,7 +100,7 @@ export class Devcontainers implements SessionContainers {
   ): Promise<Contained> {
     const { session } = request;
     if (typeof containment.network === "object") throw impossible(noAllowList);
-    const found = await engines.findTools(this.#options.env);
+    const found = await engines.findTools(this.#call(this.#options.env));
     if (found.is === "missing") throw impossible(found.problems.join(" "));
     const { tools } = found;
     const folder = join(own, "devcontainer");
@@ -137,7 +137,7 @@ export class Devcontainers implements SessionContainers {
     };
     const before = await running();
     for (const { id } of before?.list ?? []) {
-      await engines.stopContainer(before!.engine, id, force, this.#engineEnv());
+      await engines.stopContainer(before!.engine, id, force, this.#call());
     }
     const left = before?.list.length === 0 ? before : await running();
     // No answer is not an empty one.
@@ -152,8 +152,8 @@ export class Devcontainers implements SessionContainers {
       await this.#alone(session, async () => {
         // Asked in turn: a launch may have begun meanwhile.
         const now = state(session as SessionId);
-        if (now === "deleted") await engines.removeContainer(ours!.engine, id, this.#engineEnv());
-        else if (now === "down" && running) await engines.stopContainer(ours!.engine, id, false, this.#engineEnv());
+        if (now === "deleted") await engines.removeContainer(ours!.engine, id, this.#call());
+        else if (now === "down" && running) await engines.stopContainer(ours!.engine, id, false, this.#call());
       });
     }
   }
@@ -177,10 +177,10 @@ export class Devcontainers implements SessionContainers {
   }
 
   async #containers(): Promise<{ engine: string; list: engines.ContainerSeen[] } | null> {
-    const found = await engines.findTools(this.#options.env);
+    const found = await engines.findTools(this.#call(this.#options.env));
     if (found.is === "missing") return null;
     const { engine } = found.tools;
-    const list = await engines.listContainers(engine, this.#home, this.#engineEnv());
+    const list = await engines.listContainers(engine, this.#home, this.#call());
     return list === null ? null : { engine, list };
   }
 
@@ -233,9 +233,10 @@ export class Devcontainers implements SessionContainers {
   }
 
   async #must(argv: readonly string[], what: string, signal: AbortSignal): Promise<string> {
-    const said = this.#isClosed ? null : await engines.ask(argv, this.#engineEnv(), { deadlineMs: upMs, signal });
+    const both = AbortSignal.any([signal, this.#closing.signal]);
+    const said = await engines.ask(argv, { ...this.#call(), signal: both }, upMs);
     // Not a failure of the container: the session is to run.
-    if (this.#isClosed || said === null) throw new Error("the daemon is stopping");
+    if (this.#closing.signal.aborted) throw new Error("the daemon is stopping");
     if (said.code === 0) return said.stdout;
     if (signal.aborted) throw impossible("The session was ended while its dev container started.");
     throw impossible(`The dev container could not ${what}: ${messageIn(said)}`);
@@ -248,12 +249,16 @@ export class Devcontainers implements SessionContainers {
     session: SessionState,
     { pinned, ours }: { pinned: Pinned; ours: readonly string[] },
   ): Promise<void> {
-    const seen = await engines.inspect(engine, id, this.#engineEnv());
+    const seen = await engines.inspect(engine, id, this.#call());
     const around = { ...this.#around(session.workspacePath), ours: [session.workspacePath, ...ours] };
     const unknown = dangersOf(seen, around).filter((danger) => !pinned.dangers.includes(danger));
     if (unknown.length === 0) return;
-    await engines.removeContainer(engine, id, this.#engineEnv());
+    await engines.removeContainer(engine, id, this.#call());
     throw impossible(`The image or a feature adds rights that devcontainer.json does not name: ${unknown.join("; ")}.`);
+  }
+
+  #call(env: NodeJS.ProcessEnv = this.#engineEnv()): engines.Call {
+    return { env, signal: this.#closing.signal };
   }
 
   /** The engine's client needs the person's own settings; devcontainer.json can read these variables and no others. */

@@ -19,12 +19,18 @@ const most = 16 * 1024 * 1024;
 
 export const installCli = "Install it with `npm install -g @devcontainers/cli`.";
 
-export async function findTools(env: NodeJS.ProcessEnv): Promise<FoundTools> {
+export interface Call {
+  env: NodeJS.ProcessEnv;
+  /** Ends the command, and all that it started. */
+  signal?: AbortSignal;
+}
+
+export async function findTools(call: Call): Promise<FoundTools> {
   const problems: string[] = [];
-  const cli = findProgram("devcontainer", env["PATH"]);
+  const cli = findProgram("devcontainer", call.env["PATH"]);
   if (cli === null) problems.push(`devcontainer is not on the daemon's PATH. ${installCli}`);
-  const found = engines.flatMap((name) => findProgram(name, env["PATH"]) ?? []);
-  const engine = await firstThatAnswers(found, env);
+  const found = engines.flatMap((name) => findProgram(name, call.env["PATH"]) ?? []);
+  const engine = await firstThatAnswers(found, call);
   if (engine.works !== null && cli !== null) return { is: "found", tools: { cli, engine: engine.works } };
   if (found.length === 0) problems.push("No container engine is on the daemon's PATH. Install Docker or Podman.");
   else if (engine.works === null) problems.push(...engine.why);
@@ -33,12 +39,12 @@ export async function findTools(env: NodeJS.ProcessEnv): Promise<FoundTools> {
 
 async function firstThatAnswers(
   paths: readonly string[],
-  env: NodeJS.ProcessEnv,
+  call: Call,
 ): Promise<{ works: string | null; why: string[] }> {
   const why: string[] = [];
   for (const path of paths) {
     // Not `version`: that is answered by the client alone.
-    const said = await ask([path, "ps", "--quiet"], env);
+    const said = await ask([path, "ps", "--quiet"], call);
     if (said.code === 0) return { works: path, why: [] };
     why.push(`${path} does not work: ${lastLine(said.stderr) || `exit status ${said.code}`}. Start its service.`);
   }
@@ -55,13 +61,9 @@ export const sessionLabel = "holdfast.session";
 export const homeLabel = "holdfast.home";
 
 /** A home's containers; null where the engine does not answer. */
-export async function listContainers(
-  engine: string,
-  home: string,
-  env: NodeJS.ProcessEnv,
-): Promise<ContainerSeen[] | null> {
+export async function listContainers(engine: string, home: string, call: Call): Promise<ContainerSeen[] | null> {
   const format = `{{.ID}}\t{{.State}}\t{{.Label "${sessionLabel}"}}`;
-  const said = await ask([engine, "ps", "--all", "--filter", `label=${homeLabel}=${home}`, "--format", format], env);
+  const said = await ask([engine, "ps", "--all", "--filter", `label=${homeLabel}=${home}`, "--format", format], call);
   if (said.code !== 0) return null;
   return said.stdout.split("\n").flatMap((line) => {
     const [id = "", state = "", session = ""] = line.split("\t");
@@ -71,20 +73,20 @@ export async function listContainers(
   });
 }
 
-export async function inspect(engine: string, id: string, env: NodeJS.ProcessEnv): Promise<unknown> {
-  const said = await ask([engine, "inspect", "--type", "container", id], env);
+export async function inspect(engine: string, id: string, call: Call): Promise<unknown> {
+  const said = await ask([engine, "inspect", "--type", "container", id], call);
   if (said.code !== 0) throw new Error(lastLine(said.stderr) || `exit status ${said.code}`);
   return (JSON.parse(said.stdout) as unknown[])[0];
 }
 
 /** Everything in it ends; it can be started again. */
-export async function stopContainer(engine: string, id: string, force: boolean, env: NodeJS.ProcessEnv): Promise<void> {
+export async function stopContainer(engine: string, id: string, force: boolean, call: Call): Promise<void> {
   const words = force ? ["kill", id] : ["stop", "-t", String(stopSeconds), id];
-  await ask([engine, ...words], env, { deadlineMs: askMs + stopSeconds * 1000 });
+  await ask([engine, ...words], call, askMs + stopSeconds * 1000);
 }
 
-export async function removeContainer(engine: string, id: string, env: NodeJS.ProcessEnv): Promise<void> {
-  await ask([engine, "rm", "--force", "--volumes", id], env, { deadlineMs: askMs + stopSeconds * 1000 });
+export async function removeContainer(engine: string, id: string, call: Call): Promise<void> {
+  await ask([engine, "rm", "--force", "--volumes", id], call, askMs + stopSeconds * 1000);
 }
 
 export interface Said {
@@ -94,14 +96,11 @@ export interface Said {
 }
 
 /**
- * Runs it in a process group of its own, all of which ends at the deadline or on the signal: the devcontainer CLI starts
+ * Runs it in its own process group, all of which ends at the deadline or on the signal: the devcontainer CLI starts
  * clients of the engine, which would outlive it.
  */
-export function ask(
-  argv: readonly string[],
-  env: NodeJS.ProcessEnv,
-  { deadlineMs = askMs, signal }: { deadlineMs?: number; signal?: AbortSignal } = {},
-): Promise<Said> {
+export function ask(argv: readonly string[], { env, signal }: Call, deadlineMs = askMs): Promise<Said> {
+  if (signal?.aborted === true) return Promise.resolve({ code: 128, stdout: "", stderr: "it was ended" });
   return new Promise((resolve) => {
     const child = spawn(argv[0]!, argv.slice(1), { env, stdio: ["ignore", "pipe", "pipe"], detached: true });
     const said = { stdout: "", stderr: "" };
@@ -112,10 +111,12 @@ export function ask(
     const end = (reason: string): void => {
       why = reason;
       endGroup(child.pid);
+      // A process that left the group may keep the pipes open.
+      child.stdout.destroy();
+      child.stderr.destroy();
     };
     const onAbort = (): void => end("it was ended");
     const timer = setTimeout(() => end(`it took longer than ${Math.round(deadlineMs / 1000)} s`), deadlineMs);
-    if (signal?.aborted === true) onAbort();
     signal?.addEventListener("abort", onAbort);
     const settle = (code: number, reason: string): void => {
       clearTimeout(timer);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { SessionEvent } from "../protocol/event.ts";
-import { asLaunchId } from "../protocol/ids.ts";
+import { asLaunchId, asPromptId } from "../protocol/ids.ts";
 import type { SessionState, Status } from "../protocol/session.ts";
 import type { SessionFacts } from "./facts.ts";
 import { describeExit, statusOf, type StatusOptions } from "./status.ts";
@@ -211,6 +211,13 @@ describe("[CORE-14] status is computed from intent, record and observation", () 
   test("[CORE-201] is over with the next turn of a chat", () => {
     const events = [...badTurn("error"), turn, turnEnded];
     expect(statusOf(fold(events), alive(), now, options)).toEqual({ status: "idle", reason: null });
+  });
+
+  test("[CORE-201] is over once the next prompt waits to be sent", () => {
+    const next: SessionEvent = { type: "prompt.admitted", promptId: asPromptId("next"), text: "go on", by: "person" };
+    for (const events of [badTurn("error"), cut("crash")]) {
+      expect(statusOf(fold([...events, next]), alive(), now, options)).toEqual({ status: "idle", reason: null });
+    }
   });
 
   test("[CORE-201] is over with the next turn of a terminal, and was none where the agent was idle", () => {

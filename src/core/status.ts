@@ -143,6 +143,7 @@ function ofLiving(session: SessionState, seen: RuntimeFacts, now: number, option
   const { status, reason } = pullRequestStatus(session, now, options.trackerHeardAt ?? null);
   // Silence is not taken for idleness: a command that reports nothing is alive, and that is all there is to know.
   const alive = activity === null ? "running" : "idle";
-  if (failed === null) return { status: status ?? alive, reason };
+  // A prompt that waits to be sent is the answer to it: its turn begins in a moment.
+  if (failed === null || session.queue.length > 0) return { status: status ?? alive, reason };
   return { status: status ?? alive, reason: failed.why, turnFailed: true };
 }

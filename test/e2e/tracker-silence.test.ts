@@ -57,6 +57,23 @@ test("[REACT-11, REACT-3] an agent that ends by itself is called back within a b
   expect(await home.ofType(second, "reaction.cleared")).toEqual([]);
 });
 
+test("[CORE-201, REACT-200] a failed turn that the next prompt follows neither needs the user nor notifies", async () => {
+  await using home = await TrackedHome.start();
+  const id = await home.chat("say: ready");
+  await home.ended(id);
+  await home.send(id, "exit: 0");
+  await until("the end", async () => (await home.ofType(id, "notification")).length > 0);
+  home.arm("perform.deliver", "pause");
+  await home.send(id, "say: back", { waitMs: 0 });
+  await home.reached("perform.deliver");
+  // The agent is back and idle after the turn that its exit cut, and the next prompt is not sent yet.
+  expect(await home.show(id)).toMatchObject({ status: "idle", needsYou: false, reason: null });
+  await home.refresh();
+  home.disarm("perform.deliver");
+  await home.ended(id, 3);
+  expect((await home.ofType(id, "reaction.fired")).map((event) => event["reaction"])).toEqual(["exited"]);
+});
+
 test("[REACT-11, REACT-3] an idle agent is reminded within a budget, then a person is told; work or a pull request ends it", async () => {
   await using home = await TrackedHome.start({ reactions: { "agent-idle": once } });
   const { id, branch, sha } = await home.worked();

@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { until } from "../../test/harness/until.ts";
 import { keepPublished } from "./published.ts";
 
 let directory = "";
@@ -44,5 +45,34 @@ test("[DAEMON-204] while the disk refuses, tries get rare and one warning is log
   rmSync(socket);
   await vi.advanceTimersByTimeAsync(2 * 60_000);
   expect(warnings).toHaveLength(3);
+  close();
+});
+
+test("[DAEMON-200] a directory that is removed between the return of the socket and its watch is noticed", async () => {
+  vi.useRealTimers();
+  const daemonFile = join(directory, "daemon.json");
+  const run = join(directory, "run");
+  const socket = join(run, "s");
+  writeFileSync(daemonFile, "text");
+  mkdirSync(run);
+  writeFileSync(socket, "");
+  let listened = 0;
+  const listen = (): Promise<void> => {
+    writeFileSync(socket, "");
+    listened += 1;
+    if (listened === 1) rmSync(run, { recursive: true });
+    return Promise.resolve();
+  };
+  const close = keepPublished({
+    daemonFile,
+    text: "text",
+    sockets: [{ path: socket, listen }],
+    log: { warn: () => undefined },
+  });
+  rmSync(run, { recursive: true });
+  await until("the socket to be there again", () => listened > 0 && existsSync(socket));
+  // It is watched as well.
+  rmSync(socket);
+  await until("the socket to be there once more", () => existsSync(socket));
   close();
 });

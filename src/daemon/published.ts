@@ -30,6 +30,8 @@ export function keepPublished({ daemonFile, text, sockets, log }: Published): ()
 
   /** The file itself, not its directory, where each commit to the database would wake us. */
   const follow = (path: string): void => {
+    // It may be removed before it is watched, which no event reports: it is looked at once more.
+    again = true;
     watchers.get(path)?.close();
     watchers.delete(path);
     try {
@@ -73,6 +75,7 @@ export function keepPublished({ daemonFile, text, sockets, log }: Published): ()
   };
   follow(daemonFile);
   for (const directory of new Set(sockets.map(({ path }) => dirname(path)))) follow(directory);
+  look();
   const timer = setInterval(look, lookEveryMs).unref();
   return () => {
     closed = true;

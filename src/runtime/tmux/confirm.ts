@@ -6,9 +6,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Confirmation, SentPrompt } from "../../ports/runtime.ts";
 import type { SessionState } from "../../protocol/session.ts";
-import { holds, isCommand, typeable } from "./input.ts";
+import { holds, isCommand, same } from "./input.ts";
 import type { ObserveContext } from "./observe.ts";
-import { normalise } from "./screen.ts";
 import { isRaw } from "./tty.ts";
 import { findTyped, pollMs, questionOf, type Look, type Typed } from "./typed.ts";
 import { confirmsPrompts, showsReady } from "./watch.ts";
@@ -184,8 +183,4 @@ const starting: Confirmation = { is: "waiting", why: "agent is starting" };
 
 function saidByHook(watch: LaunchWatch, { mark, text }: SentPrompt): boolean {
   return watch.hooks.promptsSince(mark).some((prompt) => same(prompt, text));
-}
-
-function same(one: string, other: string): boolean {
-  return normalise(typeable(one)) === normalise(typeable(other));
 }

@@ -46,6 +46,11 @@ export class HookReader {
     return this.#promptCount;
   }
 
+  /** The prompt that the agent confirmed last, and when its line was found. */
+  get lastPrompt(): { text: string; at: number } | null {
+    return this.#prompts.at(-1) ?? null;
+  }
+
   promptsSince(mark: number): string[] {
     const fresh = Math.min(this.#promptCount - mark, this.#prompts.length);
     return fresh <= 0 ? [] : this.#prompts.slice(-fresh).map((prompt) => prompt.text);

@@ -56,6 +56,11 @@ export function isCommand(prompt: string): boolean {
   return /^[/!]/.test(prompt);
 }
 
+/** Whether two texts are the same prompt, however a screen or a transcript lays them out. */
+export function same(one: string, other: string): boolean {
+  return normalise(typeable(one)) === normalise(typeable(other));
+}
+
 /** A list of files or people opens behind `@word` and takes the Enter. */
 export function endsInMention(prompt: string): boolean {
   return /(^|\s)@\S*$/.test(prompt);

@@ -3,8 +3,9 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { program, TmuxWorld } from "../../../test/agents/tmux-world.ts";
 import { until } from "../../../test/harness/until.ts";
+import { readStat } from "../../base/pid.ts";
 import type { TerminalAgent } from "../../ports/agents.ts";
-import type { Confirmation, SentPrompt, TerminalRuntime } from "../../ports/runtime.ts";
+import type { Confirmation, SendResult, SentPrompt, TerminalRuntime } from "../../ports/runtime.ts";
 import { asPromptId } from "../../protocol/ids.ts";
 import type { SessionState } from "../../protocol/session.ts";
 import type { SendTimes } from "./send.ts";
@@ -13,6 +14,14 @@ const prompt = (text: string): { promptId: ReturnType<typeof asPromptId>; text: 
   promptId: asPromptId("p"),
   text,
 });
+
+/** As the daemon does it: again, while the line is not free. An agent clears its line after it reports a prompt. */
+function delivered({ runtime, session }: Pick<Composer, "runtime" | "session">, text: string): Promise<SendResult> {
+  return until("the line to be free", async () => {
+    const now = await runtime.send(session, prompt(text));
+    return now.sent === "not-now" ? null : now;
+  });
+}
 
 interface Composer {
   world: TmuxWorld;
@@ -287,7 +296,7 @@ test("[TMUX-202] an Enter that became a line break is pressed again, and the pro
   const { runtime, session, taken } = await composer(world, env, known, { ...patient, hookMs: 30_000 });
   expect(await runtime.send(session, prompt("hello"))).toEqual({ sent: "seen", by: "hook" });
   expect(taken().map((text) => text.trim())).toEqual(["hello"]);
-  expect(await runtime.send(session, prompt("next"))).toEqual({ sent: "seen", by: "hook" });
+  expect(await delivered({ runtime, session }, "next")).toEqual({ sent: "seen", by: "hook" });
   expect(taken().map((text) => text.trim())).toEqual(["hello", "next"]);
 });
 
@@ -311,7 +320,7 @@ test("[TMUX-202] text that a user typed is left alone, and nothing is joined to 
   expect(await runtime.send(session, prompt("hello"))).toEqual({ sent: "not-now", why });
   world.tmux("send-keys", "-t", "=worker-project-t-1:", "Enter");
   await until("it to be sent", () => taken().length === 1);
-  expect(await runtime.send(session, prompt("hello"))).toEqual({ sent: "seen", by: "hook" });
+  expect(await delivered({ runtime, session }, "hello")).toEqual({ sent: "seen", by: "hook" });
   expect(taken()).toEqual(["mine", "hello"]);
 });
 
@@ -474,7 +483,7 @@ test("[TMUX-202] a prompt that looks like an agent's list is sent, and so is the
   const { runtime, session, taken } = await composer(world, { ...hooked, COMPOSER_ENTERS: "1" }, lists);
   const text = "1. first\n\n2. second";
   expect(await runtime.send(session, prompt(text))).toEqual({ sent: "seen", by: "hook" });
-  expect(await runtime.send(session, prompt("!ls"))).toMatchObject({ sent: "seen" });
+  expect(await delivered({ runtime, session }, "!ls")).toMatchObject({ sent: "seen" });
   expect(taken().map((one) => one.trim())).toEqual([text, "!ls"]);
 });
 
@@ -513,4 +522,23 @@ test("[TMUX-205] a dialog in place of the input line is a question with a reason
   });
   expect(result).toEqual({ sent: "seen", by: "hook" });
   expect(taken()).toEqual(["hello"]);
+});
+
+test("[AGENT-232] a stop waits until the transcript has the latest turn, and no longer than for that", async () => {
+  await using world = new TmuxWorld();
+  const pids: (string | undefined)[] = [];
+  let written: string[] = [];
+  const readPrompts: TerminalAgent["readPrompts"] = ({ process }) => {
+    pids.push(readStat(process.pid)?.state);
+    // Written when it is looked for the third time.
+    return pids.length < 3 ? [] : written;
+  };
+  const { runtime, session } = await composer(world, hooked, { ...known, readPrompts });
+  expect(await runtime.send(session, prompt("hello"))).toEqual({ sent: "seen", by: "hook" });
+  pids.length = 0;
+  written = ["hello"];
+  expect(await runtime.stop(session, { force: false, deadlineMs: 20_000 })).toMatchObject({ remaining: [] });
+  // Alive at each look, and asked no more once it was there.
+  expect(pids).toHaveLength(3);
+  expect(pids.every((state) => state !== undefined && state !== "Z")).toBe(true);
 });

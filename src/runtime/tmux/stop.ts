@@ -15,6 +15,9 @@ import { captureScreens, lastLines } from "./screen.ts";
 
 /** An agent writes its transcript some 100 ms late, so even a forced end begins politely. */
 const forcedPoliteMs = 500;
+/** Not even SIGTERM makes Claude write its latest turn on a busy machine: it is waited for, within this. */
+const writeMs = 2000;
+const writtenEveryMs = 50;
 /** Agents end within 50 ms of SIGTERM; one that is busy gets this long. */
 const politeMs = 4000;
 /** tmux's own call, when it hangs, must not eat the time for ending processes. */
@@ -30,6 +33,7 @@ export async function stop(
   const before = (await ownPanes(context, session)) ?? [];
   const roots = before.flatMap((pane) => (pane.dead ? [] : (identify(pane.pid) ?? [])));
   const target = treeTarget(session, context.files, roots);
+  if (!options.force) await untilWritten(context, session, before);
   for (const pane of before) if (!pane.dead) markEnding(context.files.directory(session.id, pane.launch));
   const polite = options.force ? forcedPoliteMs : Math.min(politeMs, options.deadlineMs / 2);
   const forceMs = Math.max(until - performance.now() - polite, forcedPoliteMs);
@@ -50,6 +54,22 @@ export async function stop(
   await reach("terminal.ended");
   context.files.removeAll(session.id);
   return { remaining, exit, lastLines: lines };
+}
+
+/** Waits until the transcript has the turn that has just ended: an agent that ends before cannot resume it. */
+async function untilWritten(context: ObserveContext, session: SessionState, panes: readonly Pane[]): Promise<void> {
+  const until = performance.now() + writeMs;
+  const watches = panes.flatMap((pane) => {
+    const identity = pane.dead ? null : identify(pane.pid);
+    if (identity === null) return [];
+    const watch = context.watches.of(session, pane.launch);
+    watch.process(identity);
+    return [watch];
+  });
+  while (watches.some((watch) => !watch.hasWritten(session.workspacePath, Date.now()))) {
+    if (performance.now() >= until) return;
+    await delay(writtenEveryMs);
+  }
 }
 
 /** Null when tmux cannot be asked. */

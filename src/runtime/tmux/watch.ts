@@ -8,7 +8,7 @@ import { activityOf, matchRules, matchScreen } from "./activity.ts";
 import type { ActivitySeen, ScreenSays } from "./activity.ts";
 import { cpuTimeOf } from "./cpu.ts";
 import { HookReader, hookFileName } from "./hooks.ts";
-import { inputOn } from "./input.ts";
+import { inputOn, same } from "./input.ts";
 import type { InputSeen } from "./input.ts";
 import type { LaunchFiles, LaunchNote } from "./launch-files.ts";
 import type { Pane } from "./panes.ts";
@@ -23,6 +23,10 @@ const settledMs = 60_000;
 
 /** An agent says that it is idle before it takes up the prompt it was started with; within this it has confirmed it. */
 const confirmMs = 20_000;
+/** An agent writes what it reported to its transcript within this, also on a busy machine. */
+const writtenMs = 10_000;
+/** Claude writes its answers 100 ms late; that they are there cannot be seen. */
+const settleMs = 300;
 /** Set where an agent's hooks are really installed. */
 const hooksVariable = "HOLDFAST_HOOKS";
 /** A screen at rest for so long without an input line is something that waits for an answer, known to us or not. */
@@ -197,6 +201,17 @@ export class LaunchWatch {
     const process = this.#process?.identity ?? { pid: 0, startTime: "" };
     const of = { process, workspace, agentSessionId: this.agentSessionId, since, ownHome: this.#ownHome };
     return this.agent?.readPrompts?.(of) ?? [];
+  }
+
+  /** Whether its latest turn is in its transcript, as far as that can be known. */
+  hasWritten(workspace: string, now: number): boolean {
+    this.hooks.read();
+    const { lastPrompt, state } = this.hooks;
+    if (lastPrompt === null || this.agent?.readPrompts === undefined) return true;
+    const since = Math.max(lastPrompt.at, state.activity?.at ?? 0);
+    if (now - since > writtenMs || now < since) return true;
+    if (now - since < settleMs) return false;
+    return this.readPrompts(workspace, this.#process?.startedAt ?? 0).some((one) => same(one, lastPrompt.text));
   }
 
   /** Whether the agent is known to show when it is ready, and has not yet. */

@@ -17,6 +17,10 @@ import { type Answer, CutOff, SocketTransport } from "./socket-transport.ts";
 /** A stop is over within a second; a daemon that lives but refuses for longer has lost its socket. */
 const refusedDeadlineMs = 10_000;
 const pollMs = 25;
+/** A daemon whose socket was removed listens there again at once [DAEMON-200]. */
+const socketBackMs = 1_000;
+/** For one request: whoever ends daemons as fast as they are started means it, and one that dies at its start will again. */
+const mostStarts = 3;
 /** Questions are answered at once. A verb may take minutes (a checkout, an install): then the daemon is asked whether it lives. */
 const answerDeadlineMs = 15_000;
 const pulseMs = 15_000;
@@ -95,8 +99,9 @@ class PatientTransport implements Transport {
         if (!existsSync(this.#context.paths.database)) throw notRunningOutside();
       }
     }
+    const starts = { left: mostStarts };
     for (;;) {
-      const file = await this.#locate();
+      const file = await this.#locate(starts);
       try {
         return await answered(file, request);
       } catch (error) {
@@ -107,10 +112,13 @@ class PatientTransport implements Transport {
     }
   }
 
-  async #locate(): Promise<DaemonFile> {
+  async #locate(starts: { left: number }): Promise<DaemonFile> {
     const found = findDaemon(this.#context.paths);
     if (found.daemon === "running") return found.file;
     if (!this.#context.mayStart) throw notRunning(this.#context.noStart === true);
+    // A daemon that ends right after its start would be started again and again.
+    if (starts.left === 0) throw wentAgain();
+    starts.left -= 1;
     const { startAgain } = await import("./daemon-control.ts");
     await startAgain(this.#context);
     const started = findDaemon(this.#context.paths);
@@ -148,15 +156,19 @@ async function answered(file: Reached, request: TransportRequest): Promise<Answe
 /** What the daemon says of itself, or null when it does not answer: a stopped process accepts connections and never does. */
 export async function askInfo(socket: string, deadlineMs: number): Promise<InfoJson | null> {
   const { method, path } = routes.info;
-  const { answer, abandon } = new SocketTransport(socket).exchange({ method, path, headers: {}, body: null });
-  const timer = setTimeout(() => abandon(new Error("no answer in time")), deadlineMs);
-  try {
-    const { status, text } = await answer;
-    return status === 200 ? (JSON.parse(text) as InfoJson) : null;
-  } catch {
-    return null;
-  } finally {
-    clearTimeout(timer);
+  const until = Date.now() + Math.min(deadlineMs, socketBackMs);
+  for (;;) {
+    const { answer, abandon } = new SocketTransport(socket).exchange({ method, path, headers: {}, body: null });
+    const timer = setTimeout(() => abandon(new Error("no answer in time")), deadlineMs);
+    try {
+      const { status, text } = await answer;
+      return status === 200 ? (JSON.parse(text) as InfoJson) : null;
+    } catch (error) {
+      if (!isRefused(error) || Date.now() >= until) return null;
+    } finally {
+      clearTimeout(timer);
+    }
+    await new Promise((resume) => setTimeout(resume, pollMs));
   }
 }
 

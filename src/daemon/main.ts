@@ -372,6 +372,13 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
   const listening = await listen(api, options, store, log);
   file = daemonFile(listening.url);
   contain.showSocket();
+  // Before anyone can find this daemon and ask it to stop.
+  const shutDown = async (why: string): Promise<void> => {
+    log.info("stopping", { why });
+    await owner.close().catch((error: unknown) => console.error(error));
+    process.exit(0);
+  };
+  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => void shutDown(signal));
   const text = `${JSON.stringify(file)}\n`;
   writeAtomically(paths.daemonFile, text);
   owner.owns("daemon file", () => rmSync(paths.daemonFile, { force: true }));
@@ -394,13 +401,6 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
       ...(paths.socketMoved === null ? [] : [`${paths.socketMoved}; using ${paths.socket}.`]),
     ],
   });
-
-  const shutDown = async (why: string): Promise<void> => {
-    log.info("stopping", { why });
-    await owner.close().catch((error: unknown) => console.error(error));
-    process.exit(0);
-  };
-  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => void shutDown(signal));
   // Browsers ask [::1] first for `localhost`.
   if (!(await api.listenIpv6())) {
     log.warn("the port on [::1] is not ours, so localhost is not answered; use 127.0.0.1", { url: file.url });

@@ -251,7 +251,7 @@ function why(parts: Parts, loop: Loop, before: SessionState, promptId: PromptId)
   if (isMissing(parts, state)) return `Workspace missing: ${state.workspacePath}`;
   const missing = loop.missingProgram(before.id);
   if (missing !== null) return `${missing}; retrying`;
-  if (state.run.run === "launching" || state.run.run === "none") return "agent is starting";
+  if (state.run.run === "launching" || state.run.run === "none") return agentStarts;
   if (state.run.run === "failed") return `the agent did not start: ${state.run.reason}`;
   const open = state.queue.find((prompt) => prompt.state === "sending")?.promptId;
   if (open !== undefined && open !== promptId) return whyBehind(loop, state);
@@ -265,16 +265,22 @@ function why(parts: Parts, loop: Loop, before: SessionState, promptId: PromptId)
   if (isAsking(loop, state)) return asksWhat(loop, state);
   const inTurn = state.kind === "chat" && state.turn.turn === "open" && state.turn.prompt !== null;
   if (inTurn) return "a turn is in progress";
+  if (isStarting(loop, state)) return agentStarts;
   return state.queue[0]?.promptId === promptId ? "the agent is not ready for it yet" : behindAnother;
 }
 
 const behindAnother = "an earlier prompt is still being delivered";
+const agentStarts = "agent is starting";
+
+function isStarting(loop: Loop, state: SessionState): boolean {
+  const seen = loop.observation(state)?.seen;
+  return seen?.is === "known" && seen.value.starting === true;
+}
 
 /** Of a prompt behind one that the agent has: what keeps the agent from both, or the other prompt. */
 function whyBehind(loop: Loop, state: SessionState): string {
   if (isAsking(loop, state)) return asksWhat(loop, state);
-  const seen = loop.observation(state)?.seen;
-  return seen?.is === "known" && seen.value.starting === true ? "agent is starting" : behindAnother;
+  return isStarting(loop, state) ? agentStarts : behindAnother;
 }
 
 /** Whether a prompt was sent since a reason to wait was written down. */

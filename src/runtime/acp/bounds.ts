@@ -74,12 +74,14 @@ export class Bounds {
     if (bounds.paused ? unread < this.#limits.unreadBytes / 4 : unread > this.#limits.unreadBytes) {
       return this.#run(worker, () => (bounds.paused ? this.#resume(worker) : this.#pause(worker, "too much unread")));
     }
-    if (!active) return;
+    const isReadMuch = worker.read - bounds.punchedTo >= this.#limits.punchBytes;
+    // What was read is given back also when the agent has become idle meanwhile.
+    if (!active && !isReadMuch) return;
     const margin = Math.max(bounds.reserved, this.#limits.reserveBytes) / 4;
     if (bounds.reservedTo - size < margin && this.#hasFallocate !== false) {
       return this.#run(worker, () => this.#reserve(worker, size));
     }
-    if (worker.read - bounds.punchedTo >= this.#limits.punchBytes && performance.now() >= bounds.giveBackNotBefore) {
+    if (isReadMuch && performance.now() >= bounds.giveBackNotBefore) {
       const canPunch = this.#hasFallocate !== false && !bounds.cannotPunch;
       return this.#run(worker, () => (canPunch ? this.#punch(worker) : this.#cut(worker)));
     }

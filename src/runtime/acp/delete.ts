@@ -13,7 +13,7 @@ import type { Worker } from "./worker.ts";
 
 /** Claude writes its transcript late: a delete within 10 ms of a turn's end leaves the conversation behind. */
 const settleMs = 500;
-const deleteMs = 2_000;
+const deleteMs = 4_000;
 /** The slowest agent takes 6 s to start on an idle machine. */
 const commandMs = 30_000;
 

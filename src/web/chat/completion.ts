@@ -54,8 +54,8 @@ export function useCompletions(
     const timer = setTimeout(() => {
       call("files", { params: { id: session }, query: { query, limit: shownFiles }, signal: abort.signal }).then(
         ({ files }) => setAnswer({ query, files }),
-        // No list is no reason to disturb somebody who types.
-        () => setAnswer({ query, files: [] }),
+        // No list is no reason to disturb somebody who types. One that was given up is followed by the next.
+        () => abort.signal.aborted || setAnswer({ query, files: [] }),
       );
     }, typingMs);
     return () => {

@@ -9,6 +9,8 @@ export async function forgetEverything(): Promise<void> {
   await Promise.allSettled([forgetKey(), clearCaches(), endPushes()]);
   // What was on screen has let go by now, and may have saved itself when it did.
   clearStorage();
+  // A file that was still being loaded may have been cached meanwhile.
+  await clearCaches().catch(() => undefined);
 }
 
 function clearStorage(): void {

@@ -59,6 +59,9 @@ export class Home implements AsyncDisposable {
       HOLDFAST_TEST_POINTS: this.points,
       HOLDFAST_TEST_RUN: run,
       GIT_CONFIG_GLOBAL: join(this.userHome, ".gitconfig"),
+      // A verb answers before everything has ended when it takes longer than a person waits; a busy machine takes longer.
+      HOLDFAST_TEST_END_MS: "45000",
+      HOLDFAST_TEST_HALT_MS: "45000",
       ...env,
     };
     writeFileSync(
@@ -145,11 +148,11 @@ export class Home implements AsyncDisposable {
    * Restarts the daemon on a port that it can be started on again: below those that the system gives to whoever asks
    * for any, which another test may get while this daemon is down. Returns it.
    */
-  async keepPort(): Promise<string> {
+  async keepPort(...options: string[]): Promise<string> {
     await this.ok(["stop"]);
     for (let tries = 0; ; tries++) {
       const port = String(randomInt(20_000, 32_000));
-      const started = await this.cli(["start", "--port", port]);
+      const started = await this.cli(["start", "--port", port, ...options]);
       if (started.code === 0) return port;
       if (tries === 20) throw new Error(`no port could be kept: ${started.stderr}`);
     }

@@ -1,12 +1,23 @@
 /** A home with a running daemon and a registered repository, for tests about sessions. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { SocketTransport } from "../../src/cli/socket-transport.ts";
+import { createClient, type CallableRoute, type CallOptions } from "../../src/client/client.ts";
+import { identify } from "../../src/base/pid.ts";
+import type { Answers } from "../../src/protocol/answers.ts";
+import { HoldfastError } from "../../src/protocol/error.ts";
+import { isLastPage } from "../../src/protocol/event-page.ts";
 import type { EventJson, SessionJson } from "../../src/protocol/wire.ts";
 import { Home } from "./home.ts";
 import { until } from "./until.ts";
 
+const page = 1_000;
+
 export class ProjectHome extends Home {
   repo = "";
+  readonly #client = createClient({
+    transport: { request: (request) => new SocketTransport(this.paths.socket).request(request) },
+  });
 
   static async make(env: Record<string, string> = {}): Promise<ProjectHome> {
     const home = new ProjectHome(env);
@@ -44,16 +55,36 @@ export class ProjectHome extends Home {
     return this.status(id, "exited");
   }
 
-  show(id: string): Promise<SessionJson> {
-    return this.json(["session", "show", id]);
+  call<R extends CallableRoute>(route: R, id: string, options: CallOptions<R> = {}): Promise<Answers[R]> {
+    return this.#client.call(route, { ...options, params: { id, ...options.params } });
+  }
+
+  async show(id: string): Promise<SessionJson> {
+    return this.orStarted(() => this.call("session", id));
   }
 
   async events(id: string): Promise<EventJson[]> {
-    const text = await this.ok(["events", id, "--json"]);
-    return text
-      .split("\n")
-      .filter((line) => line !== "")
-      .map((line) => JSON.parse(line) as EventJson);
+    const all: EventJson[] = [];
+    for (;;) {
+      const since = all.at(-1)?.seq ?? 0;
+      const more = await this.orStarted(() => this.call("events", id, { query: { since, limit: page } }));
+      all.push(...more);
+      if (isLastPage(more, page)) return all;
+    }
+  }
+
+  /**
+   * Looks go over the socket, because a process for each of them would keep a small machine busy. A daemon that is down is
+   * started first, as a command would.
+   */
+  protected async orStarted<T>(ask: () => Promise<T>): Promise<T> {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof HoldfastError && error.code === "unreachable")) throw error;
+      await this.ok(["session", "ls"]);
+      return ask();
+    }
   }
 
   status(id: string, ...wanted: string[]): Promise<SessionJson> {
@@ -64,12 +95,12 @@ export class ProjectHome extends Home {
     });
   }
 
-  /** The agent's process, as pid and start time, to be compared over restarts. */
-  async agent(id: string): Promise<{ pid: number; startedAt: string | null }> {
+  /** The agent's process, as pid and start time in ticks, to be compared over restarts. */
+  async agent(id: string): Promise<{ pid: number; startTime: string | null }> {
     const { processes } = await this.show(id);
     const agent = processes.find(({ what }) => what === "agent");
     if (agent === undefined) throw new Error(`${id} has no agent: ${JSON.stringify(processes)}`);
-    return { pid: agent.pid, startedAt: agent.startedAt };
+    return { pid: agent.pid, startTime: identify(agent.pid)?.startTime ?? null };
   }
 
   async listed(): Promise<string[]> {

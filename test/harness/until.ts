@@ -1,10 +1,14 @@
 /** Waits for a condition with a deadline, never for a time. */
 type Found<T> = Exclude<T, null | undefined | false>;
 
+const shortestPauseMs = 15;
+const longestPauseMs = 250;
+
 export async function until<T>(what: string, look: () => T | Promise<T>, deadlineMs = 30_000): Promise<Found<T>> {
   const end = Date.now() + deadlineMs;
   let last: unknown;
   for (;;) {
+    const from = performance.now();
     try {
       const found = await look();
       if (found !== null && found !== undefined && found !== false) return found as Found<T>;
@@ -13,6 +17,8 @@ export async function until<T>(what: string, look: () => T | Promise<T>, deadlin
       last = error;
     }
     if (Date.now() > end) throw new Error(`waited ${deadlineMs} ms in vain for ${what}; last: ${String(last)}`);
-    await new Promise((resume) => setTimeout(resume, 15));
+    // A look that starts a process, or reads of every process there is, must not take the time of what it waits for.
+    const pause = Math.min(Math.max(performance.now() - from, shortestPauseMs), longestPauseMs);
+    await new Promise((resume) => setTimeout(resume, pause));
   }
 }

@@ -77,7 +77,7 @@ export class World extends ProjectHome {
     writeFileSync(join(this.repo, "holdfast.yaml"), JSON.stringify(config));
   }
 
-  call<R extends CallableRoute>(route: R, id = "", options: CallOptions<R> = {}): Promise<Answers[R]> {
+  override call<R extends CallableRoute>(route: R, id = "", options: CallOptions<R> = {}): Promise<Answers[R]> {
     const signal = AbortSignal.timeout(callMs);
     return this.#client.call(route, { signal, ...options, params: { id, ...options.params } });
   }

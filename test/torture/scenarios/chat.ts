@@ -38,7 +38,7 @@ export const chat: Scenario = {
       await compare(run, world, session, prompts);
       const now = await world.agent(session);
       run.check(
-        now.pid === before[at]!.pid && now.startedAt === before[at]!.startedAt,
+        now.pid === before[at]!.pid && now.startTime === before[at]!.startTime,
         "ended",
         `${session}: its agent was replaced`,
       );

@@ -14,8 +14,8 @@ const nasty = String.raw`
 (setsid sh -c 'trap "" TERM HUP; env -i sleep 1000 & env -i sh -c "trap \"\" TERM HUP; while :; do sleep 1; done" & wait' &)
 touch ready
 `;
-const polite = `${nasty} trap 'exit 7' TERM; while :; do sleep 0.1; done`;
-const stubborn = `${nasty} trap '' TERM HUP; while :; do sleep 0.1; done`;
+const polite = `trap 'exit 7' TERM; ${nasty} while :; do sleep 0.1; done`;
+const stubborn = `trap '' TERM HUP; ${nasty} while :; do sleep 0.1; done`;
 const quickly = { force: false, deadlineMs: 1500 };
 
 /** All that shares the namespace of this process. */

@@ -161,10 +161,13 @@ export class KeeperWorld implements AsyncDisposable {
 
   /** Feeder and watcher do what they will do from now on; before, a signal may find them half made. */
   async settled(): Promise<void> {
+    // Written last, when the agent's own files are open.
+    await this.agent();
     const { feeder, watcher } = await this.pids();
     await until("the feeder to wait for the bell", () => {
       const opened = readlinkSync(`/proc/${feeder}/fd/1`).endsWith("/p");
-      return opened && stateOf(feeder) === "S" && childrenOf(feeder) === "";
+      // Children on both sides: it also sleeps while it waits for one of them.
+      return opened && childrenOf(feeder) === "" && stateOf(feeder) === "S" && childrenOf(feeder) === "";
     });
     await until("the watcher to sleep", () => napOf(watcher));
   }

@@ -1,7 +1,8 @@
-import { existsSync, readFileSync, readdirSync, realpathSync, renameSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, realpathSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { createPoints, sparePoints } from "./points.ts";
+import { slowCheckoutMs } from "./spare.ts";
 import { commit, dieAt, makeWorld, put, sh, type World } from "./test-support.ts";
 
 let world: World;
@@ -45,6 +46,10 @@ test("[SPARE-2] no spare where the checkout is fast or there are submodules", as
   const { workspaces, repository, plan } = world;
   await workspaces.prepareSpare(repository, "main");
   await workspaces.create(plan("ab-1"), quiet);
+  // As if it had just been fast enough: a machine that stalls may need a second for any checkout.
+  const folder = join(world.worktrees, ".spare");
+  const cost = readdirSync(folder).find((name) => name.endsWith(".json"))!;
+  writeFileSync(join(folder, cost), JSON.stringify({ checkoutMs: slowCheckoutMs - 1 }));
   await workspaces.prepareSpare(repository, "main");
   expect(spares()).toEqual([]);
   commit(repository, { ".gitmodules": "" });

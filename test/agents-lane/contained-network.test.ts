@@ -27,7 +27,13 @@ const elsewhere = "127.0.0.2";
 describe.each(realAgents)("%s, with an allow list", (name) => {
   test("[NET-9, NET-R1] it reaches its model through the proxy and no foreign port, and finishes its task", async () => {
     let modelPort = 0;
-    const relay = createRelay((socket) => void socket.pipe(connect(modelPort, "127.0.0.1")).pipe(socket));
+    const relay = createRelay((socket) => {
+      const model = connect(modelPort, "127.0.0.1");
+      // Either side may be ended first.
+      socket.on("error", () => model.destroy());
+      model.on("error", () => socket.destroy());
+      socket.pipe(model).pipe(socket);
+    });
     await new Promise<void>((resolve) => relay.listen(0, elsewhere, resolve));
     const seen = `${elsewhere}:${(relay.address() as AddressInfo).port}`;
     await using lane = await ChatLane.open(

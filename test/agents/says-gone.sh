@@ -7,5 +7,5 @@ sleep 0.2
 echo "No conversation found with session ID: $2"
 # tmux drops what it has not read when a program is gone.
 steps=0
-while [ "$steps" -lt 3000 ]; do steps=$((steps + 1)); done
+while [ "$steps" -lt 30000 ]; do steps=$((steps + 1)); done
 exit 1

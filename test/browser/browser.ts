@@ -102,7 +102,7 @@ export async function openDashboard(home: Home, options: TabOptions & { path?: s
 
 /** The daemon was killed under the page: its requests fail, that for the service worker's file too, and the browser says so. */
 export const lineDown =
-  /ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_INTERNET_DISCONNECTED|WebSocket connection|ERR_EMPTY_RESPONSE|ERR_SOCKET_NOT_CONNECTED|^An unknown error occurred when fetching the script\.$/;
+  /ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_INTERNET_DISCONNECTED|WebSocket connection|ERR_EMPTY_RESPONSE|ERR_FAILED|ERR_SOCKET_NOT_CONNECTED|^An unknown error occurred when fetching the script\.$/;
 
 let axe: string | undefined;
 

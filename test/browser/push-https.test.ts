@@ -43,6 +43,8 @@ test("[REACH-11, REACH-3, PUSH-11] through a TLS proxy a phone logs in, follows 
   // By the stream alone: nothing else brings it.
   const seen = await home.chat("ask: over the stream");
   await page.getByRole("article", { name: new RegExp(`^${seen} `) }).waitFor();
+  // On record before this browser subscribes: otherwise it would be the first push.
+  await until("its notification", async () => (await home.ofType(seen, "notification")).length > 0);
 
   await page.goto(`${origin}/settings`);
   const section = page.getByRole("region", { name: "Notifications", exact: true });

@@ -1,6 +1,6 @@
 /** The network of contained sessions through the built product: an allow list, and what becomes of its proxy. */
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -35,7 +35,8 @@ test.runIf(hasBwrap)(
     let asked = 0;
     const ask = async (url: string): Promise<string> => {
       asked += 1;
-      writeFileSync(join(workspacePath, "ask"), `${url}\n`);
+      writeFileSync(join(workspacePath, "ask.new"), `${url}\n`);
+      renameSync(join(workspacePath, "ask.new"), join(workspacePath, "ask"));
       return until(
         `an answer about ${url}`,
         () => readFileSync(join(workspacePath, "answers"), "utf8").split("\n").slice(0, -1)[asked - 1],

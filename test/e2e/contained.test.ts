@@ -88,7 +88,7 @@ test("[CONTAIN-1, CONTAIN-2, CONTAIN-4, CONTAIN-7, CONTAIN-11] a hostile agent d
 
   const { pid } = await home.agent(id);
   const namespace = pidNamespace(firstWithin(pid)!.pid);
-  expect(inside(namespace).length).toBeGreaterThan(3);
+  await until("its tree to stand", () => inside(namespace).length > 3);
   await home.crash();
   await home.ok(["start", "--port", "0"]);
   expect((await home.agent(id)).pid).toBe(pid);

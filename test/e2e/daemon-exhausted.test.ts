@@ -52,6 +52,8 @@ test.runIf(hasPrlimit)(
     await using home = await ProjectHome.make();
     // A fresh one has loaded nothing that makes worktrees yet.
     await home.ok(["restart"]);
+    // It listens on [::1] right after it reports: when it answers, it has done that.
+    await home.ok(["info"]);
     const { pid } = home.daemon();
     await leave(pid, 1);
     const refused = await home.cli(["spawn", "my-app", "--agent", "demo", "--kind", "terminal"]);

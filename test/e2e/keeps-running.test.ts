@@ -105,8 +105,9 @@ test("[LIVE-3] one that crashes is started again, three times a minute at most",
   await using home = await ProjectHome.make();
   const { id } = await home.spawn();
   for (let crash = 1; crash <= 3; crash++) {
-    // The list may still name the one that was just killed.
-    await until("an agent to kill", async () => process.kill((await home.agent(id)).pid, "SIGKILL"));
+    // One that dies while its launch is still being watched is a failed launch.
+    await home.status(id, "idle");
+    process.kill((await home.agent(id)).pid, "SIGKILL");
     await until(
       `crash ${crash} to be on record`,
       async () => (await home.events(id)).filter(({ type }) => type === "run.ended").length === crash,
@@ -159,6 +160,7 @@ test("[LIVE-5] everything stopped and the clock moved changes nothing", async ()
 
 test("[LIVE-6] a daemon of another build takes over the agents as they are", async () => {
   await using home = await ProjectHome.make();
+  await home.keepPort();
   const { id } = await home.spawn("--prompt", "say: hello");
   await home.status(id, "idle");
   const agent = await home.agent(id);

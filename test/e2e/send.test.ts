@@ -44,6 +44,7 @@ test("[SEND-3] nothing is typed into a session that asks something; it is delive
   await using home = await ProjectHome.make();
   const { id } = await home.spawn("--prompt", "ask: may I?");
   await home.status(id, "needs_input");
+  await until("the first prompt to be confirmed", async () => (await types(home, id)).includes("prompt.sent"));
   const answer = await home.json<{ disposition: string; reason: string }>([
     "send",
     id,

@@ -68,7 +68,7 @@ test("[SPAWN-2] outside any project and for an unknown one the next step is told
 });
 
 test("[SPAWN-3] an agent that ends at once is a failed spawn, with its last lines", async () => {
-  await using home = await ProjectHome.make();
+  await using home = await ProjectHome.make({ HOLDFAST_TEST_FRESH_MS: "30000" });
   writeFileSync(
     join(home.repo, "holdfast.yaml"),
     `agents:\n  hasty:\n    terminal:\n      command: ${JSON.stringify(program("exits-at-once.sh"))}\n`,
@@ -118,7 +118,8 @@ test("[WORKTREE-5] what postCreate prints is an event while it still runs", asyn
   const spawning = home.spawn();
   await until("the first words", async () => {
     const events = await home.events("ma-1");
-    return events.some(({ type, text }) => type === "workspace.output" && String(text).includes("\nfirst words\n"));
+    const output = events.filter(({ type }) => type === "workspace.output").map(({ text }) => String(text));
+    return output.join("").includes("\nfirst words\n");
   });
   expect((await home.show("ma-1")).status).toBe("starting");
   writeFileSync(join(home.home, "worktrees", "my-app", "ma-1", "go"), "");

@@ -62,7 +62,8 @@ test("[KILL-2] a daemon killed at any step of a kill finishes it after the next 
     await home.ok(["start"]);
     await until(`${id} to be cleared away after ${point}`, async () => {
       const session = await home.show(id);
-      return session.status === "killed" && session.processes.length === 0 && !existsSync(workspacePath);
+      const cleared = session.workspace === "trashed" && !existsSync(workspacePath);
+      return session.status === "killed" && session.processes.length === 0 && cleared;
     });
     const trashed = (await home.events(id)).filter(({ type }) => type === "workspace.trashed");
     expect(trashed, point).toHaveLength(1);
@@ -171,7 +172,7 @@ test("[VERB-3] stop --halt-sessions stops sessions only when that was confirmed"
 });
 
 test("[KILL-5] a kill that cannot be finished says what remains, and is finished later", async () => {
-  await using home = await ProjectHome.make();
+  await using home = await ProjectHome.make({ HOLDFAST_TEST_END_MS: "1000" });
   const { id } = await home.spawn();
   const server = Number(
     (await home.run("tmux", ["-L", home.paths.tmuxSocket, "display-message", "-p", "#{pid}"])).stdout,

@@ -81,6 +81,7 @@ test("[UPD-4, UPD-5] an update replaces the package in its place, restarts the d
   const second = join(home.directory, "holdfast-7.0.2.tgz");
   await home.npm("install", "--prefix", home.prefix, "--no-audit", "--no-fund", first);
   await home.ok(["start", "--port", "0"]);
+  await home.keepPort();
   await home.ok(["project", "add", await home.repository("my-app")]);
   const spawned = await home.json(["spawn", "my-app", "--agent", "demo", "--kind", "terminal"]);
   const before = await home.json<InfoJson>(["info"]);

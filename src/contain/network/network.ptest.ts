@@ -147,7 +147,9 @@ test.runIf(hasBwrap)(
     await until("the agent", () => agent.said().includes("ready"));
     const members = readdirSync("/proc").filter((pid) => /^\d+$/.test(pid) && isOf(Number(pid), agent.child.pid!));
     // All but the two processes of bwrap, as a stop does it.
-    for (const pid of members.slice(2)) process.kill(Number(pid), "SIGTERM");
+    const others = members.filter((pid) => readFileSync(`/proc/${pid}/comm`, "utf8") !== "bwrap\n");
+    expect(others.length).toBe(members.length - 2);
+    for (const pid of others) process.kill(Number(pid), "SIGTERM");
     await until("the signal", () => agent.said().includes("term"));
     agent.child.stdin?.write("\n");
     expect(await world.ended(agent.child)).toBe(3);
@@ -155,7 +157,7 @@ test.runIf(hasBwrap)(
   },
 );
 
-/** Members of a process group, in order of their pids. */
+/** Whether a process is a member of a process group. */
 function isOf(pid: number, group: number): boolean {
   try {
     return Number(readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ")[2]) === group;

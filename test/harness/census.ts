@@ -9,8 +9,8 @@ import { until } from "./until.ts";
 const endingMs = 5_000;
 
 export default function setup(): () => Promise<void> {
-  const run = randomUUID();
-  process.env["HOLDFAST_TEST_RUN"] = run;
+  // One for all projects of a run.
+  const run = (process.env["HOLDFAST_TEST_RUN"] ??= randomUUID());
   const processes = (): Map<number, string> =>
     new Map(
       [...markedProcesses(`HOLDFAST_TEST_RUN=${run}`), ...processesNaming(homePrefix(run))].map(({ pid, what }) => [

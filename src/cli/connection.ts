@@ -19,7 +19,7 @@ const refusedDeadlineMs = 10_000;
 const pollMs = 25;
 /** A daemon whose socket was removed listens there again at once [DAEMON-200]. */
 const socketBackMs = 1_000;
-/** For one request: whoever ends daemons as fast as they are started means it, and one that dies at its start will again. */
+/** Per request. A daemon that keeps exiting right after its start is an error to report, not to retry forever. */
 const mostStarts = 3;
 /** Questions are answered at once. A verb may take minutes (a checkout, an install): then the daemon is asked whether it lives. */
 const answerDeadlineMs = 15_000;
@@ -116,7 +116,6 @@ class PatientTransport implements Transport {
     const found = findDaemon(this.#context.paths);
     if (found.daemon === "running") return found.file;
     if (!this.#context.mayStart) throw notRunning(this.#context.noStart === true);
-    // A daemon that ends right after its start would be started again and again.
     if (starts.left === 0) throw wentAgain();
     starts.left -= 1;
     const { startAgain } = await import("./daemon-control.ts");

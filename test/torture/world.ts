@@ -6,11 +6,8 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createClient, type CallOptions, type CallableRoute } from "../../src/client/client.ts";
-import { SocketTransport } from "../../src/cli/socket-transport.ts";
+import type { CallableRoute, CallOptions } from "../../src/client/client.ts";
 import type { Answers } from "../../src/protocol/answers.ts";
-import { isLastPage } from "../../src/protocol/event-page.ts";
-import type { EventJson, SessionJson } from "../../src/protocol/wire.ts";
 import { isRunning, markedProcesses, type Marked } from "../harness/marked.ts";
 import { ProjectHome } from "../harness/project.ts";
 import { until } from "../harness/until.ts";
@@ -18,7 +15,6 @@ import { AgentLedger, RequestLedger } from "./ledger.ts";
 
 const here = import.meta.dirname;
 const callMs = 60_000;
-const page = 1_000;
 
 export interface AgentConfig {
   terminal?: { command: string[]; resume?: string[] };
@@ -36,9 +32,6 @@ export interface Daemon {
 export class World extends ProjectHome {
   readonly ledger = new AgentLedger(join(this.directory, "ledger.jsonl"));
   readonly requests = new RequestLedger();
-  readonly #client = createClient({
-    transport: { request: (request) => new SocketTransport(this.paths.socket).request(request) },
-  });
 
   /** A running daemon with a project whose agent `worker` has both kinds and a ledger. */
   static async open(env: Record<string, string> = {}, agents: Record<string, AgentConfig> = {}): Promise<World> {
@@ -79,7 +72,7 @@ export class World extends ProjectHome {
 
   override call<R extends CallableRoute>(route: R, id = "", options: CallOptions<R> = {}): Promise<Answers[R]> {
     const signal = AbortSignal.timeout(callMs);
-    return this.#client.call(route, { signal, ...options, params: { id, ...options.params } });
+    return super.call(route, id, { signal, ...options });
   }
 
   async start(kind: "terminal" | "chat", agent = "worker", prompt?: string): Promise<string> {
@@ -87,17 +80,9 @@ export class World extends ProjectHome {
     return (await this.call("spawn", "", { body })).id;
   }
 
-  override show(id: string): Promise<SessionJson> {
-    return this.call("session", id);
-  }
-
-  override async events(id: string): Promise<EventJson[]> {
-    const all: EventJson[] = [];
-    for (;;) {
-      const more = await this.call("events", id, { query: { since: all.at(-1)?.seq ?? 0, limit: page } });
-      all.push(...more);
-      if (isLastPage(more, page)) return all;
-    }
+  /** Scenarios start and kill the daemon themselves. */
+  protected override orStarted<T>(ask: () => Promise<T>): Promise<T> {
+    return ask();
   }
 
   /** As the CLI starts one, but killable from its first instruction on. */

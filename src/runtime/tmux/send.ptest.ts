@@ -15,9 +15,9 @@ const prompt = (text: string): { promptId: ReturnType<typeof asPromptId>; text: 
   text,
 });
 
-/** As the daemon does it: again, while the line is not free. An agent clears its line after it reports a prompt. */
+/** Retries like the daemon while the agent is not ready or its line is not free: it clears the line after it reports a prompt. */
 function delivered({ runtime, session }: Pick<Composer, "runtime" | "session">, text: string): Promise<SendResult> {
-  return until("the line to be free", async () => {
+  return until("the agent to take it", async () => {
     const now = await runtime.send(session, prompt(text));
     return now.sent === "not-now" ? null : now;
   });
@@ -206,11 +206,7 @@ test("[TMUX-200] nothing is typed before the agent has taken the terminal over a
   // The kernel would have echoed it.
   expect(await runtime.capture(session, 50)).toBe("");
   writeFileSync(gate, "");
-  const result = await until("the agent to be ready", async () => {
-    const now = await runtime.send(session, prompt("once"));
-    return now.sent === "not-now" ? null : now;
-  });
-  expect(result).toEqual({ sent: "seen", by: "hook" });
+  expect(await delivered({ runtime, session }, "once")).toEqual({ sent: "seen", by: "hook" });
   expect(taken()).toEqual(["once"]);
   expect((await runtime.observe([session])).get(session.id)?.seen).toMatchObject({ value: { starting: false } });
 });
@@ -516,29 +512,24 @@ test("[TMUX-205] a dialog in place of the input line is a question with a reason
     value: { activity: { activity: "needs_input", reason: "It asks how to go on" } },
   });
   rmSync(dialog);
-  const result = await until("the dialog to be over", async () => {
-    const now = await runtime.send(session, prompt("hello"));
-    return now.sent === "not-now" ? null : now;
-  });
-  expect(result).toEqual({ sent: "seen", by: "hook" });
+  expect(await delivered({ runtime, session }, "hello")).toEqual({ sent: "seen", by: "hook" });
   expect(taken()).toEqual(["hello"]);
 });
 
 test("[AGENT-232] a stop waits until the transcript has the latest turn, and no longer than for that", async () => {
   await using world = new TmuxWorld();
-  const pids: (string | undefined)[] = [];
-  let written: string[] = [];
+  /** Of the agent's process, at each look into its transcript. */
+  const states: (string | undefined)[] = [];
   const readPrompts: TerminalAgent["readPrompts"] = ({ process }) => {
-    pids.push(readStat(process.pid)?.state);
+    states.push(readStat(process.pid)?.state);
     // Written when it is looked for the third time.
-    return pids.length < 3 ? [] : written;
+    return states.length < 3 ? [] : ["hello"];
   };
   const { runtime, session } = await composer(world, hooked, { ...known, readPrompts });
   expect(await runtime.send(session, prompt("hello"))).toEqual({ sent: "seen", by: "hook" });
-  pids.length = 0;
-  written = ["hello"];
+  states.length = 0;
   expect(await runtime.stop(session, { force: false, deadlineMs: 20_000 })).toMatchObject({ remaining: [] });
   // Alive at each look, and asked no more once it was there.
-  expect(pids).toHaveLength(3);
-  expect(pids.every((state) => state !== undefined && state !== "Z")).toBe(true);
+  expect(states).toHaveLength(3);
+  expect(states.every((state) => state !== undefined && state !== "Z")).toBe(true);
 });

@@ -74,14 +74,14 @@ export class Bounds {
     if (bounds.paused ? unread < this.#limits.unreadBytes / 4 : unread > this.#limits.unreadBytes) {
       return this.#run(worker, () => (bounds.paused ? this.#resume(worker) : this.#pause(worker, "too much unread")));
     }
-    const isReadMuch = worker.read - bounds.punchedTo >= this.#limits.punchBytes;
+    const canGiveBack = worker.read - bounds.punchedTo >= this.#limits.punchBytes;
     // What was read is given back also when the agent has become idle meanwhile.
-    if (!active && !isReadMuch) return;
+    if (!active && !canGiveBack) return;
     const margin = Math.max(bounds.reserved, this.#limits.reserveBytes) / 4;
     if (bounds.reservedTo - size < margin && this.#hasFallocate !== false) {
       return this.#run(worker, () => this.#reserve(worker, size));
     }
-    if (isReadMuch && performance.now() >= bounds.giveBackNotBefore) {
+    if (canGiveBack && performance.now() >= bounds.giveBackNotBefore) {
       const canPunch = this.#hasFallocate !== false && !bounds.cannotPunch;
       return this.#run(worker, () => (canPunch ? this.#punch(worker) : this.#cut(worker)));
     }

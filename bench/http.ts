@@ -8,8 +8,8 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { WebSocket } from "ws";
-import { openAccess } from "../src/http/access.ts";
-import { createApi } from "../src/http/server.ts";
+import { openAccess } from "../src/server/access.ts";
+import { createApi } from "../src/server/server.ts";
 import {
   MemoryTail,
   noTerminals,
@@ -17,7 +17,7 @@ import {
   memorySettings,
   recordingHandlers,
   trustingCallers,
-} from "../src/http/api.fixture.ts";
+} from "../src/server/api.fixture.ts";
 
 const measureMs = 1_500;
 const concurrency = 8;

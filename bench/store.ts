@@ -7,8 +7,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import type { FactEvent } from "../src/protocol/event.ts";
-import { asProjectId, asSessionId, type SessionId } from "../src/protocol/ids.ts";
+import type { FactEvent } from "../src/contract/event.ts";
+import { asProjectId, asSessionId, type SessionId } from "../src/contract/ids.ts";
 import type { Store } from "../src/ports/store.ts";
 import { openStore } from "../src/store/open.ts";
 

@@ -9,11 +9,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bootId, identify } from "../src/base/pid.ts";
 import type { AgentDefinition } from "../src/ports/agents.ts";
-import { asLaunchId, asProjectId, asSessionId } from "../src/protocol/ids.ts";
-import type { SessionState } from "../src/protocol/session.ts";
-import { requestFor, sampleSession, upSession } from "../src/runtime/contract.ts";
-import { paneFormat } from "../src/runtime/tmux/panes.ts";
-import { openTmuxRuntime } from "../src/runtime/tmux/runtime.ts";
+import { asLaunchId, asProjectId, asSessionId } from "../src/contract/ids.ts";
+import type { SessionState } from "../src/model/session.ts";
+import { requestFor, sampleSession, upSession } from "../src/ports/runtime-contract.fixture.ts";
+import { paneFormat } from "../src/terminal/panes.ts";
+import { openTmuxRuntime } from "../src/terminal/runtime.ts";
 import { atMost, print, ratio, summarise } from "./lib/figure.ts";
 
 const launches = 25;

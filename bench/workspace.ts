@@ -6,9 +6,9 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { asSessionId } from "../src/protocol/ids.ts";
-import type { WorkspacePlan } from "../src/ports/workspace.ts";
-import { openWorkspaces } from "../src/workspace/workspaces.ts";
+import { asSessionId } from "../src/contract/ids.ts";
+import type { WorkspacePlan } from "../src/ports/worktree.ts";
+import { openWorkspaces } from "../src/worktree/worktrees.ts";
 
 const rounds = 9;
 const largeRounds = 3;

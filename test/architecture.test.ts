@@ -7,70 +7,52 @@ const root = join(import.meta.dirname, "..");
 const source = join(root, "src");
 
 /** What each folder may import of ours, and which libraries it alone may use. */
+const adapter = { ours: ["ports", "model", "contract", "base"], why: "an adapter knows its port, not its caller" };
 const allowed: Record<string, { ours: string[]; libraries: string[]; why: string }> = {
-  protocol: { ours: [], libraries: ["zod"], why: "the browser uses it too: no Node, no DOM, nothing of ours" },
-  core: { ours: ["protocol"], libraries: [], why: "decisions are pure: facts come in, actions go out" },
-  ports: { ours: ["protocol"], libraries: [], why: "types only, no implementations" },
+  contract: { ours: ["model"], libraries: ["zod"], why: "the browser uses it too: no Node, no DOM" },
+  model: { ours: ["contract"], libraries: ["zod"], why: "pure code that the daemon, the CLI and the browser share" },
+  ports: { ours: ["contract", "model"], libraries: [], why: "types only, no implementations" },
   base: { ours: [], libraries: ["node:"], why: "helpers without domain" },
-  agents: {
-    ours: ["ports", "protocol", "base"],
-    libraries: ["node:", "@agentclientprotocol/sdk"],
-    why: "agents are data",
-  },
-  contain: {
-    ours: ["ports", "protocol", "base"],
-    libraries: ["node:"],
-    why: "an adapter knows its port, not its caller",
-  },
-  config: {
-    ours: ["ports", "protocol", "base"],
-    libraries: ["node:", "yaml", "zod"],
-    why: "reads files, decides nothing",
-  },
-  keeper: { ours: [], libraries: ["node:"], why: "a shell script, and its text" },
-  runtime: {
-    ours: ["ports", "protocol", "base"],
-    libraries: ["node:", "@agentclientprotocol/sdk", "@lydell/node-pty"],
-    why: "an adapter knows its port, not its caller",
-  },
-  workspace: {
-    ours: ["ports", "protocol", "base"],
-    libraries: ["node:"],
-    why: "an adapter knows its port, not its caller",
-  },
-  notify: {
-    ours: ["ports", "protocol", "base"],
-    libraries: ["node:"],
-    why: "an adapter knows its port, not its caller",
-  },
-  store: {
-    ours: ["ports", "protocol", "base"],
-    libraries: ["node:"],
-    why: "an adapter knows its port, not its caller",
-  },
-  tracker: {
-    ours: ["ports", "protocol", "base"],
+  agents: { ...adapter, libraries: ["node:", "@agentclientprotocol/sdk"], why: "agents are data" },
+  contain: { ...adapter, libraries: ["node:"] },
+  config: { ...adapter, libraries: ["node:", "yaml", "zod"], why: "reads files, decides nothing" },
+  chat: { ...adapter, libraries: ["node:", "@agentclientprotocol/sdk"] },
+  terminal: { ...adapter, libraries: ["node:", "@lydell/node-pty"] },
+  worktree: { ...adapter, libraries: ["node:"] },
+  store: { ...adapter, libraries: ["node:"] },
+  integrations: {
+    ours: [...adapter.ours, "supervisor"],
     libraries: ["node:", "zod", "@octokit/core"],
-    why: "an adapter knows its port, not its caller",
+    why: "it acts on sessions through the supervisor alone",
+  },
+  supervisor: {
+    ours: adapter.ours,
+    libraries: ["node:"],
+    why: "it knows its parts by their ports; only daemon/main.ts names adapters",
+  },
+  api: {
+    ours: [...adapter.ours, "supervisor", "integrations"],
+    libraries: ["node:"],
+    why: "handlers of the contract; only daemon/main.ts names adapters",
   },
   daemon: {
-    ours: ["protocol", "core", "ports", "base"],
+    ours: [...adapter.ours, "supervisor", "api"],
     libraries: ["node:"],
     why: "only daemon/main.ts names adapters",
   },
-  http: {
-    ours: ["protocol", "ports", "base"],
+  server: {
+    ours: ["contract", "model", "ports", "base"],
     libraries: ["node:", "ws", "zod"],
-    why: "it asks the daemon through ports",
+    why: "it calls handlers through ports",
   },
-  client: { ours: ["protocol"], libraries: ["zod"], why: "it runs in Node and in browsers" },
+  client: { ours: ["contract", "model"], libraries: ["zod"], why: "it runs in Node and in browsers" },
   cli: {
-    ours: ["client", "protocol", "base", "config"],
-    libraries: ["node:", "commander", "@clack/prompts", "@bomb.sh/tab", "uqr"],
+    ours: ["client", "contract", "model", "base", "config"],
+    libraries: ["node:", "commander", "uqr"],
     why: "it reaches the daemon over its socket, or starts it as a process",
   },
   web: {
-    ours: ["client", "protocol"],
+    ours: ["client", "contract", "model"],
     libraries: [
       "react",
       "react-dom",
@@ -80,14 +62,13 @@ const allowed: Record<string, { ours: string[]; libraries: string[]; why: string
       "lucide-react",
       "cmdk",
       "clsx",
-      "tailwind-merge",
       "class-variance-authority",
       "virtua",
       "streamdown",
       "@pierre/diffs",
       "@xterm",
     ],
-    why: "it is a view of the protocol",
+    why: "it is a view of the model",
   },
 };
 const composition = "daemon/main.ts";
@@ -130,7 +111,7 @@ test("[ARCH-2] every rule that a test quotes is in the spec, and every rule of t
 test("[VERB-202] one file makes intents; everywhere else they come from a verb", () => {
   const makes = /type:\s*"session\.intent"(?:\s*as const)?\s*[,}]|\bas (?:IntentEvent|SessionEvent|FactEvent|Judged)\b/;
   const makers = sources().filter((file) => makes.test(readFileSync(join(source, file), "utf8")));
-  expect(makers).toEqual(["core/lifecycle.ts"]);
+  expect(makers).toEqual(["model/lifecycle.ts"]);
 });
 
 test("[GIT-200] one file starts git, each call names its kind, and one file says what each kind may do", () => {
@@ -139,13 +120,13 @@ test("[GIT-200] one file starts git, each call names its kind, and one file says
   const files = (pattern: RegExp): string[] =>
     [...texts].filter(([, text]) => pattern.test(text)).map(([file]) => file);
   // The last two make a repository of their own, in a directory of their own.
-  expect(files(starts).toSorted()).toEqual(["cli/demo-project.ts", "cli/doctor/prove.ts", "workspace/git.ts"]);
-  expect(files(/gitEnvironment/).toSorted()).toEqual(["workspace/git-rules.ts", "workspace/git.ts"]);
+  expect(files(starts).toSorted()).toEqual(["cli/demo-project.ts", "cli/doctor/prove.ts", "worktree/git.ts"]);
+  expect(files(/gitEnvironment/).toSorted()).toEqual(["worktree/git-rules.ts", "worktree/git.ts"]);
   // Transports are for two kinds alone, and both have one caller.
-  expect(files(/(?:runGit|askGit|git)\(\s*"fetch"/)).toEqual(["workspace/fetch-missing.ts"]);
-  expect(files(/(?:runGit|askGit|git)\(\s*"fill"/)).toEqual(["workspace/submodules.ts"]);
+  expect(files(/(?:runGit|askGit|git)\(\s*"fetch"/)).toEqual(["worktree/fetch-missing.ts"]);
+  expect(files(/(?:runGit|askGit|git)\(\s*"fill"/)).toEqual(["worktree/submodules.ts"]);
   // git looks for the repository by itself only where nobody but the person or we wrote `.git`.
-  expect(files(/\bdiscover:/).toSorted()).toEqual(["workspace/repository.ts", "workspace/submodules.ts"]);
+  expect(files(/\bdiscover:/).toSorted()).toEqual(["worktree/repository.ts", "worktree/submodules.ts"]);
 });
 
 function isAllowed(file: string, folder: string, name: string, rule: { ours: string[]; libraries: string[] }): boolean {
@@ -169,9 +150,7 @@ function imports(text: string): string[] {
 
 function sources(): string[] {
   return readdirSync(source, { recursive: true, encoding: "utf8" }).filter(
-    (file) =>
-      /\.tsx?$/.test(file) &&
-      !/\.p?test\.tsx?$|config\.ts$|fixture\.ts$|test-[a-z-]+(\/|\.ts$)|contract\.ts$/.test(file),
+    (file) => /\.tsx?$/.test(file) && !/\.(p?test|fixture)\.tsx?$|vite\.config\.ts$|test-support\//.test(file),
   );
 }
 

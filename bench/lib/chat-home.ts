@@ -3,14 +3,14 @@ import { randomUUID } from "node:crypto";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { bootId } from "../../src/base/pid.ts";
-import { createIngest } from "../../src/daemon/ingest.ts";
-import { keeperText } from "../../src/keeper/keeper.ts";
+import { createIngest } from "../../src/chat/ingest.ts";
+import { keeperText } from "../../src/chat/keeper.ts";
 import type { Agents } from "../../src/ports/agents.ts";
 import type { ChatRuntime, Ingest } from "../../src/ports/chat.ts";
 import type { Store } from "../../src/ports/store.ts";
-import type { SessionEvent } from "../../src/protocol/event.ts";
-import { asLaunchId, asProjectId, asSessionId, type LaunchId, type SessionId } from "../../src/protocol/ids.ts";
-import { openAcpRuntime } from "../../src/runtime/acp/runtime.ts";
+import type { SessionEvent } from "../../src/contract/event.ts";
+import { asLaunchId, asProjectId, asSessionId, type LaunchId, type SessionId } from "../../src/contract/ids.ts";
+import { openAcpRuntime } from "../../src/chat/runtime.ts";
 import { openStore } from "../../src/store/open.ts";
 
 export function makeChatDirectory(): { directory: string; remove: () => void } {

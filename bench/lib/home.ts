@@ -3,10 +3,10 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { defaultLaunchOptions } from "../../src/base/launch-options.ts";
 import { resolvePaths, type Paths } from "../../src/base/paths.ts";
-import { applyVerb } from "../../src/core/lifecycle.ts";
-import type { Judged } from "../../src/protocol/event.ts";
-import { asLaunchId, asProjectId, asSessionId } from "../../src/protocol/ids.ts";
-import type { SessionState } from "../../src/protocol/session.ts";
+import { applyVerb } from "../../src/model/lifecycle.ts";
+import type { Judged } from "../../src/contract/event.ts";
+import { asLaunchId, asProjectId, asSessionId } from "../../src/contract/ids.ts";
+import type { SessionState } from "../../src/model/session.ts";
 import { openStore } from "../../src/store/open.ts";
 
 export const root = join(import.meta.dirname, "../..");

@@ -1,7 +1,7 @@
 /** A long conversation, written into a home whose daemon does not run: half words, the rest tool calls, thoughts, usage. */
-import { Transcripts } from "../../src/daemon/transcripts.ts";
-import type { FactEvent } from "../../src/protocol/event.ts";
-import { asPromptId, asSessionId } from "../../src/protocol/ids.ts";
+import { Transcripts } from "../../src/supervisor/transcripts.ts";
+import type { FactEvent } from "../../src/contract/event.ts";
+import { asPromptId, asSessionId } from "../../src/contract/ids.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { BenchHome } from "./home.ts";
 

@@ -1,7 +1,7 @@
 /** A chat session with a long past, written by the store itself; nothing of it runs. */
 import { join } from "node:path";
-import type { FactEvent } from "../../src/protocol/event.ts";
-import { asProjectId, asPromptId, asSessionId } from "../../src/protocol/ids.ts";
+import type { FactEvent } from "../../src/contract/event.ts";
+import { asProjectId, asPromptId, asSessionId } from "../../src/contract/ids.ts";
 import { openStore } from "../../src/store/open.ts";
 import { stopped, type BenchHome } from "./home.ts";
 

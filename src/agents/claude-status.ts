@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { readStat } from "../base/pid.ts";
 import { findInner } from "../base/pid-namespace.ts";
 import type { AgentStatus } from "../ports/agents.ts";
-import type { Activity } from "../protocol/session.ts";
+import type { Activity } from "../model/session.ts";
 
 const activities: Record<string, Activity> = { idle: "idle", busy: "working", waiting: "needs_input" };
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { AgentConfiguration } from "../ports/agents.ts";
-import { agentsWithModel, builtInAgents } from "../protocol/agents.ts";
+import { agentsWithModel, builtInAgents } from "../contract/agents.ts";
 import { openAgents, openProjectAgents, readAgentFacts } from "./registry.ts";
 import type { AgentFacts } from "./registry.ts";
 

@@ -1,7 +1,7 @@
 /** Titles and screens as the real agents showed them. */
 import { expect, test } from "vitest";
 import type { TerminalAgent } from "../ports/agents.ts";
-import type { Activity } from "../protocol/session.ts";
+import type { Activity } from "../model/session.ts";
 import { openAgents } from "./registry.ts";
 
 const agents = openAgents([], { demo: ["demo"], demoChat: [], shell: undefined, geminiTrustsOurSettings: false });

@@ -2,9 +2,9 @@
  * `acp approve` and `acp deny`. The request that is answered is the one that was read: named by its id, or shown and
  * confirmed here. Only a script may leave the name out, and only where a single request is open.
  */
-import { HoldfastError } from "../protocol/error.ts";
-import type { AnswerRequest } from "../protocol/command.ts";
-import type { QuestionJson } from "../protocol/wire.ts";
+import { HoldfastError } from "../contract/error.ts";
+import type { AnswerRequest } from "../contract/command.ts";
+import type { QuestionJson } from "../contract/wire.ts";
 import type { Context } from "./context.ts";
 import type { ArgumentEntry, OptionEntry } from "./entry-types.ts";
 import type { Input } from "./input.ts";

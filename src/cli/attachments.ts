@@ -1,8 +1,8 @@
 /** Images and files that go with a prompt, from what was typed. */
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
-import type { PromptRequest } from "../protocol/command.ts";
-import { HoldfastError, messageOf } from "../protocol/error.ts";
+import type { PromptRequest } from "../contract/command.ts";
+import { HoldfastError, messageOf } from "../contract/error.ts";
 import type { OptionEntry } from "./entry-types.ts";
 import type { Input } from "./input.ts";
 

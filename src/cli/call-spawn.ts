@@ -1,9 +1,9 @@
 /** A spawn as the command line waits for it. */
 import { findProgram } from "../base/find-program.ts";
-import type { SpawnRequest } from "../protocol/command.ts";
-import { HoldfastError } from "../protocol/error.ts";
-import { missingPrograms, notOnPath } from "../protocol/missing-program.ts";
-import type { SessionJson } from "../protocol/wire.ts";
+import type { SpawnRequest } from "../contract/command.ts";
+import { HoldfastError } from "../contract/error.ts";
+import { missingPrograms, notOnPath } from "../model/missing-program.ts";
+import type { SessionJson } from "../contract/wire.ts";
 import type { Context } from "./context.ts";
 import type { Waits } from "./waits.ts";
 

@@ -1,5 +1,5 @@
 /** What a key means in an attached chat. Pure: the person's keys must never do something by surprise. */
-import type { PermissionOption } from "../protocol/session.ts";
+import type { PermissionOption } from "../model/session.ts";
 import type { OpenQuestion } from "./render/transcript.ts";
 import type { Paint } from "./render/paint.ts";
 import { optionText } from "./render/question.ts";

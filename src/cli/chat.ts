@@ -5,9 +5,9 @@
 import { createInterface, type Interface } from "node:readline";
 import { PassThrough } from "node:stream";
 import type { ReadStream } from "node:tty";
-import type { PermissionOption } from "../protocol/session.ts";
-import { messageOf } from "../protocol/error.ts";
-import type { EventJson, SessionJson } from "../protocol/wire.ts";
+import type { PermissionOption } from "../model/session.ts";
+import { messageOf } from "../contract/error.ts";
+import type { EventJson, SessionJson } from "../contract/wire.ts";
 import { chosenBy, keysLine, meaningOfInterrupt } from "./chat-keys.ts";
 import { ChatScreen } from "./chat-screen.ts";
 import type { Context } from "./context.ts";

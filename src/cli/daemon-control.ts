@@ -2,8 +2,8 @@
 import { keepLaunch, takeBackLaunch } from "../base/launch-file.ts";
 import { type DaemonFile, defaultLaunchOptions, type LaunchOptions } from "../base/launch-options.ts";
 import { namedVariables } from "../config/pass-env.ts";
-import { HoldfastError } from "../protocol/error.ts";
-import type { Answers } from "../protocol/answers.ts";
+import { HoldfastError } from "../contract/error.ts";
+import type { Answers } from "../contract/answers.ts";
 import { clientOf, hasPulse } from "./connection.ts";
 import type { Context } from "./context.ts";
 import { findDaemon, findSettledDaemon } from "./find-daemon.ts";

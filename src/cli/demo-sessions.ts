@@ -1,6 +1,6 @@
 /** What `holdfast demo` starts: the bundled agent in both kinds, with first prompts that show something at once. */
-import type { SpawnRequest } from "../protocol/command.ts";
-import type { Kind } from "../protocol/session.ts";
+import type { SpawnRequest } from "../contract/command.ts";
+import type { Kind } from "../model/session.ts";
 import { demoProject } from "./demo-project.ts";
 
 export interface DemoSession {

@@ -1,6 +1,6 @@
 /** Finds a device by what the person typed: its id, the beginning of it, or its name. */
-import { HoldfastError } from "../protocol/error.ts";
-import type { DeviceJson } from "../protocol/wire.ts";
+import { HoldfastError } from "../contract/error.ts";
+import type { DeviceJson } from "../contract/wire.ts";
 import type { Context } from "./context.ts";
 import type { ArgumentEntry } from "./entry-types.ts";
 import { clean } from "./render/text.ts";

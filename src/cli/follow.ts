@@ -2,8 +2,8 @@
  * Tells that something changed, for commands that follow: they then re-read by sequence, so nothing can be lost between
  * two connections. A daemon that went away is waited for and never started: somebody may have stopped it on purpose.
  */
-import { HoldfastError } from "../protocol/error.ts";
-import { routes } from "../protocol/http.ts";
+import { HoldfastError } from "../contract/error.ts";
+import { routes } from "../contract/http.ts";
 import { agentsSocketOf, identityOf } from "./connection.ts";
 import type { Context } from "./context.ts";
 import { findDaemon } from "./find-daemon.ts";

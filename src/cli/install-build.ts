@@ -7,7 +7,7 @@ import { basename, dirname, join, relative } from "node:path";
 import { build } from "../base/build.ts";
 import type { Paths } from "../base/paths.ts";
 import { listProcesses } from "../base/pid.ts";
-import { HoldfastError } from "../protocol/error.ts";
+import { HoldfastError } from "../contract/error.ts";
 
 const daemonBundle = "daemon.cjs";
 /** The one package that is not bundled, because it has a native part; its platform's part lies beside it. */

@@ -5,7 +5,7 @@ import { keepLaunch, proposeLaunch, takeBackLaunch } from "../base/launch-file.t
 import { defaultLaunchOptions, type LaunchOptions, readLaunchOptions } from "../base/launch-options.ts";
 import { isLevel, type Level, levels } from "../base/log-level.ts";
 import type { Paths } from "../base/paths.ts";
-import { HoldfastError, messageOf } from "../protocol/error.ts";
+import { HoldfastError, messageOf } from "../contract/error.ts";
 import type { OptionEntry } from "./entry-types.ts";
 import { findDaemon } from "./find-daemon.ts";
 import type { Input } from "./input.ts";

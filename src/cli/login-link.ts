@@ -1,6 +1,6 @@
 /** Asks for a login link and, where there is a browser to open, for the file that leads there. */
-import type { Answers } from "../protocol/answers.ts";
-import { HoldfastError } from "../protocol/error.ts";
+import type { Answers } from "../contract/answers.ts";
+import { HoldfastError } from "../contract/error.ts";
 import type { Context } from "./context.ts";
 import { hasBrowser } from "./open-browser.ts";
 

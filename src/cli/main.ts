@@ -2,7 +2,7 @@
 import { createContext, type Context } from "./context.ts";
 import type { CommandEntry, IndexEntry } from "./entry-types.ts";
 import { index } from "./commands/index.ts";
-import { HoldfastError } from "../protocol/error.ts";
+import { HoldfastError } from "../contract/error.ts";
 import type { Input } from "./input.ts";
 import { jsonText } from "./render/json.ts";
 import { leanParse } from "./lean-parse.ts";

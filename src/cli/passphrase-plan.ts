@@ -3,7 +3,7 @@ import { writeDurable } from "../base/durable-file.ts";
 import { hashForMark, isSamePassphrase, type PassphraseMark, readPassphraseMark } from "../base/passphrase-mark.ts";
 import { weaknessOf } from "../base/passphrase-strength.ts";
 import type { Paths } from "../base/paths.ts";
-import { HoldfastError } from "../protocol/error.ts";
+import { HoldfastError } from "../contract/error.ts";
 import { storedPassphrase } from "./launch-plan.ts";
 
 export function admitPassphrase(paths: Paths, given: string): PassphraseMark {

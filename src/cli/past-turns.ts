@@ -1,6 +1,6 @@
 /** The last turns of a conversation, without reading all that was ever said. */
-import { HoldfastError } from "../protocol/error.ts";
-import type { EventJson, SessionJson } from "../protocol/wire.ts";
+import { HoldfastError } from "../contract/error.ts";
+import type { EventJson, SessionJson } from "../contract/wire.ts";
 import type { Context } from "./context.ts";
 import type { Input } from "./input.ts";
 import type { OptionEntry } from "./entry-types.ts";

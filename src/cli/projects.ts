@@ -1,10 +1,10 @@
 /** Which project a command means: named, or the one whose repository the person stands in. */
 import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, resolve, sep } from "node:path";
-import { HoldfastError } from "../protocol/error.ts";
-import type { ProjectJson } from "../protocol/wire.ts";
+import { HoldfastError } from "../contract/error.ts";
+import type { ProjectJson } from "../contract/wire.ts";
 import type { Context } from "./context.ts";
-import { quoteShellWord } from "../protocol/shell-quote.ts";
+import { quoteShellWord } from "../model/shell-quote.ts";
 
 export function unknownProject(id: string, projects: readonly Pick<ProjectJson, "id">[]): HoldfastError {
   const ids = projects.map((project) => project.id).join(", ");

@@ -5,7 +5,7 @@ import { readPassphraseMark } from "../base/passphrase-mark.ts";
 import type { Paths } from "../base/paths.ts";
 import { readPublicUrl } from "../base/public-url.ts";
 import { readTlsFiles } from "../base/tls-files.ts";
-import { HoldfastError } from "../protocol/error.ts";
+import { HoldfastError } from "../contract/error.ts";
 import type { OptionEntry } from "./entry-types.ts";
 import type { Input } from "./input.ts";
 import { bareHost, isLoopback } from "../base/loopback.ts";

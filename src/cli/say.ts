@@ -1,11 +1,11 @@
 /** Mistakes and failures in words: what happened, and on the next line what to do. */
-import { HoldfastError } from "../protocol/error.ts";
+import { HoldfastError } from "../contract/error.ts";
 import type { Context } from "./context.ts";
 import type { IndexEntry } from "./entry-types.ts";
 import { nearest } from "../base/nearest.ts";
 import { jsonText } from "./render/json.ts";
 import { clean, inert } from "./render/text.ts";
-import { quoteShellWord } from "../protocol/shell-quote.ts";
+import { quoteShellWord } from "../model/shell-quote.ts";
 
 export interface UnknownCommand {
   /** The words in front of it, `holdfast` first. */

@@ -2,9 +2,9 @@
  * Sends a prompt and waits for the end of its turn, which may take hours. A daemon that goes meanwhile is waited for,
  * and asked again with the same prompt id: that sends nothing twice.
  */
-import type { PromptRequest } from "../protocol/command.ts";
-import { HoldfastError } from "../protocol/error.ts";
-import type { Answers } from "../protocol/answers.ts";
+import type { PromptRequest } from "../contract/command.ts";
+import { HoldfastError } from "../contract/error.ts";
+import type { Answers } from "../contract/answers.ts";
 import { isLost } from "./connection.ts";
 import type { Context } from "./context.ts";
 import { findDaemon } from "./find-daemon.ts";

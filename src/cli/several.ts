@@ -1,5 +1,5 @@
 /** A verb on several sessions: side by side, each named in the output, exit code 1 if any failed. */
-import type { VerbAnswer } from "../protocol/wire.ts";
+import type { VerbAnswer } from "../contract/wire.ts";
 import type { Context } from "./context.ts";
 import type { ArgumentEntry } from "./entry-types.ts";
 import { sessionArgument } from "./entry-types.ts";

@@ -1,8 +1,8 @@
 /** Options that spawn and batch-spawn share, and the request they make. */
-import type { SpawnRequest } from "../protocol/command.ts";
-import { containModes, parseNetwork, type ContainMode } from "../protocol/containment.ts";
-import { HoldfastError } from "../protocol/error.ts";
-import type { Kind, Role } from "../protocol/session.ts";
+import type { SpawnRequest } from "../contract/command.ts";
+import { containModes, parseNetwork, type ContainMode } from "../contract/containment.ts";
+import { HoldfastError } from "../contract/error.ts";
+import type { Kind, Role } from "../model/session.ts";
 import type { OptionEntry } from "./entry-types.ts";
 import type { Input } from "./input.ts";
 

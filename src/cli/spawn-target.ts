@@ -1,7 +1,7 @@
 /** What `spawn [project] [issue]` means: pure, from what was typed, the registered projects and the one of this directory. */
-import { HoldfastError } from "../protocol/error.ts";
-import { projectIdPattern } from "../protocol/ids.ts";
-import type { ProjectJson } from "../protocol/wire.ts";
+import { HoldfastError } from "../contract/error.ts";
+import { projectIdPattern } from "../contract/ids.ts";
+import type { ProjectJson } from "../contract/wire.ts";
 import { unknownProject } from "./projects.ts";
 
 export interface SpawnTarget {

@@ -11,7 +11,7 @@ import { makePrivateDirectory, writeAtomically } from "../base/durable-file.ts";
 import type { StartReport } from "../base/launch-options.ts";
 import type { Paths } from "../base/paths.ts";
 import { identify } from "../base/pid.ts";
-import { HoldfastError } from "../protocol/error.ts";
+import { HoldfastError } from "../contract/error.ts";
 import { readCgroupFacts, scopePrefix } from "../base/cgroup-facts.ts";
 import { judgeCgroup } from "../base/cgroup-risk.ts";
 import { clearStarting, findDaemon, startingFile } from "./find-daemon.ts";

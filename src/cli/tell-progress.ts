@@ -3,7 +3,7 @@ import { clientOf } from "./connection.ts";
 import type { Context } from "./context.ts";
 import { readBack, readOn } from "./read-events.ts";
 import { isBeginning, leftLines, Progress } from "./render/progress.ts";
-import type { EventJson } from "../protocol/wire.ts";
+import type { EventJson } from "../contract/wire.ts";
 import type { Wait } from "./waits.ts";
 
 /** As often as the daemon records what a command prints. */

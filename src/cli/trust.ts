@@ -1,7 +1,7 @@
 /** Asks whether a repository's holdfast.yaml is trusted, once: on a terminal, or by --trust and --untrusted. */
-import { HoldfastError } from "../protocol/error.ts";
-import { isOpenQuestion } from "../protocol/trust.ts";
-import type { ProjectJson, TrustJson } from "../protocol/wire.ts";
+import { HoldfastError } from "../contract/error.ts";
+import { isOpenQuestion } from "../contract/trust.ts";
+import type { ProjectJson, TrustJson } from "../contract/wire.ts";
 import type { Context } from "./context.ts";
 import type { OptionEntry } from "./entry-types.ts";
 import type { Input } from "./input.ts";

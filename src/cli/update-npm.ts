@@ -2,11 +2,11 @@
 import { spawn } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { HoldfastError } from "../protocol/error.ts";
+import { HoldfastError } from "../contract/error.ts";
 import { findProgram } from "../base/find-program.ts";
 import { startChild } from "../base/start-child.ts";
 import type { NpmPlace } from "./update-place.ts";
-import { quoteShellWord } from "../protocol/shell-quote.ts";
+import { quoteShellWord } from "../model/shell-quote.ts";
 
 export interface Spec {
   /** As npm takes it. */

@@ -1,7 +1,7 @@
 /** How this Holdfast came to be where it is, told from its directory alone: only what npm put there is npm's to replace. */
 import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
-import { HoldfastError } from "../protocol/error.ts";
+import { HoldfastError } from "../contract/error.ts";
 
 export interface NpmPlace {
   place: "npm";

@@ -1,6 +1,6 @@
 /** What the verbs on one session have in common: the call, its failures in known words, and what to say afterwards. */
-import { HoldfastError } from "../protocol/error.ts";
-import type { VerbAnswer } from "../protocol/wire.ts";
+import { HoldfastError } from "../contract/error.ts";
+import type { VerbAnswer } from "../contract/wire.ts";
 import type { BodyOf } from "../client/client.ts";
 import type { Context } from "./context.ts";
 import type { Input } from "./input.ts";

@@ -2,11 +2,11 @@
  * The typed client: one call for each route of the protocol's table, over whatever carries a request. Neither Node nor
  * a browser is assumed; the transport is given. Loads no schemas: a CLI must answer in a blink.
  */
-import { errorStatus, HoldfastError, messageOf, type ErrorCode } from "../protocol/error.ts";
-import { requestHeader, routes } from "../protocol/http.ts";
-import type { Route } from "../protocol/route.ts";
-import type * as command from "../protocol/command.ts";
-import type { Answers } from "../protocol/answers.ts";
+import { errorStatus, HoldfastError, messageOf, type ErrorCode } from "../contract/error.ts";
+import { requestHeader, routes } from "../contract/http.ts";
+import type { Route } from "../contract/route.ts";
+import type * as command from "../contract/command.ts";
+import type { Answers } from "../contract/answers.ts";
 import type * as z from "zod/mini";
 
 export interface TransportRequest {

@@ -1,7 +1,7 @@
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
-import type { Frame } from "../protocol/stream.ts";
+import type { Frame } from "../contract/stream.ts";
 import { follow, type FollowOptions, type Following, type FollowState } from "./follow.ts";
 
 let server: WebSocketServer;

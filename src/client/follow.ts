@@ -3,8 +3,8 @@
  * with back-off, and notices a line that died in silence. The WebSocket constructor is given, so that browsers, Node
  * and `ws` all do.
  */
-import { streamProtocol } from "../protocol/http.ts";
-import type { Frame } from "../protocol/stream.ts";
+import { streamProtocol } from "../contract/http.ts";
+import type { Frame } from "../contract/stream.ts";
 
 /** What browsers' WebSocket, Node's and `ws` have in common. */
 export interface SocketLike {

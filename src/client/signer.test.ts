@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { readProofHeader, readProofProtocol } from "../protocol/device-proof.ts";
+import { readProofHeader, readProofProtocol } from "../contract/device-proof.ts";
 import { createSigner } from "./signer.ts";
 
 const answer = (status: number, challenge: string | null = null) => ({ status, headers: { get: () => challenge } });

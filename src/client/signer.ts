@@ -9,7 +9,7 @@ import {
   requestText,
   socketMethod,
   type DeviceProof,
-} from "../protocol/device-proof.ts";
+} from "../contract/device-proof.ts";
 
 export interface DeviceKey {
   id: string;

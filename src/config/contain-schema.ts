@@ -1,6 +1,6 @@
 /** The shape of `contain`. */
 import * as z from "zod/mini";
-import { containModes, namedCaches } from "../protocol/containment.ts";
+import { containModes, namedCaches } from "../contract/containment.ts";
 import { notes } from "./notes.ts";
 import { rule, words } from "./schema-parts.ts";
 import { containPathFault, hostFault } from "./value-faults.ts";

@@ -2,7 +2,7 @@
 import { existsSync, realpathSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { createDurable } from "../base/durable-file.ts";
-import { agentsWithModel } from "../protocol/agents.ts";
+import { agentsWithModel } from "../contract/agents.ts";
 import { configName } from "./discover.ts";
 import { prefixFor, safeName, unused } from "./names.ts";
 import { defaultBranchOf, repositoryAt } from "./repository.ts";

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { asProjectId } from "../protocol/ids.ts";
+import { asProjectId } from "../contract/ids.ts";
 import type { ProjectRow } from "../ports/store.ts";
 import { openLazyProjects } from "./lazy-projects.ts";
 import { trustsAll } from "./trust.fixture.ts";

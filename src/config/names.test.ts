@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { prefixPattern, projectIdPattern } from "../protocol/ids.ts";
+import { prefixPattern, projectIdPattern } from "../contract/ids.ts";
 import { prefixFor, safeName, unused } from "./names.ts";
 import { nearest } from "../base/nearest.ts";
 

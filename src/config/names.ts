@@ -1,5 +1,5 @@
 /** Ids and prefixes made from names that people gave. */
-import { prefixPattern } from "../protocol/ids.ts";
+import { prefixPattern } from "../contract/ids.ts";
 
 /** Any text as a project's or agent's id: `My App!` → `my-app`. */
 export function safeName(text: string): string {

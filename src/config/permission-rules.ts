@@ -1,7 +1,7 @@
 /** The permission rules of the user's own config.yaml, read again when the file changed. */
 import { loadOnce } from "../base/load-once.ts";
 import type { ConfiguredRule, LoadedRules, RuleSource } from "../ports/permission-rules.ts";
-import { ruleActions, ruleFields } from "../protocol/permission-rules.ts";
+import { ruleActions, ruleFields } from "../contract/permission-rules.ts";
 import type { Loaded } from "./load.ts";
 import { formatProblem } from "./problem.ts";
 import type { PermissionConfig } from "./permission-schema.ts";

@@ -1,6 +1,6 @@
 /** The shape of `permissions` in the user's own config.yaml. */
 import * as z from "zod/mini";
-import { ruleActions, ruleFields } from "../protocol/permission-rules.ts";
+import { ruleActions, ruleFields } from "../contract/permission-rules.ts";
 import { notes } from "./notes.ts";
 
 const maxRules = 500;

@@ -1,6 +1,6 @@
 /** What is wrong in a configuration file, and where. */
 import { basename } from "node:path";
-import { HoldfastError } from "../protocol/error.ts";
+import { HoldfastError } from "../contract/error.ts";
 
 export interface Problem {
   file: string;

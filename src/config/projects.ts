@@ -5,7 +5,7 @@ import type { AgentConfiguration } from "../ports/agents.ts";
 import type { ConfiguredAgents, Projects } from "../ports/projects.ts";
 import type { ProjectRow } from "../ports/store.ts";
 import type { TrustAnswers } from "../ports/trust.ts";
-import { HoldfastError } from "../protocol/error.ts";
+import { HoldfastError } from "../contract/error.ts";
 import { configuredAgents } from "./agents.ts";
 import { ConfigCache } from "./cache.ts";
 import { configAt, configName, projectsAt, requireRepository } from "./discover.ts";
@@ -15,7 +15,7 @@ import { resolveProject, type ResolvedProject } from "./resolve.ts";
 import type { HoldfastConfig } from "./schema.ts";
 import { judge, noFile, questionOf, type Judged } from "./trusted.ts";
 import { userConfig } from "./user-config.ts";
-import { quoteShellWord } from "../protocol/shell-quote.ts";
+import { quoteShellWord } from "../model/shell-quote.ts";
 
 export interface OpenProjectsOptions {
   /** The person's own config.yaml. */

@@ -1,5 +1,5 @@
 /** Names that a repository's agents may not have. The registry does not take such entries; here they are found to be named. */
-import { builtInAgents } from "../protocol/agents.ts";
+import { builtInAgents } from "../contract/agents.ts";
 import type { HoldfastConfig, UserConfig } from "./schema.ts";
 
 /** Without a command an entry only extends a built-in agent, within the project. */

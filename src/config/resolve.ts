@@ -4,9 +4,9 @@
  */
 import { dirname, join, resolve } from "node:path";
 import type { ProjectSettings } from "../ports/projects.ts";
-import { tightenedBy, type ContainmentWish } from "../protocol/containment.ts";
-import { asProjectId } from "../protocol/ids.ts";
-import type { TrustState } from "../protocol/trust.ts";
+import { tightenedBy, type ContainmentWish } from "../contract/containment.ts";
+import { asProjectId } from "../contract/ids.ts";
+import type { TrustState } from "../contract/trust.ts";
 import { configuredAgents } from "./agents.ts";
 import type { RemoteTracker } from "./git-config.ts";
 import {

@@ -3,9 +3,9 @@
  * a value that was not written stays unset, so that the layers can be merged afterwards (resolve.ts).
  */
 import * as z from "zod/mini";
-import { agentsWithModel, builtInAgents } from "../protocol/agents.ts";
-import { prefixPattern, projectIdPattern } from "../protocol/ids.ts";
-import { kinds } from "../protocol/session.ts";
+import { agentsWithModel, builtInAgents } from "../contract/agents.ts";
+import { prefixPattern, projectIdPattern } from "../contract/ids.ts";
+import { kinds } from "../model/session.ts";
 import { permissions } from "./permission-schema.ts";
 import { notes } from "./notes.ts";
 import { containment, type ContainConfig } from "./contain-schema.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { effectOf } from "../protocol/trust.ts";
+import { effectOf } from "../contract/trust.ts";
 import { parseConfig } from "./load.ts";
 import type { HoldfastConfig } from "./schema.ts";
 import { digestOfParts, trustParts, withoutTrust } from "./trust-parts.ts";

@@ -3,8 +3,8 @@
  * covers exactly these parts in one canonical order: a comment, another order of keys or a harmless setting asks nobody.
  */
 import { crypto } from "../base/crypto.ts";
-import { agentsWithoutTrust } from "../protocol/agents.ts";
-import type { TrustPart } from "../protocol/trust.ts";
+import { agentsWithoutTrust } from "../contract/agents.ts";
+import type { TrustPart } from "../contract/trust.ts";
 import { refusedAgents } from "./refused-agents.ts";
 import type { AgentConfig, ContainConfig, HoldfastConfig, ProjectConfig } from "./schema.ts";
 

@@ -3,7 +3,7 @@ import { realpathSync } from "node:fs";
 import { dirname, relative, sep } from "node:path";
 import type { SettingsTrust } from "../ports/projects.ts";
 import type { TrustAnswers, TrustQuestion } from "../ports/trust.ts";
-import { isOff, type TrustState } from "../protocol/trust.ts";
+import { isOff, type TrustState } from "../contract/trust.ts";
 import { refusedAgents } from "./refused-agents.ts";
 import type { HoldfastConfig, UserConfig } from "./schema.ts";
 import { digestOfParts, trustParts, withoutTrust } from "./trust-parts.ts";

@@ -6,10 +6,10 @@
 import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { loadOnce } from "../base/load-once.ts";
-import type { Logger } from "../ports/commands.ts";
+import type { Logger } from "../ports/api.ts";
 import type { Contained, Containing, ContainRequest } from "../ports/contain.ts";
-import { notContained, type Containment } from "../protocol/containment.ts";
-import type { SessionState } from "../protocol/session.ts";
+import { notContained, type Containment } from "../contract/containment.ts";
+import type { SessionState } from "../model/session.ts";
 import { impossible, noAllowList } from "./impossible.ts";
 import type { GitRun } from "./objects.ts";
 import { showSocket } from "./shown-socket.ts";

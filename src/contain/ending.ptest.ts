@@ -7,7 +7,7 @@ import { until } from "../../test/harness/until.ts";
 import { hookScriptFile } from "../agents/hook-script.ts";
 import { firstWithin, innerPid, pidNamespace } from "../base/pid-namespace.ts";
 import { isAlive, listProcesses } from "../base/pid.ts";
-import { known, look } from "../runtime/contract.ts";
+import { known, look } from "../ports/runtime-contract.fixture.ts";
 
 /** Says so once it is ready, and leaves a tree that hides from every other way of finding it. */
 const nasty = String.raw`

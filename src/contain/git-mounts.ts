@@ -6,7 +6,7 @@
  */
 import { existsSync, lstatSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
-import { HoldfastError } from "../protocol/error.ts";
+import { HoldfastError } from "../contract/error.ts";
 
 export interface GitPlaces {
   /** The worktree's own git directory, `<common>/worktrees/<id>`. */

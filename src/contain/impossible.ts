@@ -1,5 +1,5 @@
 /** Why a session cannot be contained; it is then not started at all. */
-import { HoldfastError } from "../protocol/error.ts";
+import { HoldfastError } from "../contract/error.ts";
 
 export const noAllowList = "This build of Holdfast has no network allow-list. Use --network off or --network on.";
 

@@ -2,7 +2,7 @@
 import { existsSync, lstatSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { delimiter, dirname, isAbsolute, join, relative } from "node:path";
 import { findProgram } from "../base/find-program.ts";
-import { namedCaches } from "../protocol/containment.ts";
+import { namedCaches } from "../contract/containment.ts";
 
 /** Read-only, and only where they exist. Nothing of /var, /srv, /mnt, /home and the rest of /run. */
 const system = [

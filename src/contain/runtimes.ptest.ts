@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { ContainedAcpWorld, ContainedTmuxWorld } from "../../test/agents/contained-world.ts";
-import { runtimeContract } from "../runtime/contract.ts";
+import { runtimeContract } from "../ports/runtime-contract.fixture.ts";
 
 for (const one of runtimeContract) {
   test(`[CONTAIN-8] tmux, contained: ${one.title}`, async () => {

@@ -1,9 +1,9 @@
 /** The port that the daemon listens on, and what the user should know of it. */
 import { defaultPort, type LaunchOptions } from "../base/launch-options.ts";
 import { readTlsFiles, type TlsFiles } from "../base/tls-files.ts";
-import type { Logger } from "../ports/commands.ts";
+import type { Logger } from "../ports/api.ts";
 import type { Store } from "../ports/store.ts";
-import { messageOf } from "../protocol/error.ts";
+import { messageOf } from "../contract/error.ts";
 
 /** The setting that holds the port that was used last, where none was asked for. */
 const keptPort = "http.port";

@@ -1,7 +1,7 @@
 /** The words that announce a new device to the person's other devices. */
 import type { Notification } from "../ports/notify.ts";
-import { rightWords } from "../protocol/rights.ts";
-import type { DeviceJson } from "../protocol/wire.ts";
+import { rightWords } from "../contract/rights.ts";
+import type { DeviceJson } from "../contract/wire.ts";
 
 export function newDeviceNote({ id, name, rights, lastAddress }: DeviceJson, now: number): Notification {
   const from = lastAddress === null ? "" : ` from ${lastAddress}`;

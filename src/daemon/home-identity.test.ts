@@ -15,8 +15,8 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { resolvePaths, type Paths } from "../base/paths.ts";
 import type { Store } from "../ports/store.ts";
-import { asLaunchId } from "../protocol/ids.ts";
-import { created } from "../store/fixture.ts";
+import { asLaunchId } from "../contract/ids.ts";
+import { created } from "../store/store.fixture.ts";
 import { openStore } from "../store/open.ts";
 import { settleHome, type HomeAnswer, type SettledHome } from "./home-identity.ts";
 

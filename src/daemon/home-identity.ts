@@ -22,11 +22,11 @@ import { makePrivateDirectory, writeAtomically } from "../base/durable-file.ts";
 import { homeIdentitySetting, homeMismatch } from "../base/home-mismatch.ts";
 import { socketNameFor, type Paths } from "../base/paths.ts";
 import { reach } from "../base/test-points.ts";
-import { applyVerb, policyActors } from "../core/lifecycle.ts";
-import type { Logger } from "../ports/commands.ts";
+import { applyVerb, policyActors } from "../model/lifecycle.ts";
+import type { Logger } from "../ports/api.ts";
 import type { Store } from "../ports/store.ts";
-import { HoldfastError, messageOf } from "../protocol/error.ts";
-import type { SessionState } from "../protocol/session.ts";
+import { HoldfastError, messageOf } from "../contract/error.ts";
+import type { SessionState } from "../model/session.ts";
 
 export type HomeAnswer = "moved" | "copied" | null;
 

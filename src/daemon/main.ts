@@ -28,48 +28,48 @@ import { openContainment } from "../contain/contain.ts";
 import { openOuter } from "../contain/outer.ts";
 import { openLazyProjects } from "../config/lazy-projects.ts";
 import { openRules } from "../config/permission-rules.ts";
-import { openAccess } from "../http/access.ts";
-import { assertMayListen } from "../http/hosts.ts";
-import { createApi } from "../http/server.ts";
+import { openAccess } from "../server/access.ts";
+import { assertMayListen } from "../server/hosts.ts";
+import { createApi } from "../server/server.ts";
 import type { Store } from "../ports/store.ts";
-import { type SessionId } from "../protocol/ids.ts";
-import type { SessionState } from "../protocol/session.ts";
-import { keeperText } from "../keeper/keeper.ts";
-import { openAcpRuntime } from "../runtime/acp/runtime.ts";
-import { openTmuxRuntime } from "../runtime/tmux/runtime.ts";
+import { type SessionId } from "../contract/ids.ts";
+import type { SessionState } from "../model/session.ts";
+import { keeperText } from "../chat/keeper.ts";
+import { openAcpRuntime } from "../chat/runtime.ts";
+import { openTmuxRuntime } from "../terminal/runtime.ts";
 import { openStore } from "../store/open.ts";
-import { openLazyWorkspaces } from "../workspace/lazy-workspaces.ts";
-import { guardOf } from "./agent-rights.ts";
-import { openCallers } from "./callers.ts";
-import { openCapabilities } from "./capabilities.ts";
+import { openLazyWorkspaces } from "../worktree/lazy-worktrees.ts";
+import { guardOf } from "../api/authorize.ts";
+import { openCallers } from "../supervisor/callers.ts";
+import { openCapabilities } from "../supervisor/capabilities.ts";
 import { listen, tlsFacts, tlsOf } from "./choose-port.ts";
-import { createCommands } from "./commands.ts";
-import { followContained, takingOver } from "./contained.ts";
-import { endingContainers, watchContainers } from "./containers.ts";
+import { createCommands } from "../api/commands.ts";
+import { followContained, takingOver } from "../contain/contained.ts";
+import { endingContainers, watchContainers } from "../contain/containers.ts";
 import { newDeviceNote } from "./device-note.ts";
-import { watchNetwork } from "./network-watch.ts";
-import { LazyTranscripts } from "./lazy-transcripts.ts";
+import { watchNetwork } from "../contain/network-watch.ts";
+import { LazyTranscripts } from "../supervisor/lazy-transcripts.ts";
 import { settleHome } from "./home-identity.ts";
-import { openKeptEnv } from "./kept-env.ts";
-import { knownAgents } from "./known-agents.ts";
-import { knownSettings, type KnownSettings } from "./known-settings.ts";
-import { Loop } from "./loop.ts";
-import type { Parts } from "./parts.ts";
-import { openRuleBook } from "./permission-rules.ts";
-import { createPerform } from "./perform.ts";
-import { openPrograms, type Programs } from "./programs.ts";
-import { PushDoor } from "./push-door.ts";
-import { createIngest } from "./ingest.ts";
+import { openKeptEnv } from "../supervisor/kept-env.ts";
+import { knownAgents } from "../supervisor/known-agents.ts";
+import { knownSettings, type KnownSettings } from "../supervisor/known-settings.ts";
+import { Loop } from "../supervisor/loop.ts";
+import type { Parts } from "../supervisor/services.ts";
+import { openRuleBook } from "../supervisor/permission-rules.ts";
+import { createPerform } from "../supervisor/execute/execute.ts";
+import { openPrograms, type Programs } from "../supervisor/programs.ts";
+import { PushDoor } from "../integrations/notifiers/lazy-push.ts";
+import { createIngest } from "../chat/ingest.ts";
 import { workerBuilds, type WorkerCommand } from "./worker-builds.ts";
 import { noticePassphraseChange } from "./passphrase-change.ts";
 import { keepPublished } from "./published.ts";
-import { startPolicies } from "./policies.ts";
+import { startPolicies } from "../supervisor/policies.ts";
 import { selfCheck } from "./self-check.ts";
-import { createTail } from "./tail.ts";
-import { TrackingDoor } from "./tracking-door.ts";
-import { recordConversions } from "./unrecorded.ts";
-import { createTerminals } from "./terminals.ts";
-import { keptTrust } from "./trust-answers.ts";
+import { createTail } from "../api/tail.ts";
+import { TrackingDoor } from "../integrations/trackers/lazy-tracking.ts";
+import { recordConversions } from "../supervisor/unrecorded.ts";
+import { createTerminals } from "../api/terminals.ts";
+import { keptTrust } from "../supervisor/trust-answers.ts";
 import { trustNotes } from "./trust-note.ts";
 import {
   baseEnvironment,
@@ -153,7 +153,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
       directory: paths.contained,
       hidden,
       agentsSocket: paths.agentsSocket,
-      git: async (kind, args, call) => (await import("../workspace/git.ts")).runGit(kind, args, call),
+      git: async (kind, args, call) => (await import("../worktree/git.ts")).runGit(kind, args, call),
       shared: async ({ project }) => {
         const { path, symlinks } = await settings.forSession(project);
         return symlinks.map((name) => join(path, name));
@@ -269,7 +269,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
   owner.owns("containers", watchContainers(parts, outer.containers));
   owner.owns("container commands", outer.close);
   const push = new PushDoor(paths.push, async () => {
-    const { WebPush } = await import("../notify/web-push.ts");
+    const { WebPush } = await import("../integrations/notifiers/web-push.ts");
     // Only a test has its push service on this machine.
     const loopback = process.env["HOLDFAST_TEST_POINTS"] !== undefined;
     return new WebPush({ file: paths.push, now: Date.now, log, hide: (secret) => log.hide(secret), loopback });
@@ -280,13 +280,13 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
     push,
     trackers: async () => {
       const [{ createTrackers }, { run: runProgram }] = await Promise.all([
-        import("../tracker/trackers.ts"),
+        import("../integrations/trackers/trackers.ts"),
         import("../base/run.ts"),
       ]);
       return createTrackers({ env: process.env, run: runProgram, configDir: dirname(paths.config), now: Date.now });
     },
-    webhook: async (...given) => (await import("../tracker/webhook.ts")).openWebhook(...given),
-    notifiers: async () => (await import("../notify/notifiers.ts")).openNotifiers(),
+    webhook: async (...given) => (await import("../integrations/trackers/webhook.ts")).openWebhook(...given),
+    notifiers: async () => (await import("../integrations/notifiers/notifiers.ts")).openNotifiers(),
   });
   owner.owns("tracking", () => tracking.close());
   tracking.start();

@@ -1,6 +1,6 @@
 /** A new passphrase ends every access that was given before it: the old one may have been known to others. */
 import { readPassphraseMark } from "../base/passphrase-mark.ts";
-import type { Logger } from "../ports/commands.ts";
+import type { Logger } from "../ports/api.ts";
 import type { Store } from "../ports/store.ts";
 
 /** The setting that holds the mark of the passphrase under which access was given last. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Containment } from "../protocol/containment.ts";
+import type { Containment } from "../contract/containment.ts";
 import { devcontainers } from "./self-check.ts";
 
 type Needed = Parameters<typeof devcontainers>[0];

@@ -2,9 +2,9 @@
 import type { CgroupState } from "../base/cgroup.ts";
 import type { Paths } from "../base/paths.ts";
 import { peerLookUp } from "../base/peer.ts";
-import { notContained } from "../protocol/containment.ts";
-import type { FindingJson } from "../protocol/wire.ts";
-import type { Parts } from "./parts.ts";
+import { notContained } from "../contract/containment.ts";
+import type { FindingJson } from "../contract/wire.ts";
+import type { Parts } from "../supervisor/services.ts";
 
 export async function selfCheck(parts: Parts, paths: Paths, cgroups: CgroupState): Promise<FindingJson[]> {
   const problems = parts.store.verify();

@@ -5,7 +5,7 @@ import { readCgroupFacts, scopePrefix } from "../base/cgroup-facts.ts";
 import { judgeCgroup, launchCgroupsRefused } from "../base/cgroup-risk.ts";
 import type { StartReport } from "../base/launch-options.ts";
 import type { LogFile } from "../base/log-file.ts";
-import { HoldfastError, messageOf } from "../protocol/error.ts";
+import { HoldfastError, messageOf } from "../contract/error.ts";
 
 const foreground = process.argv.includes("--foreground");
 /** Started by `stop --halt-sessions`: it halts even where it is read-only. Not among the options that a later start replays. */

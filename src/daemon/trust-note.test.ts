@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { TrustState } from "../protocol/trust.ts";
+import type { TrustState } from "../contract/trust.ts";
 import { trustNotes } from "./trust-note.ts";
 
 type Given = Record<string, { state: TrustState; digest: string | null; parts?: number } | null>;

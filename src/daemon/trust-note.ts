@@ -1,7 +1,7 @@
 /** What a start reports about registered projects whose file the user has not answered about. */
 import type { ProjectRow } from "../ports/store.ts";
-import { isOpenQuestion, type TrustState } from "../protocol/trust.ts";
-import type { Parts } from "./parts.ts";
+import { isOpenQuestion, type TrustState } from "../contract/trust.ts";
+import type { Parts } from "../supervisor/services.ts";
 
 type Known = Pick<Parts, "store" | "settings" | "projects" | "trust">;
 

@@ -2,7 +2,7 @@
  * Agents are data. Placeholders in argv, env values and file texts: `{id}` conversation id, `{prompt}` first prompt,
  * `{hooks}` the launch's own hook directory. The registry replaces `{demo}` in argv when it is opened.
  */
-import type { Activity } from "../protocol/session.ts";
+import type { Activity } from "../model/session.ts";
 
 export interface TerminalAgent {
   /** argv of a first start. */

@@ -1,7 +1,7 @@
 /** What the daemon asks of a chat runtime beyond `Runtime`, and what that runtime needs of the daemon. */
-import type { ChatPick } from "../protocol/acp.ts";
-import type { LaunchId, SessionId } from "../protocol/ids.ts";
-import type { Actor, SessionState } from "../protocol/session.ts";
+import type { ChatPick } from "../contract/acp.ts";
+import type { LaunchId, SessionId } from "../contract/ids.ts";
+import type { Actor, SessionState } from "../model/session.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Change, Store } from "./store.ts";
 

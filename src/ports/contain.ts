@@ -1,6 +1,7 @@
 /** What shuts an agent in, as the runtimes and the daemon see it. */
-import type { LaunchId, SessionId } from "../protocol/ids.ts";
-import type { SessionState } from "../protocol/session.ts";
+import { HoldfastError } from "../contract/error.ts";
+import type { LaunchId, SessionId } from "../contract/ids.ts";
+import type { SessionState } from "../model/session.ts";
 
 /** One launch before it is contained. */
 export interface ContainRequest {
@@ -42,4 +43,13 @@ export interface Containing {
   showSocket(): void;
   /** Removes what is kept of a session that is deleted for good, once all that it committed is taken over. */
   remove(id: SessionId): Promise<void>;
+}
+
+/** Used by both runtimes: a session that must be contained is contained or not launched. Null if it needs no containment. */
+export async function containedLaunch(contain: Containing | null, request: ContainRequest): Promise<Contained | null> {
+  const mode = request.session.contain?.mode ?? "off";
+  if (mode === "off") return null;
+  const contained = (await contain?.contain(request)) ?? null;
+  if (contained !== null) return contained;
+  throw new HoldfastError("preflight-failed", `${request.session.id} is to be contained, which is not possible here.`);
 }

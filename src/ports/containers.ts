@@ -1,5 +1,5 @@
 /** The dev containers of contained sessions, as the daemon sees them. */
-import type { SessionId } from "../protocol/ids.ts";
+import type { SessionId } from "../contract/ids.ts";
 
 export interface SessionContainers {
   /** Ends a launch that is under way, if there is one. */

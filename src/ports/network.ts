@@ -1,5 +1,5 @@
 /** The network of contained sessions that have an allow list, as the daemon sees it. */
-import type { SessionId } from "../protocol/ids.ts";
+import type { SessionId } from "../contract/ids.ts";
 
 export interface BlockedHost {
   host: string;

@@ -1,5 +1,7 @@
 /** Where permission rules come from: the user's own config.yaml, and nowhere else. */
-import type { PermissionRule } from "../protocol/permission-rules.ts";
+import type { JudgedQuestion, RuleAnswer } from "../model/acp-output.ts";
+import type { SessionState } from "../model/session.ts";
+import type { PermissionRule } from "../contract/permission-rules.ts";
 
 export interface ConfiguredRule extends PermissionRule {
   /** Where it is in the file. */
@@ -14,4 +16,13 @@ export type LoadedRules =
 export interface RuleSource {
   /** As the file is now. */
   load(): Promise<LoadedRules>;
+}
+
+export interface RuleBook {
+  /** The rules as the file has them now; a file that cannot be read has none. */
+  refresh(): Promise<LoadedRules>;
+  /** Decides by the rules of the last `refresh`. Null leaves the question to the user. */
+  judge(session: SessionState, question: JudgedQuestion): RuleAnswer | null;
+  /** Why no rule holds; null where the file is good. */
+  problem(): string | null;
 }

@@ -1,14 +1,14 @@
 /** Projects as the daemon sees them: the registered row, with what its holdfast.yaml says now. */
-import type { Containment } from "../protocol/containment.ts";
-import type { ProjectId } from "../protocol/ids.ts";
-import type { ReactionSettings } from "../protocol/reaction.ts";
-import type { Kind } from "../protocol/session.ts";
+import type { Containment } from "../contract/containment.ts";
+import type { ProjectId } from "../contract/ids.ts";
+import type { ReactionSettings } from "../contract/reaction.ts";
+import type { Kind } from "../model/session.ts";
 import type { AgentConfiguration } from "./agents.ts";
 import type { NotifySettings } from "./notify.ts";
 import type { ProjectRow } from "./store.ts";
 import type { TrackerSettings } from "./tracker.ts";
 import type { TrustQuestion } from "./trust.ts";
-import type { TrustState } from "../protocol/trust.ts";
+import type { TrustState } from "../contract/trust.ts";
 
 export interface ProjectTracker extends TrackerSettings {
   /** Name of the environment variable that holds the secret of its webhooks. */

@@ -1,8 +1,8 @@
 /** The store as the rest of the daemon sees it. Only `src/store` contains SQL. */
-import type { Fence } from "../protocol/acp.ts";
-import type { Attachment, FactEvent, Judged, LogEntry, SessionCreated, StoredEvent } from "../protocol/event.ts";
-import type { LaunchId, ProjectId, PromptId, SessionId } from "../protocol/ids.ts";
-import type { SessionState } from "../protocol/session.ts";
+import type { Fence } from "../contract/acp.ts";
+import type { Attachment, FactEvent, Judged, LogEntry, SessionCreated, StoredEvent } from "../contract/event.ts";
+import type { LaunchId, ProjectId, PromptId, SessionId } from "../contract/ids.ts";
+import type { SessionState } from "../model/session.ts";
 
 export interface ProjectRow {
   id: ProjectId;
@@ -53,7 +53,7 @@ export interface TranscriptAdvance {
  */
 export type Change = (state: SessionState) => FactEvent[];
 
-/** The same for a verb, which `core/lifecycle.ts` judges; null writes nothing. */
+/** The same for a verb, which `model/lifecycle.ts` judges; null writes nothing. */
 export type JudgeVerb = (state: SessionState) => Judged | null;
 
 /** How far a chat launch is, in bytes of its two files. */

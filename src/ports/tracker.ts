@@ -2,7 +2,7 @@
  * What issue trackers and code hosts say, as facts. Adapters only ask and translate; what follows from it is decided in
  * core. Nothing here throws for a tracker that is down, slow or rate-limited: that is an answer like any other.
  */
-import type { IssueFacts, PullRequestFacts, ReviewThread } from "../protocol/tracker.ts";
+import type { IssueFacts, PullRequestFacts, ReviewThread } from "../contract/tracker.ts";
 
 /** `absent`: the tracker says there is none (or none that we may see). `unknown`: it did not say; nothing follows. */
 export type Asked<T> =

@@ -1,5 +1,5 @@
 /** What the user answered about the holdfast.yaml files of repositories. */
-import type { TrustPart, TrustState } from "../protocol/trust.ts";
+import type { TrustPart, TrustState } from "../contract/trust.ts";
 
 /** A file's parts that need trust, as they are now. */
 export interface TrustQuestion {

@@ -1,8 +1,8 @@
 /** A process that appends until it is killed, and reports each sequence once the store has said that it is committed. */
 import { writeSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { SessionCreated } from "../protocol/event.ts";
-import { asProjectId, asSessionId } from "../protocol/ids.ts";
+import type { SessionCreated } from "../contract/event.ts";
+import { asProjectId, asSessionId } from "../contract/ids.ts";
 import { openStore } from "./open.ts";
 
 const path = process.argv[2]!;

@@ -2,9 +2,9 @@ import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import { crypto } from "../base/crypto.ts";
 import type { JudgeVerb } from "../ports/store.ts";
-import type { Attachment } from "../protocol/event.ts";
-import { asPromptId, asSessionId } from "../protocol/ids.ts";
-import { created, errorOf, intent, makeHome } from "./fixture.ts";
+import type { Attachment } from "../contract/event.ts";
+import { asPromptId, asSessionId } from "../contract/ids.ts";
+import { created, errorOf, intent, makeHome } from "./store.fixture.ts";
 
 const id = asSessionId("ma-1");
 const promptId = asPromptId("p");

@@ -1,5 +1,5 @@
 /** The bytes of prompts' attachments, written with the event that names them. */
-import type { PromptId, SessionId } from "../protocol/ids.ts";
+import type { PromptId, SessionId } from "../contract/ids.ts";
 import type { Sqlite } from "./sqlite.ts";
 
 export function saveAttachment(sqlite: Sqlite, at: AttachmentPlace, bytes: Uint8Array): void {

@@ -1,7 +1,16 @@
 /** The chat part of one commit: places, lines and answers, each step seeing those before it. */
-import type { LaunchId, SessionId } from "../protocol/ids.ts";
+import type { LaunchId, SessionId } from "../contract/ids.ts";
 import type { ChatStep, LaunchPlace, OutboxRow } from "../ports/store.ts";
-import { dropLaunch, dropLaunches, dropTexts, hasRow, readPlace, saveAnswer, savePlace, saveRow } from "./outbox.ts";
+import {
+  dropLaunch,
+  dropLaunches,
+  dropTexts,
+  hasRow,
+  readPlace,
+  saveAnswer,
+  savePlace,
+  saveRow,
+} from "./agent-input.ts";
 import type { Sqlite } from "./sqlite.ts";
 
 export class ChatDraft {

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
-import { asSessionId } from "../protocol/ids.ts";
-import { makeHome, type Home } from "./fixture.ts";
+import { asSessionId } from "../contract/ids.ts";
+import { makeHome, type Home } from "./store.fixture.ts";
 
 const child = fileURLToPath(new URL("append-loop.fixture.ts", import.meta.url));
 const rounds = 10;

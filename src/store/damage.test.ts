@@ -2,10 +2,10 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, it } from "vitest";
-import { asPromptId, asSessionId } from "../protocol/ids.ts";
+import { asPromptId, asSessionId } from "../contract/ids.ts";
 import { acquireLock } from "../base/lock.ts";
 import { checkDatabase } from "./check.ts";
-import { admitted, created, errorOf, eventOf, intent, makeHome, output, renamed, type Home } from "./fixture.ts";
+import { admitted, created, errorOf, eventOf, intent, makeHome, output, renamed, type Home } from "./store.fixture.ts";
 
 const one = asSessionId("ma-1");
 const two = asSessionId("ma-2");

@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, rmdirSync, rmSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { asSessionId } from "../protocol/ids.ts";
+import { asSessionId } from "../contract/ids.ts";
 import type { Store } from "../ports/store.ts";
-import { created, errorOf, intent, makeHome, output, type Home } from "./fixture.ts";
+import { created, errorOf, intent, makeHome, output, type Home } from "./store.fixture.ts";
 import { reserveBytes } from "./reserve.ts";
 
 const one = asSessionId("ma-1");

@@ -2,16 +2,16 @@
  * What one commit is going to write. Changes are applied to it one after the other, each seeing those before it; a change
  * that is refused leaves no trace. Nothing reaches the database before write(), and write() is all or nothing.
  */
-import { HoldfastError } from "../protocol/error.ts";
-import type { FactEvent, LogEntry, SessionEvent } from "../protocol/event.ts";
-import type { LaunchId, PromptId, SessionId } from "../protocol/ids.ts";
-import { reduce, reduceOwn } from "../protocol/reduce.ts";
-import type { IntentName, SessionState } from "../protocol/session.ts";
+import { HoldfastError } from "../contract/error.ts";
+import type { FactEvent, LogEntry, SessionEvent } from "../contract/event.ts";
+import type { LaunchId, PromptId, SessionId } from "../contract/ids.ts";
+import { reduce, reduceOwn } from "../model/reduce.ts";
+import type { IntentName, SessionState } from "../model/session.ts";
 import type { ChatChange, JudgeVerb, LaunchPlace, ProjectRow, TranscriptAdvance } from "../ports/store.ts";
 import { saveAttachment } from "./attachments.ts";
 import { ChatDraft } from "./chat-draft.ts";
 import { appendEvents, encodeEvent, type EventRow } from "./events.ts";
-import { digestOf, readAdmission, saveAdmission, type Admission } from "./inbox.ts";
+import { digestOf, readAdmission, saveAdmission, type Admission } from "./prompts.ts";
 import { readNumber, removeProject, saveNumber, saveProject, saveSetting } from "./registry.ts";
 import { purgeSession, saveSession, type LoadedSessions } from "./sessions.ts";
 import type { Sqlite } from "./sqlite.ts";

@@ -1,8 +1,8 @@
 /** Event rows: written many at a time, read back by sequence or by cursor, each with a checksum [DB-3]. */
 import { crc32 } from "node:zlib";
-import type { LogEntry, SessionEvent, StoredEvent } from "../protocol/event.ts";
+import type { LogEntry, SessionEvent, StoredEvent } from "../contract/event.ts";
 import type { EventsWanted } from "../ports/store.ts";
-import type { SessionId } from "../protocol/ids.ts";
+import type { SessionId } from "../contract/ids.ts";
 import type { Sqlite } from "./sqlite.ts";
 
 export interface EventRow extends Omit<LogEntry, "cursor"> {

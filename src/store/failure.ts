@@ -3,7 +3,7 @@ import { hasNoRoom } from "../base/durable-file.ts";
 import { type DiskTrouble, diskTrouble, probeDisk } from "../base/probe-disk.ts";
 import { accessSync, constants, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { HoldfastError, messageOf } from "../protocol/error.ts";
+import { HoldfastError, messageOf } from "../contract/error.ts";
 
 /** Where things are, for the sentences that name them. */
 export interface Place {

@@ -2,7 +2,7 @@
 import { existsSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
-import { HoldfastError } from "../protocol/error.ts";
+import { HoldfastError } from "../contract/error.ts";
 import { foreignFile, storageError, type Place } from "./failure.ts";
 
 /** "Hold" in ASCII: tells our files from other programs' SQLite files. */

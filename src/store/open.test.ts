@@ -3,8 +3,8 @@ import { mkdirSync, readFileSync, readdirSync, renameSync, statSync, writeFileSy
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
-import { asSessionId } from "../protocol/ids.ts";
-import { created, errorOf, makeHome, output, type Home } from "./fixture.ts";
+import { asSessionId } from "../contract/ids.ts";
+import { created, errorOf, makeHome, output, type Home } from "./store.fixture.ts";
 import { migrations } from "./migrations/index.ts";
 import { requireSqliteVersion, Sqlite } from "./sqlite.ts";
 

@@ -2,7 +2,7 @@
 import { chmodSync, existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { makePrivateDirectory, syncDirectory } from "../base/durable-file.ts";
-import type { Logger } from "../ports/commands.ts";
+import type { Logger } from "../ports/api.ts";
 import type { Store } from "../ports/store.ts";
 import { storageError } from "./failure.ts";
 import { inspectDatabase } from "./inspect.ts";

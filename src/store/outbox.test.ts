@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { asLaunchId, asSessionId } from "../protocol/ids.ts";
-import { created, errorOf, intent, makeHome, output } from "./fixture.ts";
+import { asLaunchId, asSessionId } from "../contract/ids.ts";
+import { created, errorOf, intent, makeHome, output } from "./store.fixture.ts";
 
 const id = asSessionId("a-1");
 const launch = asLaunchId("l-1");

@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
-import type { LogEntry } from "../protocol/event.ts";
-import { asSessionId } from "../protocol/ids.ts";
-import { created, intent, makeHome, output } from "./fixture.ts";
+import type { LogEntry } from "../contract/event.ts";
+import { asSessionId } from "../contract/ids.ts";
+import { created, intent, makeHome, output } from "./store.fixture.ts";
 import { Recent } from "./recent.ts";
 
 const one = asSessionId("ma-1");

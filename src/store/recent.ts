@@ -2,8 +2,8 @@
  * The newest commits as they were written. Followers ask for them within milliseconds: read back from the database each
  * event would be checked and parsed again, which costs more than all that was done to store it.
  */
-import type { LogEntry } from "../protocol/event.ts";
-import type { SessionId } from "../protocol/ids.ts";
+import type { LogEntry } from "../contract/event.ts";
+import type { SessionId } from "../contract/ids.ts";
 
 /** Two batches of what an agent wrote; one may still be told while the next one is committed. */
 const keptBytes = 8 * 1024 * 1024;

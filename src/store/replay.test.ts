@@ -1,11 +1,11 @@
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
-import type { FactEvent } from "../protocol/event.ts";
-import { asLaunchId, asPromptId, asSessionId, type SessionId } from "../protocol/ids.ts";
-import { reduce } from "../protocol/reduce.ts";
-import type { SessionState } from "../protocol/session.ts";
+import type { FactEvent } from "../contract/event.ts";
+import { asLaunchId, asPromptId, asSessionId, type SessionId } from "../contract/ids.ts";
+import { reduce } from "../model/reduce.ts";
+import type { SessionState } from "../model/session.ts";
 import type { Store } from "../ports/store.ts";
-import { admitted, created, eventOf, intent, makeHome, output, renamed } from "./fixture.ts";
+import { admitted, created, eventOf, intent, makeHome, output, renamed } from "./store.fixture.ts";
 
 const ids = ["ma-1", "ma-2", "ma-3"].map(asSessionId);
 const prompt = fc.constantFrom("p1", "p2", "p3").map(asPromptId);

@@ -1,11 +1,11 @@
 /** Session rows: the projection of each session's events, and the tombstone that stays when it is deleted. */
 import { crc32 } from "node:zlib";
-import type { SessionId } from "../protocol/ids.ts";
-import { reduce } from "../protocol/reduce.ts";
-import type { SessionState } from "../protocol/session.ts";
+import type { SessionId } from "../contract/ids.ts";
+import { reduce } from "../model/reduce.ts";
+import type { SessionState } from "../model/session.ts";
 import { dropAttachments } from "./attachments.ts";
 import { decodeEvent, isIntact, type EventRow } from "./events.ts";
-import { dropLaunches } from "./outbox.ts";
+import { dropLaunches } from "./agent-input.ts";
 import type { Sqlite } from "./sqlite.ts";
 import { dropTranscript } from "./transcripts.ts";
 

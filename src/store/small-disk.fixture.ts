@@ -5,8 +5,8 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { FactEvent } from "../protocol/event.ts";
-import { asProjectId, asSessionId } from "../protocol/ids.ts";
+import type { FactEvent } from "../contract/event.ts";
+import { asProjectId, asSessionId } from "../contract/ids.ts";
 import { openStore } from "./open.ts";
 
 const directory = process.argv[2]!;

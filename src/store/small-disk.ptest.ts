@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
-import { makeHome } from "./fixture.ts";
+import { makeHome } from "./store.fixture.ts";
 
 const child = fileURLToPath(new URL("small-disk.fixture.ts", import.meta.url));
 /** Containers and some systems forbid it; disk-full.test.ts tells the same story with SQLite's own limit. */

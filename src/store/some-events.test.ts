@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { eventPageChars, isLastPage } from "../protocol/event-page.ts";
-import type { FactEvent } from "../protocol/event.ts";
-import { asSessionId } from "../protocol/ids.ts";
-import { created, makeHome } from "./fixture.ts";
+import { eventPageChars, isLastPage } from "../contract/event-page.ts";
+import type { FactEvent } from "../contract/event.ts";
+import { asSessionId } from "../contract/ids.ts";
+import { created, makeHome } from "./store.fixture.ts";
 
 const id = asSessionId("ma-1");
 

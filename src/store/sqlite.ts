@@ -1,6 +1,6 @@
 /** One connection: its settings, its statements (prepared when first used) and its transactions. */
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { HoldfastError } from "../protocol/error.ts";
+import { HoldfastError } from "../contract/error.ts";
 
 /** Older ones can corrupt a WAL database when two connections write [DB-2]. */
 const oldestSqlite = "3.51.3";

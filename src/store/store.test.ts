@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { asProjectId, asPromptId, asSessionId } from "../protocol/ids.ts";
-import { admitted, created, errorOf, intent, makeHome, output, renamed } from "./fixture.ts";
+import { asProjectId, asPromptId, asSessionId } from "../contract/ids.ts";
+import { admitted, created, errorOf, intent, makeHome, output, renamed } from "./store.fixture.ts";
 
 const one = asSessionId("ma-1");
 const two = asSessionId("ma-2");

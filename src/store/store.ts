@@ -1,10 +1,10 @@
 /** The store: committed states in memory, everything else read when asked for, all writing through the group commit. */
 import { crypto } from "../base/crypto.ts";
-import { HoldfastError, messageOf } from "../protocol/error.ts";
-import type { FactEvent, LogEntry, SessionCreated, StoredEvent } from "../protocol/event.ts";
-import type { LaunchId, ProjectId, PromptId, SessionId } from "../protocol/ids.ts";
-import type { SessionState } from "../protocol/session.ts";
-import type { Logger } from "../ports/commands.ts";
+import { HoldfastError, messageOf } from "../contract/error.ts";
+import type { FactEvent, LogEntry, SessionCreated, StoredEvent } from "../contract/event.ts";
+import type { LaunchId, ProjectId, PromptId, SessionId } from "../contract/ids.ts";
+import type { SessionState } from "../model/session.ts";
+import type { Logger } from "../ports/api.ts";
 import type {
   Change,
   ChatChange,
@@ -24,9 +24,9 @@ import { Draft } from "./draft.ts";
 import { readAgentText, readCursor, readEvents, readLog, readSessionLog, readSomeEvents } from "./events.ts";
 import { diskFull, isDiskFull, storageError, type Place } from "./failure.ts";
 import { GroupCommit } from "./group-commit.ts";
-import { readPrompt } from "./inbox.ts";
+import { readPrompt } from "./prompts.ts";
 import { Recent } from "./recent.ts";
-import { readPlace, readPlaces, readRow, readRowsAfter } from "./outbox.ts";
+import { readPlace, readPlaces, readRow, readRowsAfter } from "./agent-input.ts";
 import { readProjects, readSetting } from "./registry.ts";
 import type { Reserve } from "./reserve.ts";
 import { loadSessions, type LoadedSessions } from "./sessions.ts";

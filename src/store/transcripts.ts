@@ -1,6 +1,6 @@
 /** Ready transcripts: one row for the fold's own state, one for each item. What is damaged or of another format is not there. */
 import { crc32 } from "node:zlib";
-import type { SessionId } from "../protocol/ids.ts";
+import type { SessionId } from "../contract/ids.ts";
 import type { ItemRow, TranscriptAdvance, TranscriptRow } from "../ports/store.ts";
 import type { Sqlite } from "./sqlite.ts";
 

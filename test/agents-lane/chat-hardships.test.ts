@@ -1,7 +1,7 @@
 /** What real chat agents have to bear beyond a daemon that goes: one session of each agent, and its tests follow on each other. */
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
-import type { ConfigureRequest } from "../../src/protocol/command.ts";
+import type { ConfigureRequest } from "../../src/contract/command.ts";
 import { anotherBuild } from "../harness/another-build.ts";
 import { canMount, runOnSmallDisk } from "../harness/small-disk.ts";
 import { until } from "../harness/until.ts";

@@ -2,9 +2,9 @@
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { bootId } from "../../src/base/pid.ts";
-import { createIngest } from "../../src/daemon/ingest.ts";
-import { asPromptId } from "../../src/protocol/ids.ts";
-import { openAcpRuntime } from "../../src/runtime/acp/runtime.ts";
+import { createIngest } from "../../src/chat/ingest.ts";
+import { asPromptId } from "../../src/contract/ids.ts";
+import { openAcpRuntime } from "../../src/chat/runtime.ts";
 import { openStore } from "../../src/store/open.ts";
 
 const directory = process.argv[2]!;

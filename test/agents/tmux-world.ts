@@ -9,12 +9,12 @@ import { join } from "node:path";
 import { bootId, listProcesses } from "../../src/base/pid.ts";
 import type { AgentDefinition, Agents, TerminalAgent } from "../../src/ports/agents.ts";
 import type { LaunchRequest, LaunchResult, Runtime, TerminalRuntime } from "../../src/ports/runtime.ts";
-import { asProjectId, asSessionId } from "../../src/protocol/ids.ts";
-import type { SessionState } from "../../src/protocol/session.ts";
-import { requestFor, sampleSession, upSession } from "../../src/runtime/contract.ts";
-import type { Behaviour, RuntimeWorld } from "../../src/runtime/contract.ts";
-import { openTmuxRuntime } from "../../src/runtime/tmux/runtime.ts";
-import type { TmuxRuntimeOptions } from "../../src/runtime/tmux/runtime.ts";
+import { asProjectId, asSessionId } from "../../src/contract/ids.ts";
+import type { SessionState } from "../../src/model/session.ts";
+import { requestFor, sampleSession, upSession } from "../../src/ports/runtime-contract.fixture.ts";
+import type { Behaviour, RuntimeWorld } from "../../src/ports/runtime-contract.fixture.ts";
+import { openTmuxRuntime } from "../../src/terminal/runtime.ts";
+import type { TmuxRuntimeOptions } from "../../src/terminal/runtime.ts";
 import { homePrefix, homesDirectory } from "../harness/home.ts";
 import { endMarked, markedProcesses } from "../harness/marked.ts";
 

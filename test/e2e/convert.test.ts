@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { expect, test } from "vitest";
-import type { EventJson } from "../../src/protocol/wire.ts";
+import type { EventJson } from "../../src/contract/wire.ts";
 import { ChatHome } from "../harness/chat.ts";
 import { until } from "../harness/until.ts";
 

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { listProcesses } from "../../src/base/pid.ts";
-import { streamProtocol, tokenProtocolPrefix } from "../../src/protocol/http.ts";
-import type { TerminalFrame } from "../../src/protocol/wire.ts";
+import { streamProtocol, tokenProtocolPrefix } from "../../src/contract/http.ts";
+import type { TerminalFrame } from "../../src/contract/wire.ts";
 import { ChatHome } from "../harness/chat.ts";
 import { until } from "../harness/until.ts";
 

@@ -1,9 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { TestDevice } from "../../src/http/device.fixture.ts";
-import type { Answers } from "../../src/protocol/answers.ts";
-import type { DeviceJson } from "../../src/protocol/wire.ts";
+import { TestDevice } from "../../src/server/device.fixture.ts";
+import type { Answers } from "../../src/contract/answers.ts";
+import type { DeviceJson } from "../../src/contract/wire.ts";
 import { ChatHome } from "../harness/chat.ts";
 import { Listener } from "../harness/listener.ts";
 import { until } from "../harness/until.ts";

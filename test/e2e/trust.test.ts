@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { spawn as spawnPty } from "@lydell/node-pty";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { FindingJson, ProjectJson } from "../../src/protocol/wire.ts";
+import type { FindingJson, ProjectJson } from "../../src/contract/wire.ts";
 import { until } from "../harness/until.ts";
 import { GithubLoopback } from "../trackers/github.ts";
 import { ChatHome } from "../harness/chat.ts";

@@ -5,8 +5,8 @@
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { HoldfastError } from "../../src/protocol/error.ts";
-import type { EventJson, SessionJson } from "../../src/protocol/wire.ts";
+import { HoldfastError } from "../../src/contract/error.ts";
+import type { EventJson, SessionJson } from "../../src/contract/wire.ts";
 import { ChatHome } from "../harness/chat.ts";
 import { until } from "../harness/until.ts";
 

@@ -8,7 +8,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { readPids } from "../../src/runtime/acp/worker-files.ts";
+import { readPids } from "../../src/chat/agent-files.ts";
 import { ChatHome } from "../harness/chat.ts";
 import { markedProcesses, type Marked } from "../harness/marked.ts";
 import { until } from "../harness/until.ts";

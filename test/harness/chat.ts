@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync, mkdirSync, existsSync } from "node:fs";
 import { join } from "node:path";
-import type { EventJson } from "../../src/protocol/wire.ts";
+import type { EventJson } from "../../src/contract/wire.ts";
 import { markedProcesses, type Marked } from "./marked.ts";
 import { ProjectHome } from "./project.ts";
 import { until } from "./until.ts";

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { SocketTransport } from "../../src/cli/socket-transport.ts";
 import { createClient, type CallableRoute, type CallOptions } from "../../src/client/client.ts";
 import { identify } from "../../src/base/pid.ts";
-import type { Answers } from "../../src/protocol/answers.ts";
-import { HoldfastError } from "../../src/protocol/error.ts";
-import { isLastPage } from "../../src/protocol/event-page.ts";
-import type { EventJson, SessionJson } from "../../src/protocol/wire.ts";
+import type { Answers } from "../../src/contract/answers.ts";
+import { HoldfastError } from "../../src/contract/error.ts";
+import { isLastPage } from "../../src/contract/event-page.ts";
+import type { EventJson, SessionJson } from "../../src/contract/wire.ts";
 import { Home } from "./home.ts";
 import { until } from "./until.ts";
 

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import type { EventJson, SessionJson } from "../../src/protocol/wire.ts";
+import type { EventJson, SessionJson } from "../../src/contract/wire.ts";
 import { isRunning } from "../harness/marked.ts";
 import { until } from "../harness/until.ts";
 import { workFiles } from "./agents/work.ts";

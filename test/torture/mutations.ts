@@ -23,7 +23,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: "skip-intent",
     promise: "every verb records its intent before it acts",
-    file: "src/core/lifecycle.ts",
+    file: "src/model/lifecycle.ts",
     search: "  return write(state, [event, ...more]);",
     replace: '  return write(state, want.want === "killed" ? more : [event, ...more]);',
     scenario: "named-steps",
@@ -40,7 +40,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: "stopped-runs",
     promise: "what you end stays ended",
-    file: "src/core/decide.ts",
+    file: "src/supervisor/decide.ts",
     search: '    case "stopped":\n    case "archived":\n',
     replace: '    case "stopped":\n      return keepRunning(facts, now);\n    case "archived":\n',
     scenario: "stays-down",
@@ -48,7 +48,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: "snooze-wakes",
     promise: "only a verb or its time changes an intent",
-    file: "src/core/decide.ts",
+    file: "src/supervisor/decide.ts",
     search: "      if (now >= intent.until) return",
     replace: "      if (now >= intent.until - 1e12) return",
     scenario: "stays-down",
@@ -56,7 +56,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: "prefix-target",
     promise: "a verb reaches exactly its session",
-    file: "src/runtime/tmux/stop.ts",
+    file: "src/terminal/stop.ts",
     search: "list.panes.filter((pane) => pane.session === session.id)",
     replace: "list.panes.filter((pane) => pane.session.startsWith(session.id))",
     scenario: "names-alike",
@@ -81,7 +81,7 @@ export const mutations: readonly Mutation[] = [
     search: "    loaded.used.add(row.id);",
     replace: "",
     also: {
-      file: "src/daemon/unrecorded.ts",
+      file: "src/supervisor/unrecorded.ts",
       search: "  return new Set<string>([...trash.map(({ session }) => session), ...running,",
       replace: "  return new Set<string>([...(trash.length < 0 ? [''] : []), ...running,",
     },
@@ -90,7 +90,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: "force-remove",
     promise: "work is moved to the trash, never deleted",
-    file: "src/workspace/trash.ts",
+    file: "src/worktree/trash.ts",
     search: "    renameSync(record.path, treeOf(context.trash, record.id));",
     replace:
       '    renameSync(record.path, treeOf(context.trash, record.id));\n    process.getBuiltinModule("node:fs").rmSync(join(treeOf(context.trash, record.id), "untracked.bin"), { force: true });',
@@ -99,7 +99,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: "trash-unpinned",
     promise: "a ref pins what the trash keeps",
-    file: "src/workspace/trash.ts",
+    file: "src/worktree/trash.ts",
     search: "  await pin(record, worktree, plain);",
     replace: "  void pin; void plain;",
     scenario: "named-steps",
@@ -107,7 +107,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: "branch-deleted",
     promise: "kill never deletes a branch",
-    file: "src/workspace/trash.ts",
+    file: "src/worktree/trash.ts",
     search: '  await passed("workspace.trash.detached");',
     replace:
       '  if (record.branch !== null) await git("store", ["update-ref", "-d", `refs/heads/${record.branch}`], { admin: worktree });\n  await passed("workspace.trash.detached");',
@@ -116,7 +116,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: "trash-forgotten",
     promise: "a kill cut off behind the move still knows its trash entry",
-    file: "src/workspace/trash.ts",
+    file: "src/worktree/trash.ts",
     search: "    if (known === null || !hasTree(context.trash, known.id)) {\n",
     replace: "    if (known === null || known.version === 1) {\n",
     scenario: "named-steps",
@@ -124,7 +124,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: "trash-days",
     promise: "the trash keeps work 14 days",
-    file: "src/core/trash-days.ts",
+    file: "src/model/trash-days.ts",
     search: "  return isSteady(seen, reading) && (seen.entries[id] ?? 0) > kept;",
     replace: "  return (seen.entries[id] ?? 0) > kept - 20 && reading.up > 0;",
     scenario: "named-steps",
@@ -132,7 +132,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: "clock-trusted",
     promise: "a wrong clock empties nothing from the trash",
-    file: "src/daemon/trash-days.ts",
+    file: "src/supervisor/trash-days.ts",
     search: "  return entries.filter(({ id }) => isExpired(seen, reading, id, workspaces.trashDays));",
     replace:
       "  void isExpired;\n  return entries.filter(({ trashedAt }) => reading.wall - trashedAt > workspaces.trashDays * 24 * 3_600_000);",
@@ -141,7 +141,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: "launch-files-left",
     promise: "nothing is left behind: launch directories",
-    file: "src/runtime/tmux/launch-files.ts",
+    file: "src/terminal/launch-files.ts",
     search: "    rmSync(join(this.#root, safeName(session)), { recursive: true, force: true });",
     replace: "",
     scenario: "names-alike",
@@ -149,7 +149,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: "no-undo",
     promise: "a spawn is all or nothing",
-    file: "src/workspace/undo.ts",
+    file: "src/worktree/undo.ts",
     search: "  await removeOwnBranch(repository, plan);\n}",
     replace: "}\nvoid removeOwnBranch;",
     scenario: "spawn-fails",
@@ -170,7 +170,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: "unknown-is-dead",
     promise: "unknown leads to nothing destructive",
-    file: "src/core/decide.ts",
+    file: "src/supervisor/decide.ts",
     search:
       '  if (prepare.length > 0) return prepare;\n  if (runtime.is === "unknown") return [waitForSight(runtime.why, now)];',
     replace: "  if (prepare.length > 0) return prepare;",
@@ -179,7 +179,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: "not-adopted",
     promise: "agents keep running over a restart and are adopted",
-    file: "src/core/decide.ts",
+    file: "src/supervisor/decide.ts",
     search: '    if (run.run !== "up") return [{ do: "adopt" }];',
     replace: '    if (run.run !== "up") return [{ do: "stop", why: "superseded", force: false }];',
     scenario: "named-steps",
@@ -187,7 +187,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: "stop-halts",
     promise: "stop ends the daemon and nothing else",
-    file: "src/daemon/commands.ts",
+    file: "src/api/commands.ts",
     search: "      if (haltSessions) return",
     replace: '      if (haltSessions || ask.actor !== "") return',
     scenario: "upgrade",
@@ -195,7 +195,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: "halt-forgets-deletes",
     promise: "a halt ends sessions that are being deleted too",
-    file: "src/daemon/halt.ts",
+    file: "src/api/halt.ts",
     search: "    return [...store.sessions(), ...store.deleting()].filter(",
     replace: "    return [...store.sessions()].filter(",
     scenario: "halt-beside-delete",
@@ -203,7 +203,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: "halt-gives-up",
     promise: "a halt ends the daemon, however long the sessions take",
-    file: "src/daemon/halt.ts",
+    file: "src/api/halt.ts",
     search: "      if (remaining.length > 0) void this.#finish(current, remaining);",
     replace: "      if (remaining.length > 0) this.#giveUp(current);",
     scenario: "halt-late",
@@ -211,7 +211,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: "place-not-stored",
     promise: "each chunk is recorded once",
-    file: "src/store/outbox.ts",
+    file: "src/store/agent-input.ts",
     search: "out_read = excluded.out_read,",
     replace: "out_read = launches.out_read,",
     scenario: "chat",
@@ -220,7 +220,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: "skips-to-the-end",
     promise: "what an agent emitted while no daemon ran is not lost",
-    file: "src/runtime/acp/workers.ts",
+    file: "src/chat/agent-processes.ts",
     search: "    worker: newWorker(place?.record ?? record, directory, place?.outRead ?? 0),",
     replace:
       '    worker: newWorker(place?.record ?? record, directory, process.getBuiltinModule("node:fs").statSync(`${directory}/out`, { throwIfNoEntry: false })?.size ?? place?.outRead ?? 0),',
@@ -230,7 +230,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: "guessed-stop-reason",
     promise: "turns end truthfully",
-    file: "src/core/acp-events.ts",
+    file: "src/chat/acp-events.ts",
     search: '(isText(result["stopReason"]) ? result["stopReason"] : "end_turn")',
     replace: '"end_turn"',
     scenario: "chat",
@@ -239,7 +239,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: "prompt-twice",
     promise: "an accepted prompt is sent once",
-    file: "src/runtime/acp/outbox.ts",
+    file: "src/chat/agent-input.ts",
     search: '      writeAll(file, Buffer.from(row.text!, "utf8").subarray(size - row.offset));',
     replace:
       '      if (row.text!.includes("session/prompt") && process.uptime() < 1) writeAll(file, Buffer.from(row.text!.replace(/"id":"[^"]*"/, `"id":"again-${size}"`), "utf8"));\n      writeAll(file, Buffer.from(row.text!, "utf8").subarray(size - row.offset));',
@@ -249,7 +249,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: "answered-twice",
     promise: "a permission request is answered once",
-    file: "src/runtime/acp/turns.ts",
+    file: "src/chat/turns.ts",
     search: '      outcome = { answered: false, why: "not-open" };\n      return null;',
     replace: "      outcome = { answered: true };\n      return null;",
     scenario: "permissions",
@@ -262,7 +262,7 @@ export const mutations: readonly Mutation[] = [
     search: "    if (/locked|busy/i.test(message)) return null;",
     replace: "    if (/locked|busy/i.test(message)) return { release: () => undefined, isOurs: () => true };",
     also: {
-      file: "src/http/socket-path.ts",
+      file: "src/server/socket-path.ts",
       search: "  const answer = await probe(path);",
       replace: '  const answer: string = (await probe(path)) === "" ? "" : "ECONNREFUSED";',
     },
@@ -271,11 +271,11 @@ export const mutations: readonly Mutation[] = [
   {
     name: "convert-beside",
     promise: "convert stops one side before the other starts",
-    file: "src/core/decide.ts",
+    file: "src/supervisor/decide.ts",
     search: 'return [{ do: "stop", why: "convert" }];',
     replace: 'return [{ do: "convert" }];',
     also: {
-      file: "src/core/lifecycle.ts",
+      file: "src/model/lifecycle.ts",
       search: '  if (state.run.run === "launching" || state.run.run === "up") return [];\n',
       replace: "",
     },
@@ -284,7 +284,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: "convert-outlasts-kill",
     promise: "a session that is killed while it is being converted stays killed",
-    file: "src/core/lifecycle.ts",
+    file: "src/model/lifecycle.ts",
     search: '    case "kill":\n      return kill(state, context);',
     replace:
       '    case "kill":\n      return state.intent.want === "running" && state.intent.convert !== undefined ? nothing(state) : kill(state, context);',
@@ -293,11 +293,11 @@ export const mutations: readonly Mutation[] = [
   {
     name: "deliver-early",
     promise: "a prompt is typed only when the agent is ready",
-    file: "src/runtime/tmux/send.ts",
+    file: "src/terminal/send.ts",
     search: "known ? await untilInputStands(typed) :",
     replace: "known ? ((await typed.look()) ?? (await untilInputStands(typed))) :",
     also: {
-      file: "src/core/decide.ts",
+      file: "src/supervisor/decide.ts",
       search: "  if (seen.starting === true) return",
       replace: "  if (seen.starting === true && now < 0) return",
     },
@@ -306,7 +306,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: "delivered-unconfirmed",
     promise: "delivered is the agent's own word",
-    file: "src/runtime/tmux/send.ts",
+    file: "src/terminal/send.ts",
     search: "  if (!confirmsPrompts(watch.agent)) {",
     replace: '  if (confirmsPrompts(watch.agent)) return { sent: "seen", by: "hook" };\n  else {',
     scenario: "slow-start",
@@ -314,7 +314,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: "unrecorded-stopped",
     promise: "an older database ends no living agent",
-    file: "src/core/decide.ts",
+    file: "src/supervisor/decide.ts",
     search: "facts.runtime.value.unrecorded === true) return",
     replace: "facts.runtime.value.unrecorded === true && now < 0) return",
     scenario: "old-database",
@@ -322,11 +322,11 @@ export const mutations: readonly Mutation[] = [
   {
     name: "ids-again",
     promise: "an older database gives no id out twice",
-    file: "src/daemon/unrecorded.ts",
+    file: "src/supervisor/unrecorded.ts",
     search: "  return (id) =>\n    ids.has(id) ||",
     replace: "  return (id) =>\n    id === '' && ids.has(id) ||",
     also: {
-      file: "src/daemon/unrecorded.ts",
+      file: "src/supervisor/unrecorded.ts",
       search:
         "    parts.runtimes.terminal.hasFiles(asSessionId(id)) ||\n    parts.runtimes.chat.hasFiles(asSessionId(id)) ||\n    existsSync(workspacePath(parts, project, asSessionId(id)));",
       replace: "    existsSync(workspacePath(parts, project, asSessionId(`${id}?`)));",
@@ -344,7 +344,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: "missing-is-another-build",
     promise: "a program that is missing for a moment ends no living agent",
-    file: "src/core/programs.ts",
+    file: "src/model/programs.ts",
     search: "  return seen.build !== null && seen.build !== recorded",
     replace: "  return seen.build !== recorded",
     scenario: "program-missing",
@@ -352,11 +352,11 @@ export const mutations: readonly Mutation[] = [
   {
     name: "missing-is-a-crash",
     promise: "a launch whose program is missing waits and spends no crash budget",
-    file: "src/core/decide.ts",
+    file: "src/supervisor/decide.ts",
     search: "  if (missing !== null) return [missing];",
     replace: "  if (missing !== null && now < 0) return [missing];",
     also: {
-      file: "src/core/programs.ts",
+      file: "src/model/programs.ts",
       search: "  return exit !== null && exit.signal === null && (exit.code === 127 || exit.code === 126);",
       replace: "  return exit !== null && exit.signal === null && exit.code === -1;",
     },
@@ -373,7 +373,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: "registration-left",
     promise: "a worktree that was deleted by hand leaves no registration",
-    file: "src/workspace/trash.ts",
+    file: "src/worktree/trash.ts",
     search: "      await forgetDeletedQuietly(context, request);\n      return null;",
     replace: "      void forgetDeletedQuietly;\n      return null;",
     scenario: "worktree-removed",
@@ -381,7 +381,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: "lost-stays-down",
     promise: "agents come back after the death of tmux",
-    file: "src/core/runs.ts",
+    file: "src/model/runs.ts",
     search: "return restoreLost || askedSince(session, run.seq)",
     replace: "return askedSince(session, run.seq)",
     scenario: "tmux-killed",
@@ -451,7 +451,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: "confirmed-again",
     promise: "a prompt that the agent confirmed is not typed again",
-    file: "src/daemon/settle-prompt.ts",
+    file: "src/supervisor/settle-prompt.ts",
     search: '      return record(parts, session, [{ type: "prompt.sent", promptId, seenBy: found.by }]);',
     replace: '      return tryAgain(parts, session, promptId, "again");',
     scenario: "terminal",
@@ -460,7 +460,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: "archived-runs",
     promise: "what you end stays ended, under random verbs",
-    file: "src/core/decide.ts",
+    file: "src/supervisor/decide.ts",
     search: '    case "archived":\n      return bringDown(facts, now, "wanted-down");',
     replace: '    case "archived":\n      return keepRunning(facts, now);',
     scenario: "intents",
@@ -469,7 +469,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: "restore-loses",
     promise: "a restore brings back every byte",
-    file: "src/workspace/restore.ts",
+    file: "src/worktree/restore.ts",
     search: '  await passed("workspace.restore.moved");',
     replace:
       '  process.getBuiltinModule("node:fs").rmSync(join(record.path, "untracked.bin"), { force: true });\n  await passed("workspace.restore.moved");',

@@ -7,7 +7,7 @@ import { once } from "node:events";
 import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { CallableRoute, CallOptions } from "../../src/client/client.ts";
-import type { Answers } from "../../src/protocol/answers.ts";
+import type { Answers } from "../../src/contract/answers.ts";
 import { isRunning, markedProcesses, type Marked } from "../harness/marked.ts";
 import { ProjectHome } from "../harness/project.ts";
 import { until } from "../harness/until.ts";

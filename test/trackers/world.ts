@@ -1,5 +1,5 @@
 /** A tracker of ours before a pretended host: its own clock, its own token, and no token of the person's. */
-import { createTrackers } from "../../src/tracker/trackers.ts";
+import { createTrackers } from "../../src/integrations/trackers/trackers.ts";
 import type { Tracker, Trackers, TrackerSettings } from "../../src/ports/tracker.ts";
 import type { Loopback } from "./loopback.ts";
 

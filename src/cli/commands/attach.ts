@@ -1,5 +1,5 @@
-import { HoldfastError } from "../../protocol/error.ts";
-import type { SessionJson } from "../../protocol/wire.ts";
+import { HoldfastError } from "../../contract/error.ts";
+import type { SessionJson } from "../../contract/wire.ts";
 import type { Context } from "../context.ts";
 import { type CommandEntry, sessionArgument } from "../entry-types.ts";
 import { splitCommand } from "../split-command.ts";

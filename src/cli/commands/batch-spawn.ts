@@ -1,6 +1,6 @@
 import { Slots } from "../../base/slots.ts";
-import { messageOf } from "../../protocol/error.ts";
-import { kinds } from "../../protocol/session.ts";
+import { messageOf } from "../../contract/error.ts";
+import { kinds } from "../../model/session.ts";
 import { callSpawn } from "../call-spawn.ts";
 import { type CommandEntry, jsonOption, noWaitOption, projectOption } from "../entry-types.ts";
 import { noProjectHere, projectAt, unknownProject } from "../projects.ts";

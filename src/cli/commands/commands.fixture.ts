@@ -1,6 +1,6 @@
 /** For tests of single commands: a stand-in for the daemon that ends with its test, and what it answers. */
 import { onTestFinished } from "vitest";
-import type { ProjectJson } from "../../protocol/wire.ts";
+import type { ProjectJson } from "../../contract/wire.ts";
 import { sessionOf, standIn, type Script, type StandIn } from "../test-support/stand-in.ts";
 
 export async function daemon(script: Script | null): Promise<StandIn> {

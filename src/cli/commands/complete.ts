@@ -1,4 +1,4 @@
-import { builtInAgents } from "../../protocol/agents.ts";
+import { builtInAgents } from "../../contract/agents.ts";
 import { completions, type Candidate } from "../completions.ts";
 import type { Context } from "../context.ts";
 import { type CommandEntry, type Completes } from "../entry-types.ts";

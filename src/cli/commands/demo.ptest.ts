@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Home } from "../../../test/harness/home.ts";
-import type { ProjectJson, SessionJson } from "../../protocol/wire.ts";
+import type { ProjectJson, SessionJson } from "../../contract/wire.ts";
 import { sessionOf, type Script, type StandIn } from "../test-support/stand-in.ts";
 import { daemon as standInDaemon, failure } from "./commands.fixture.ts";
 

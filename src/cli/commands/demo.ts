@@ -1,6 +1,6 @@
-import { HoldfastError } from "../../protocol/error.ts";
-import { isTerminated } from "../../protocol/session.ts";
-import type { SessionJson } from "../../protocol/wire.ts";
+import { HoldfastError } from "../../contract/error.ts";
+import { isTerminated } from "../../model/session.ts";
+import type { SessionJson } from "../../contract/wire.ts";
 import type { Context } from "../context.ts";
 import { demoProject, makeDemoProject } from "../demo-project.ts";
 import { demoRequest, type DemoSession, demoSessions } from "../demo-sessions.ts";

@@ -1,7 +1,7 @@
 import { type CommandEntry, jsonOption } from "../entry-types.ts";
 import type { Finding } from "../doctor/finding.ts";
 import { finding, withoutMend } from "../doctor/finding.ts";
-import type { SettingsJson } from "../../protocol/wire.ts";
+import type { SettingsJson } from "../../contract/wire.ts";
 import type { Context } from "../context.ts";
 import { findDaemon } from "../find-daemon.ts";
 import { findingLines } from "../render/findings.ts";

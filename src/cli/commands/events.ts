@@ -1,10 +1,10 @@
 import { jsonText } from "../render/json.ts";
-import { HoldfastError } from "../../protocol/error.ts";
+import { HoldfastError } from "../../contract/error.ts";
 import { type CommandEntry, sessionArgument } from "../entry-types.ts";
 import { eventLine } from "../render/events.ts";
 import { readOn } from "../read-events.ts";
 import { verbFailure } from "../verb.ts";
-import type { EventJson } from "../../protocol/wire.ts";
+import type { EventJson } from "../../contract/wire.ts";
 
 export const command: CommandEntry = {
   arguments: [sessionArgument],

@@ -1,5 +1,5 @@
 import { build, version } from "../../base/build.ts";
-import type { InfoJson } from "../../protocol/wire.ts";
+import type { InfoJson } from "../../contract/wire.ts";
 import { askInfo } from "../connection.ts";
 import type { Context } from "../context.ts";
 import { type CommandEntry, jsonOption } from "../entry-types.ts";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { HoldfastError } from "../../protocol/error.ts";
+import { HoldfastError } from "../../contract/error.ts";
 import { type CommandEntry } from "../entry-types.ts";
 import { logLine } from "../render/log.ts";
 import { followFile, lastLines } from "../tail-file.ts";

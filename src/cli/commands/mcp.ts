@@ -2,7 +2,7 @@ import { createInterface } from "node:readline";
 import { version } from "../../base/build.ts";
 import { inheritedVariables } from "../../base/lineage.ts";
 import { resolvePaths } from "../../base/paths.ts";
-import { capabilityVariable, socketVariable } from "../../protocol/caller.ts";
+import { capabilityVariable, socketVariable } from "../../contract/caller.ts";
 import type { Context } from "../context.ts";
 import { type CommandEntry } from "../entry-types.ts";
 import { createMcpServer } from "../mcp/server.ts";

@@ -1,5 +1,5 @@
-import { HoldfastError } from "../../protocol/error.ts";
-import { rights, rightWords, type Right } from "../../protocol/rights.ts";
+import { HoldfastError } from "../../contract/error.ts";
+import { rights, rightWords, type Right } from "../../contract/rights.ts";
 import { type CommandEntry, jsonOption } from "../entry-types.ts";
 import type { Context } from "../context.ts";
 import { bareHost, isLoopback } from "../../base/loopback.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
-import { HoldfastError, messageOf } from "../../protocol/error.ts";
-import { promptIdPattern } from "../../protocol/ids.ts";
-import type { Answers } from "../../protocol/answers.ts";
+import { HoldfastError, messageOf } from "../../contract/error.ts";
+import { promptIdPattern } from "../../contract/ids.ts";
+import type { Answers } from "../../contract/answers.ts";
 import { attachmentOptions, readAttachments } from "../attachments.ts";
 import type { Context } from "../context.ts";
 import { type CommandEntry, jsonOption, sessionArgument } from "../entry-types.ts";

@@ -1,4 +1,4 @@
-import { kinds, roles } from "../../protocol/session.ts";
+import { kinds, roles } from "../../model/session.ts";
 import { callSpawn } from "../call-spawn.ts";
 import { type CommandEntry, jsonOption, noWaitOption } from "../entry-types.ts";
 import { noProjectHere, projectAt } from "../projects.ts";

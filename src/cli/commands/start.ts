@@ -1,4 +1,4 @@
-import { HoldfastError } from "../../protocol/error.ts";
+import { HoldfastError } from "../../contract/error.ts";
 import { type CommandEntry, jsonOption } from "../entry-types.ts";
 import { lastLaunchOptions, readStartOptions, startOptions } from "../launch-plan.ts";
 import { sayStart, startJson } from "../render/daemon.ts";

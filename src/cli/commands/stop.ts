@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
-import { isTerminated } from "../../protocol/session.ts";
-import type { SessionJson } from "../../protocol/wire.ts";
-import { HoldfastError } from "../../protocol/error.ts";
+import { isTerminated } from "../../model/session.ts";
+import type { SessionJson } from "../../contract/wire.ts";
+import { HoldfastError } from "../../contract/error.ts";
 import type { Context } from "../context.ts";
 import type { StopOutcome } from "../daemon-control.ts";
 import { type CommandEntry, jsonOption, yesOption } from "../entry-types.ts";

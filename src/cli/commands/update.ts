@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import { build, version } from "../../base/build.ts";
 import type { DaemonFile } from "../../base/launch-options.ts";
-import { HoldfastError } from "../../protocol/error.ts";
+import { HoldfastError } from "../../contract/error.ts";
 import { askYesNo } from "../ask.ts";
 import type { Context } from "../context.ts";
 import { managedElsewhere } from "../daemon-control.ts";

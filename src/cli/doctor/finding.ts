@@ -1,5 +1,5 @@
 /** What a check found. `mend` is run by --fix; after it the finding counts as mended. */
-import type { FindingJson } from "../../protocol/wire.ts";
+import type { FindingJson } from "../../contract/wire.ts";
 
 export interface Finding extends FindingJson {
   mend?: () => void;

@@ -3,12 +3,12 @@ import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { messageOf } from "../../protocol/error.ts";
+import { messageOf } from "../../contract/error.ts";
 import { build as installed } from "../../base/build.ts";
 import { readCgroupFacts, scopePrefix } from "../../base/cgroup-facts.ts";
 import { judgeCgroup } from "../../base/cgroup-risk.ts";
 import type { Context } from "../context.ts";
-import type { FindingJson } from "../../protocol/wire.ts";
+import type { FindingJson } from "../../contract/wire.ts";
 import { findDaemon, isReplaced } from "../find-daemon.ts";
 import { type Finding, finding } from "./finding.ts";
 

@@ -8,10 +8,10 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { readJson } from "../../base/durable-file.ts";
 import { isAlive } from "../../base/pid.ts";
-import { recordFile, type WorkerRecord } from "../../protocol/worker-record.ts";
+import { recordFile, type WorkerRecord } from "../../contract/worker-record.ts";
 import type { Context } from "../context.ts";
 import { findDaemon } from "../find-daemon.ts";
-import { quoteShellWord } from "../../protocol/shell-quote.ts";
+import { quoteShellWord } from "../../model/shell-quote.ts";
 import { type Finding, finding } from "./finding.ts";
 
 const check = "leftovers";

@@ -1,8 +1,8 @@
 /** Programs that Holdfast needs, and agents that it can run. */
 import { execFile } from "node:child_process";
 import { findProgram } from "../../base/find-program.ts";
-import { builtInAgents } from "../../protocol/agents.ts";
-import type { SettingsJson } from "../../protocol/wire.ts";
+import { builtInAgents } from "../../contract/agents.ts";
+import type { SettingsJson } from "../../contract/wire.ts";
 import { type Finding, finding } from "./finding.ts";
 
 const deadlineMs = 5_000;

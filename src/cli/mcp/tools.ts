@@ -1,8 +1,8 @@
 /** The tools: list, inspect, read, spawn and message sessions. The daemon's fence holds for them as for every command. */
-import type { Answers } from "../../protocol/answers.ts";
-import type { SessionJson } from "../../protocol/wire.ts";
+import type { Answers } from "../../contract/answers.ts";
+import type { SessionJson } from "../../contract/wire.ts";
 import { randomUUID } from "node:crypto";
-import { HoldfastError } from "../../protocol/error.ts";
+import { HoldfastError } from "../../contract/error.ts";
 import type { Context } from "../context.ts";
 import { projectAt } from "../projects.ts";
 import { readTurns, replay } from "../past-turns.ts";

@@ -1,5 +1,5 @@
 /** What `session cleanup` prints. */
-import type { CleanupLine } from "../../protocol/command.ts";
+import type { CleanupLine } from "../../contract/command.ts";
 import { clean, compareNaturally, count } from "./text.ts";
 
 export const cleanupHeading = "Checking for completed sessions...";

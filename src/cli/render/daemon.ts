@@ -1,7 +1,7 @@
 /** Sentences about the daemon. */
 import type { Context } from "../context.ts";
 import type { StartOutcome, StopOutcome } from "../daemon-control.ts";
-import type { InfoJson } from "../../protocol/wire.ts";
+import type { InfoJson } from "../../contract/wire.ts";
 import { ageOf, compareNaturally, count } from "./text.ts";
 
 export function sayStart(context: Pick<Context, "out" | "err">, outcome: StartOutcome): void {

@@ -1,5 +1,5 @@
 /** `device ls`. */
-import type { DeviceJson } from "../../protocol/wire.ts";
+import type { DeviceJson } from "../../contract/wire.ts";
 import { ageOf, clean, table } from "./text.ts";
 
 const head = ["ID", "NAME", "RIGHTS", "LAST SEEN", "ADDRESS", "LOGGED IN"];

@@ -1,6 +1,6 @@
 /** A session's events for people: when, what, and the few fields that say the most. */
-import type { EventJson } from "../../protocol/wire.ts";
-import { shorten } from "../../protocol/shorten.ts";
+import type { EventJson } from "../../contract/wire.ts";
+import { shorten } from "../../model/shorten.ts";
 import type { Paint } from "./paint.ts";
 import { clean } from "./text.ts";
 

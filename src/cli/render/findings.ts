@@ -1,5 +1,5 @@
 /** `doctor`: one line a finding, what to do about it below. */
-import type { FindingJson } from "../../protocol/wire.ts";
+import type { FindingJson } from "../../contract/wire.ts";
 import type { Paint } from "./paint.ts";
 import { clean, count } from "./text.ts";
 

@@ -1,5 +1,5 @@
 /** What a session that is being started does just now, in lines, from its events. Pure. */
-import type { EventJson } from "../../protocol/wire.ts";
+import type { EventJson } from "../../contract/wire.ts";
 import { clean, count, inert } from "./text.ts";
 
 export interface ProgressOf {

@@ -1,6 +1,6 @@
 /** `project ls`. */
-import type { ProjectJson } from "../../protocol/wire.ts";
-import { isOff } from "../../protocol/trust.ts";
+import type { ProjectJson } from "../../contract/wire.ts";
+import { isOff } from "../../contract/trust.ts";
 import { clean, compareNaturally, count, table } from "./text.ts";
 
 /** After `init` and `project add`. */

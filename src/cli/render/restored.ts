@@ -1,5 +1,5 @@
 /** What `session restore` prints. */
-import type { SessionJson } from "../../protocol/wire.ts";
+import type { SessionJson } from "../../contract/wire.ts";
 import { clean } from "./text.ts";
 
 export function restoredLines(session: Pick<SessionJson, "id" | "workspacePath" | "branch">): string[] {

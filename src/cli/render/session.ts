@@ -1,6 +1,6 @@
 /** `session show`: everything about one session, and why it ended. */
-import { describeContainment } from "../../protocol/containment.ts";
-import type { PullRequestJson, SessionJson } from "../../protocol/wire.ts";
+import { describeContainment } from "../../contract/containment.ts";
+import type { PullRequestJson, SessionJson } from "../../contract/wire.ts";
 import { commandFor, questionOf } from "./need.ts";
 import type { Paint } from "./paint.ts";
 import { ageOf, clean, count } from "./text.ts";

@@ -1,6 +1,6 @@
 /** `session ls`: pure, from the daemon's answer to lines. */
-import { isTerminated, statusNeedsYou } from "../../protocol/session.ts";
-import type { SessionJson } from "../../protocol/wire.ts";
+import { isTerminated, statusNeedsYou } from "../../model/session.ts";
+import type { SessionJson } from "../../contract/wire.ts";
 import { needLines } from "./need.ts";
 import type { Paint } from "./paint.ts";
 import { ageOf, clean, compareNaturally, count, sortedNaturally } from "./text.ts";

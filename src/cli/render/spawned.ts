@@ -1,5 +1,5 @@
 /** What `spawn` and `batch-spawn` print. */
-import type { SessionJson } from "../../protocol/wire.ts";
+import type { SessionJson } from "../../contract/wire.ts";
 import { clean, count } from "./text.ts";
 
 export function spawnedLines(

@@ -1,6 +1,6 @@
 /** `status`: sessions by what they need from the user. */
-import { isTerminated, type Status } from "../../protocol/session.ts";
-import type { SessionJson } from "../../protocol/wire.ts";
+import { isTerminated, type Status } from "../../model/session.ts";
+import type { SessionJson } from "../../contract/wire.ts";
 import { needLines } from "./need.ts";
 import type { Paint } from "./paint.ts";
 import { needsYou } from "./sessions.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { EventJson } from "../../protocol/wire.ts";
+import type { EventJson } from "../../contract/wire.ts";
 import { makePaint } from "./paint.ts";
 import { mergeTools, startOfTurns, Transcript } from "./transcript.ts";
 

@@ -2,11 +2,11 @@
  * A chat's transcript. What agents say comes in pieces that may end in the middle of a line, so a piece of transcript
  * is text to be written as it is. Words in brackets are ours, everything else was said by somebody.
  */
-import { questionId } from "../../protocol/question.ts";
-import { shorten } from "../../protocol/shorten.ts";
-import { callDetails, mergeCall, type ToolCallFields } from "../../protocol/tool-call.ts";
-import type { PermissionOption } from "../../protocol/session.ts";
-import type { EventJson } from "../../protocol/wire.ts";
+import { questionId } from "../../contract/question.ts";
+import { shorten } from "../../model/shorten.ts";
+import { callDetails, mergeCall, type ToolCallFields } from "../../model/tool-call.ts";
+import type { PermissionOption } from "../../model/session.ts";
+import type { EventJson } from "../../contract/wire.ts";
 import type { Paint } from "./paint.ts";
 import { answeredBy, optionText, questionLines } from "./question.ts";
 import { clean, inert } from "./text.ts";

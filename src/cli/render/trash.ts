@@ -1,5 +1,5 @@
 /** `trash ls`. */
-import type { TrashJson } from "../../protocol/wire.ts";
+import type { TrashJson } from "../../contract/wire.ts";
 import type { Paint } from "./paint.ts";
 import { ageOf, clean, compareNaturally, count } from "./text.ts";
 

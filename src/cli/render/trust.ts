@@ -1,6 +1,6 @@
 /** A repository's holdfast.yaml as a question: everything that it would run or change, nothing cut and nothing hidden. */
-import { effectOf, visible } from "../../protocol/trust.ts";
-import type { TrustJson } from "../../protocol/wire.ts";
+import { effectOf, visible } from "../../contract/trust.ts";
+import type { TrustJson } from "../../contract/wire.ts";
 import { clean } from "./text.ts";
 
 export function trustLines({ file, state, parts, changes, since, notices }: TrustJson): string[] {

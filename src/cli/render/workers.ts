@@ -1,5 +1,5 @@
 /** `acp ps`. */
-import type { WorkerJson } from "../../protocol/wire.ts";
+import type { WorkerJson } from "../../contract/wire.ts";
 import { ageOf, clean, compareNaturally, table } from "./text.ts";
 
 const head = ["PID", "SESSION", "AGENT", "STATE", "BUILD", "DETACHED", "UPTIME"];

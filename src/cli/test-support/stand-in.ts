@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { defaultLaunchOptions, type DaemonFile } from "../../base/launch-options.ts";
 import { identify } from "../../base/pid.ts";
-import type { EventJson, SessionJson } from "../../protocol/wire.ts";
+import type { EventJson, SessionJson } from "../../contract/wire.ts";
 import { createContext } from "../context.ts";
 import { dispatch } from "../main.ts";
 

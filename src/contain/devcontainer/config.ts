@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { digestOf } from "../../base/digest.ts";
 import { makePrivateDirectory, writeDurable } from "../../base/durable-file.ts";
-import { HoldfastError } from "../../protocol/error.ts";
+import { HoldfastError } from "../../contract/error.ts";
 import { parseJsonc } from "./jsonc.ts";
 import { judge, type Around, type DevcontainerConfig, type Judgement } from "./judge.ts";
 

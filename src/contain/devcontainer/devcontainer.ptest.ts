@@ -16,9 +16,9 @@ import { homePrefix, homesDirectory } from "../../../test/harness/home.ts";
 import { isRunning } from "../../../test/harness/marked.ts";
 import { until } from "../../../test/harness/until.ts";
 import type { ContainRequest } from "../../ports/contain.ts";
-import type { Containment } from "../../protocol/containment.ts";
-import { asLaunchId, asProjectId, asSessionId } from "../../protocol/ids.ts";
-import { sampleSession } from "../../runtime/contract.ts";
+import type { Containment } from "../../contract/containment.ts";
+import { asLaunchId, asProjectId, asSessionId } from "../../contract/ids.ts";
+import { sampleSession } from "../../ports/runtime-contract.fixture.ts";
 import { Devcontainers } from "./devcontainer.ts";
 
 const root = join(import.meta.dirname, "../../..");

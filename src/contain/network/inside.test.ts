@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { openAgents, readAgentFacts } from "../../agents/registry.ts";
-import { parseNetwork } from "../../protocol/containment.ts";
+import { parseNetwork } from "../../contract/containment.ts";
 import { parseAllow } from "./allow-list.ts";
 import { allowListInside, forwarded } from "./inside.ts";
 

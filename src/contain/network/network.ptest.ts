@@ -8,7 +8,7 @@ import { expect, test } from "vitest";
 import { homePrefix, homesDirectory } from "../../../test/harness/home.ts";
 import { isRunning } from "../../../test/harness/marked.ts";
 import { until } from "../../../test/harness/until.ts";
-import { asSessionId } from "../../protocol/ids.ts";
+import { asSessionId } from "../../contract/ids.ts";
 import type { InsideNetwork } from "./inside.ts";
 import { Network, type NetworkOptions } from "./network.ts";
 import { readProxy } from "./place.ts";

@@ -12,8 +12,8 @@ import { makePrivateDirectory, writeAtomically } from "../../base/durable-file.t
 import { isAlive, signalIdentity } from "../../base/pid.ts";
 import { startChild } from "../../base/start-child.ts";
 import type { ContainedNetwork } from "../../ports/network.ts";
-import { HoldfastError } from "../../protocol/error.ts";
-import type { SessionId } from "../../protocol/ids.ts";
+import { HoldfastError } from "../../contract/error.ts";
+import type { SessionId } from "../../contract/ids.ts";
 import { parseAllow } from "./allow-list.ts";
 import { readBlocked, type BlockedFile } from "./blocked.ts";
 import { holdRequest } from "./hold.ts";

@@ -1,7 +1,7 @@
 /** Says to a screen reader what others see: a session that asks, fails or finishes. Shows what the daemon notifies of. */
 import { useEffect, useState } from "react";
-import { rightWords } from "../../protocol/rights.ts";
-import type { DeviceJson } from "../../protocol/wire.ts";
+import { rightWords } from "../../contract/rights.ts";
+import type { DeviceJson } from "../../contract/wire.ts";
 import { callsFor, notesFor } from "../state/attention.ts";
 import { onChanges, onDevices, onEvents } from "../state/live.ts";
 import { statusNow } from "../state/notify.ts";

@@ -2,7 +2,7 @@
 import { Command } from "cmdk";
 import { useState, type ReactNode } from "react";
 import { useLocation } from "wouter";
-import type { SessionJson } from "../../protocol/wire.ts";
+import type { SessionJson } from "../../contract/wire.ts";
 import { verbs, verbsFor, type VerbName } from "../session/verb-list.ts";
 import { startVerb } from "../session/verbs.tsx";
 import { live, useMay } from "../state/live.ts";

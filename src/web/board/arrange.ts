@@ -1,5 +1,5 @@
 /** Which sessions the board shows, in which column and order. */
-import type { SessionJson } from "../../protocol/wire.ts";
+import type { SessionJson } from "../../contract/wire.ts";
 import { needOf, needs, statusWords, type Need } from "../state/need.ts";
 import type { Preferences } from "../state/preferences.ts";
 

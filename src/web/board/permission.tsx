@@ -1,7 +1,7 @@
 /** The agent's oldest open question with its own answers, to be given from where one stands. */
 import { useState } from "react";
 import { Link } from "wouter";
-import type { SessionJson } from "../../protocol/wire.ts";
+import type { SessionJson } from "../../contract/wire.ts";
 import { call, sentenceOf } from "../state/api.ts";
 import { useMay } from "../state/live.ts";
 import { OptionButton, QuestionFacts } from "../ui/question.tsx";

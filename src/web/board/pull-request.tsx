@@ -11,7 +11,7 @@ import {
   ThumbsUp,
   TriangleAlert,
 } from "lucide-react";
-import type { PullRequestJson } from "../../protocol/wire.ts";
+import type { PullRequestJson } from "../../contract/wire.ts";
 import { Age } from "../ui/age.tsx";
 import { classes } from "../ui/classes.ts";
 import { plainText } from "../ui/plain-text.ts";

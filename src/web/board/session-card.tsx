@@ -2,7 +2,7 @@
 import { memo } from "react";
 import { Link } from "wouter";
 import { GitBranch, ListPlus, MessageSquare, SquareTerminal } from "lucide-react";
-import type { SessionJson } from "../../protocol/wire.ts";
+import type { SessionJson } from "../../contract/wire.ts";
 import { VerbMenu } from "../session/verbs.tsx";
 import { useSession } from "../state/live.ts";
 import { Age } from "../ui/age.tsx";

@@ -1,7 +1,7 @@
 /** Says which trackers do not answer: what is shown of pull requests is then as old as it is. */
 import { useEffect } from "react";
 import { Link } from "wouter";
-import type { TrackerJson } from "../../protocol/wire.ts";
+import type { TrackerJson } from "../../contract/wire.ts";
 import { Age } from "../ui/age.tsx";
 import { plainText } from "../ui/plain-text.ts";
 import { useAnswer } from "../ui/use-answer.ts";

@@ -1,7 +1,7 @@
 /** What the worktree has that its base has not, file by file, with comments on lines that become a prompt. */
 import { useEffect, useMemo, useRef, useState } from "react";
 import { Columns2, ListTree, RefreshCw, Rows2 } from "lucide-react";
-import type { ChangedFileJson, SessionJson } from "../../protocol/wire.ts";
+import type { ChangedFileJson, SessionJson } from "../../contract/wire.ts";
 import { usePreference } from "../state/preferences.ts";
 import { Button } from "../ui/button.tsx";
 import { classes } from "../ui/classes.ts";

@@ -3,7 +3,7 @@ import { useMemo, type Ref } from "react";
 import type { CodeViewDiffItem, DiffLineAnnotation, FileDiffMetadata } from "@pierre/diffs";
 import { CodeView, type CodeViewHandle } from "@pierre/diffs/react";
 import { MessageSquarePlus } from "lucide-react";
-import type { ChangedFileJson } from "../../protocol/wire.ts";
+import type { ChangedFileJson } from "../../contract/wire.ts";
 import { visibleText } from "../session/visible-text.ts";
 import { Button } from "../ui/button.tsx";
 import { CommentCard, CommentForm } from "./comment-card.tsx";

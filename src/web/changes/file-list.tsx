@@ -1,5 +1,5 @@
 /** The changed files: what happened to each, where, and by how much. */
-import type { ChangedFileJson } from "../../protocol/wire.ts";
+import type { ChangedFileJson } from "../../contract/wire.ts";
 import { visibleText } from "../session/visible-text.ts";
 import { classes } from "../ui/classes.ts";
 

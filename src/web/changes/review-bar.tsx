@@ -1,7 +1,7 @@
 /** The comments so far, and the button that makes one prompt of them. */
 import { useRef, useState } from "react";
 import { ChevronUp, Send } from "lucide-react";
-import type { SessionJson } from "../../protocol/wire.ts";
+import type { SessionJson } from "../../contract/wire.ts";
 import { call, sentenceOf } from "../state/api.ts";
 import { useMay } from "../state/live.ts";
 import { visibleText } from "../session/visible-text.ts";

@@ -3,7 +3,7 @@
  * files, when the page is looked at again, and on demand; an idle session is never asked.
  */
 import { useEffect, useRef, useState } from "react";
-import type { ChangesJson, PatchJson } from "../../protocol/wire.ts";
+import type { ChangesJson, PatchJson } from "../../contract/wire.ts";
 import { call, sentenceOf } from "../state/api.ts";
 import { onEvents } from "../state/live.ts";
 

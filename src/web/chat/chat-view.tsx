@@ -1,7 +1,7 @@
 /** A chat session: what was said, what waits, and what is said next. */
 import { memo, useEffect, useEffectEvent, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import { Download, Search } from "lucide-react";
-import type { SessionJson } from "../../protocol/wire.ts";
+import type { SessionJson } from "../../contract/wire.ts";
 import { live, useMay } from "../state/live.ts";
 import { sentenceOf } from "../state/api.ts";
 import { Button, IconButton } from "../ui/button.tsx";

@@ -1,4 +1,4 @@
-import type { SessionJson } from "../../protocol/wire.ts";
+import type { SessionJson } from "../../contract/wire.ts";
 import { markdownOf } from "./item-text.ts";
 import type { TranscriptFeed } from "./transcript-feed.ts";
 

@@ -3,8 +3,8 @@
  * retry safe: after a break each is sent again, and a prompt that had arrived is not taken twice. One at a time: two that
  * are under way together may overtake each other.
  */
-import { HoldfastError } from "../../protocol/error.ts";
-import type { Attachment } from "../../protocol/event.ts";
+import { HoldfastError } from "../../contract/error.ts";
+import type { Attachment } from "../../contract/event.ts";
 import { call, sentenceOf } from "../state/api.ts";
 import { live } from "../state/live.ts";
 import { outboxKey } from "../state/session-cache.ts";

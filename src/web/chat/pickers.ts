@@ -1,6 +1,6 @@
 /** What the agent lets one pick: its mode, its model, and options of its own. Agents say it in three ways. */
-import type { ConfigureRequest } from "../../protocol/command.ts";
-import type { TranscriptHead } from "../../protocol/transcript-items.ts";
+import type { ConfigureRequest } from "../../contract/command.ts";
+import type { TranscriptHead } from "../../model/transcript-items.ts";
 import { numberIn, shape, textIn } from "./tool-parts.ts";
 
 export interface Picker {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { asPromptId } from "../../protocol/ids.ts";
-import type { PromptItem } from "../../protocol/transcript-items.ts";
-import type { SessionJson } from "../../protocol/wire.ts";
+import { asPromptId } from "../../contract/ids.ts";
+import type { PromptItem } from "../../model/transcript-items.ts";
+import type { SessionJson } from "../../contract/wire.ts";
 import { closedWords, waitingOf } from "./standing.ts";
 
 const intent = (want: SessionJson["intent"]["want"]) => ({ intent: { want, by: "person", at: null } });

@@ -1,6 +1,6 @@
 /** How a session stands towards the person who wants to say something. */
-import type { PromptItem, TranscriptHead } from "../../protocol/transcript-items.ts";
-import type { SessionJson } from "../../protocol/wire.ts";
+import type { PromptItem, TranscriptHead } from "../../model/transcript-items.ts";
+import type { SessionJson } from "../../contract/wire.ts";
 
 /** Why nothing can be sent; null when it can. */
 export function closedWords(

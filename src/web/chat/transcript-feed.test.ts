@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { SessionEvent } from "../../protocol/event.ts";
-import { asPromptId } from "../../protocol/ids.ts";
-import { TranscriptBuilder, transcriptOf, type TranscriptPage } from "../../protocol/transcript.ts";
-import type { EventJson } from "../../protocol/wire.ts";
+import type { SessionEvent } from "../../contract/event.ts";
+import { asPromptId } from "../../contract/ids.ts";
+import { TranscriptBuilder, transcriptOf, type TranscriptPage } from "../../model/transcript.ts";
+import type { EventJson } from "../../contract/wire.ts";
 import { TranscriptFeed, type FeedSource } from "./transcript-feed.ts";
 
 const said = (words: string): SessionEvent => ({ type: "agent.text", text: words });

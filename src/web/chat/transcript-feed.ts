@@ -3,12 +3,12 @@
  * older when it is asked for; what is new from the stream, folded in once a frame. The daemon's log is the truth: a gap
  * in the sequence is read again, and a log that is shorter than ours replaces what is here.
  */
-import { isLastPage } from "../../protocol/event-page.ts";
-import type { TranscriptItem } from "../../protocol/transcript-items.ts";
-import type { TranscriptHead } from "../../protocol/transcript-items.ts";
-import { referred } from "../../protocol/transcript-state.ts";
-import { builderOf, TranscriptBuilder, type TranscriptPage } from "../../protocol/transcript.ts";
-import type { EventJson } from "../../protocol/wire.ts";
+import { isLastPage } from "../../contract/event-page.ts";
+import type { TranscriptItem } from "../../model/transcript-items.ts";
+import type { TranscriptHead } from "../../model/transcript-items.ts";
+import { referred } from "../../model/transcript-state.ts";
+import { builderOf, TranscriptBuilder, type TranscriptPage } from "../../model/transcript.ts";
+import type { EventJson } from "../../contract/wire.ts";
 
 /** Where the feed gets things from; given, so that it can be tested without a daemon. */
 export interface FeedSource {

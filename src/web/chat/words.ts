@@ -1,5 +1,5 @@
 /** What happened, in words for people. */
-import type { TranscriptItem } from "../../protocol/transcript-items.ts";
+import type { TranscriptItem } from "../../model/transcript-items.ts";
 
 type Of<K extends TranscriptItem["item"]> = Extract<TranscriptItem, { item: K }>;
 

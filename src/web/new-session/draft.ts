@@ -1,5 +1,5 @@
 /** What is typed into the form. It outlives a wrong turn and a reload, until the session is made. */
-import type { SpawnRequest } from "../../protocol/command.ts";
+import type { SpawnRequest } from "../../contract/command.ts";
 
 export interface Draft {
   project: string;

@@ -1,7 +1,7 @@
 /** The form for a new session. What would go wrong is said before the button; what did go wrong leaves the form as it is. */
 import { useEffect, useState } from "react";
 import { Link } from "wouter";
-import type { SettingsJson } from "../../protocol/wire.ts";
+import type { SettingsJson } from "../../contract/wire.ts";
 import { call, sentenceOf } from "../state/api.ts";
 import { Button } from "../ui/button.tsx";
 import { classes } from "../ui/classes.ts";

@@ -1,8 +1,8 @@
 /** Asks what would go wrong, a moment after the last change of the form. */
 import { useCallback, useEffect, useState } from "react";
-import type { SpawnRequest } from "../../protocol/command.ts";
-import { HoldfastError } from "../../protocol/error.ts";
-import type { PreflightJson } from "../../protocol/wire.ts";
+import type { SpawnRequest } from "../../contract/command.ts";
+import { HoldfastError } from "../../contract/error.ts";
+import type { PreflightJson } from "../../contract/wire.ts";
 import { call, sentenceOf } from "../state/api.ts";
 
 /** Short enough to be there before the button is reached, long enough not to ask at every letter. */

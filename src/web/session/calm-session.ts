@@ -1,5 +1,5 @@
 /** A session without what each word of its agent changes and its page does not show. */
-import type { SessionJson } from "../../protocol/wire.ts";
+import type { SessionJson } from "../../contract/wire.ts";
 
 /** How exactly the page tells when it was active last. */
 const ageStepMs = 15_000;

@@ -1,6 +1,6 @@
 /** A session that is down says so above every view, with the way back. */
 import { Link } from "wouter";
-import type { SessionJson } from "../../protocol/wire.ts";
+import type { SessionJson } from "../../contract/wire.ts";
 import { useMay } from "../state/live.ts";
 import { Age } from "../ui/age.tsx";
 import { Button } from "../ui/button.tsx";

@@ -1,7 +1,7 @@
 /** The title, changed where it stands: Enter keeps, Escape leaves it. */
 import { useState } from "react";
 import { Pencil } from "lucide-react";
-import type { SessionJson } from "../../protocol/wire.ts";
+import type { SessionJson } from "../../contract/wire.ts";
 import { call, sentenceOf } from "../state/api.ts";
 import { useMay } from "../state/live.ts";
 import { IconButton } from "../ui/button.tsx";

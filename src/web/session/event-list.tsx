@@ -1,6 +1,6 @@
 /** The event log, newest first: filtered by kind and by words, older ones on demand. */
 import { useId, useState } from "react";
-import type { EventJson } from "../../protocol/wire.ts";
+import type { EventJson } from "../../contract/wire.ts";
 import { Button } from "../ui/button.tsx";
 import { Select, TextInput } from "../ui/field.tsx";
 import { Spinner } from "../ui/spinner.tsx";

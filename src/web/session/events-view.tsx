@@ -1,6 +1,6 @@
 /** Why it ended, what runs, what is kept in the trash, and everything that was recorded. */
 import { useEffect, useState, type ReactNode } from "react";
-import type { EventJson, SessionJson, TrashJson } from "../../protocol/wire.ts";
+import type { EventJson, SessionJson, TrashJson } from "../../contract/wire.ts";
 import { call } from "../state/api.ts";
 import { Age } from "../ui/age.tsx";
 import { Button } from "../ui/button.tsx";

@@ -1,6 +1,6 @@
 /** The work that a kill or delete would find in the worktree, asked for before it is done. */
 import { useEffect, useState, type ReactNode } from "react";
-import type { SessionJson, WorkJson } from "../../protocol/wire.ts";
+import type { SessionJson, WorkJson } from "../../contract/wire.ts";
 import { call, sentenceOf } from "../state/api.ts";
 
 export type Work =

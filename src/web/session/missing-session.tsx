@@ -1,6 +1,6 @@
 /** There is no such session: deleted while it was open, or never there. What is kept of its files can still be had. */
 import { useEffect, useState } from "react";
-import type { TrashJson } from "../../protocol/wire.ts";
+import type { TrashJson } from "../../contract/wire.ts";
 import { call, sentenceOf } from "../state/api.ts";
 import { onEvents } from "../state/live.ts";
 import { BoardLink } from "../ui/board-link.tsx";

@@ -2,8 +2,8 @@
 import { useState, type ReactNode } from "react";
 import { ArrowLeft, ChevronDown, Square } from "lucide-react";
 import { Link } from "wouter";
-import { describeContainment } from "../../protocol/containment.ts";
-import type { SessionJson } from "../../protocol/wire.ts";
+import { describeContainment } from "../../contract/containment.ts";
+import type { SessionJson } from "../../contract/wire.ts";
 import { PullRequest } from "../board/pull-request.tsx";
 import { Age } from "../ui/age.tsx";
 import { Button, IconButton } from "../ui/button.tsx";

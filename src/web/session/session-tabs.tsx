@@ -1,5 +1,5 @@
 import { Link } from "wouter";
-import type { SessionJson } from "../../protocol/wire.ts";
+import type { SessionJson } from "../../contract/wire.ts";
 import { classes } from "../ui/classes.ts";
 
 export type View = "main" | "changes" | "events";

@@ -1,4 +1,4 @@
-import type { TrashJson } from "../../protocol/wire.ts";
+import type { TrashJson } from "../../contract/wire.ts";
 import { Age } from "../ui/age.tsx";
 
 export function TrashFacts({ entry }: { entry: TrashJson }) {

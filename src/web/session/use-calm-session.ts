@@ -1,5 +1,5 @@
 import { useMemo } from "react";
-import type { SessionJson } from "../../protocol/wire.ts";
+import type { SessionJson } from "../../contract/wire.ts";
 import { useLive, type Live } from "../state/live.ts";
 import { looksSame } from "./calm-session.ts";
 

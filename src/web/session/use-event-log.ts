@@ -1,6 +1,6 @@
 /** A session's newest events, those that come while it is shown, and older ones as they are asked for. */
 import { useEffect, useState } from "react";
-import type { EventJson } from "../../protocol/wire.ts";
+import type { EventJson } from "../../contract/wire.ts";
 import { call, sentenceOf } from "../state/api.ts";
 import { onEvents } from "../state/live.ts";
 

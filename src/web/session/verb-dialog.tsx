@@ -1,7 +1,7 @@
 /** Says what a verb does to processes and to work, asks what it must ask, does it, and says what came of it. */
 import { useState, type ReactNode } from "react";
 import type { CallOptions } from "../../client/client.ts";
-import type { VerbAnswer } from "../../protocol/wire.ts";
+import type { VerbAnswer } from "../../contract/wire.ts";
 import { call, sentenceOf } from "../state/api.ts";
 import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";

@@ -1,5 +1,5 @@
 /** The verbs of a session, as data: what each does to processes and to work, said before it is done. */
-import type { SessionJson } from "../../protocol/wire.ts";
+import type { SessionJson } from "../../contract/wire.ts";
 
 export const verbNames = [
   "rename",

@@ -13,7 +13,7 @@ import {
   Trash2,
 } from "lucide-react";
 import type { LucideIcon } from "lucide-react";
-import type { SessionJson } from "../../protocol/wire.ts";
+import type { SessionJson } from "../../contract/wire.ts";
 import { Menu, MenuItem, MenuLine } from "../ui/menu.tsx";
 import { otherKind, verbs, verbsFor, type VerbName } from "./verb-list.ts";
 import { VerbButton } from "./verbs.tsx";

@@ -6,7 +6,7 @@
 import { lazy, Suspense, useState } from "react";
 import { EllipsisVertical } from "lucide-react";
 import { createStore, useStore } from "zustand";
-import type { SessionJson } from "../../protocol/wire.ts";
+import type { SessionJson } from "../../contract/wire.ts";
 import { useMay } from "../state/live.ts";
 import { Button, type ButtonProps } from "../ui/button.tsx";
 import type { VerbName } from "./verb-list.ts";

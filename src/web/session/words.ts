@@ -1,5 +1,5 @@
 /** Actors and ends, as people say them. */
-import type { SessionJson } from "../../protocol/wire.ts";
+import type { SessionJson } from "../../contract/wire.ts";
 
 export function actorWords(by: string): string {
   if (by === "person") return "you";

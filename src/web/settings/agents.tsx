@@ -1,4 +1,4 @@
-import type { SettingsJson } from "../../protocol/wire.ts";
+import type { SettingsJson } from "../../contract/wire.ts";
 import { Commands } from "../ui/commands.tsx";
 import { Row, Section } from "./section.tsx";
 

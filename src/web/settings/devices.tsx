@@ -1,7 +1,7 @@
 /** Browsers that are logged in: what each may do, and the way to end its access. */
 import { useEffect, useState } from "react";
-import { rights, type Right } from "../../protocol/rights.ts";
-import type { DeviceJson } from "../../protocol/wire.ts";
+import { rights, type Right } from "../../contract/rights.ts";
+import type { DeviceJson } from "../../contract/wire.ts";
 import { call, sentenceOf } from "../state/api.ts";
 import { logOutHere } from "../state/begin.ts";
 import { onDevices, useMay } from "../state/live.ts";

@@ -1,5 +1,5 @@
 import { CircleAlert, CircleCheck, CircleX, Info } from "lucide-react";
-import type { FindingJson } from "../../protocol/wire.ts";
+import type { FindingJson } from "../../contract/wire.ts";
 import { Button } from "../ui/button.tsx";
 import { useAnswer } from "../ui/use-answer.ts";
 import { Answered, Section } from "./section.tsx";

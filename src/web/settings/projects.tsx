@@ -1,5 +1,5 @@
 import { useState } from "react";
-import type { ProjectJson } from "../../protocol/wire.ts";
+import type { ProjectJson } from "../../contract/wire.ts";
 import { call, sentenceOf } from "../state/api.ts";
 import { Button } from "../ui/button.tsx";
 import { ConfirmDialog } from "../ui/confirm-dialog.tsx";

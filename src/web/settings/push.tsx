@@ -1,6 +1,6 @@
 /** Pushes: on or off for this browser, and the browsers that get them. */
 import { useState } from "react";
-import type { PushBrowserJson, PushJson } from "../../protocol/wire.ts";
+import type { PushBrowserJson, PushJson } from "../../contract/wire.ts";
 import { call, sentenceOf } from "../state/api.ts";
 import { notifyState } from "../state/notify.ts";
 import { usePreference } from "../state/preferences.ts";

@@ -1,5 +1,5 @@
 import { Link } from "wouter";
-import type { SettingsJson } from "../../protocol/wire.ts";
+import type { SettingsJson } from "../../contract/wire.ts";
 import { logOutHere } from "../state/begin.ts";
 import { useMay } from "../state/live.ts";
 import { pageBuild } from "../state/page-build.ts";

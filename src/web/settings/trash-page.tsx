@@ -1,6 +1,6 @@
 /** Worktrees that were put away by kill, cleanup and delete, to be put back or thrown away for good. */
 import { useEffect, useState } from "react";
-import type { TrashJson } from "../../protocol/wire.ts";
+import type { TrashJson } from "../../contract/wire.ts";
 import { startVerb } from "../session/verbs.tsx";
 import { call, sentenceOf } from "../state/api.ts";
 import { onEvents, useMay, useSession } from "../state/live.ts";

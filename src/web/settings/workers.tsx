@@ -1,7 +1,7 @@
 /** The processes of chat agents, those of an older build first among what to look at. */
 import { useState } from "react";
 import { Link } from "wouter";
-import type { WorkerJson } from "../../protocol/wire.ts";
+import type { WorkerJson } from "../../contract/wire.ts";
 import { call, sentenceOf } from "../state/api.ts";
 import { Age } from "../ui/age.tsx";
 import { Button } from "../ui/button.tsx";

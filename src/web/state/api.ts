@@ -2,9 +2,9 @@
 import { createClient, pathOf, type CallableRoute, type CallOptions, type Client } from "../../client/client.ts";
 import { createFetchTransport } from "../../client/fetch-transport.ts";
 import { createSigner } from "../../client/signer.ts";
-import { HoldfastError } from "../../protocol/error.ts";
-import { routes } from "../../protocol/http.ts";
-import type { Answers } from "../../protocol/answers.ts";
+import { HoldfastError } from "../../contract/error.ts";
+import { routes } from "../../contract/http.ts";
+import type { Answers } from "../../contract/answers.ts";
 import { deviceKey, hasOtherKey } from "./device-key.ts";
 import { forgetEverything } from "./forget.ts";
 import { live } from "./live.ts";

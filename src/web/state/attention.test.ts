@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { SessionJson } from "../../protocol/wire.ts";
+import type { SessionJson } from "../../contract/wire.ts";
 import { callsFor, notesFor } from "./attention.ts";
 
 const session = (over: Partial<SessionJson>): SessionJson =>

@@ -1,6 +1,6 @@
 /** What is worth calling a person back for: only what changed just now, and only what waits for them. */
-import type { Status } from "../../protocol/session.ts";
-import type { SessionJson } from "../../protocol/wire.ts";
+import type { Status } from "../../model/session.ts";
+import type { SessionJson } from "../../contract/wire.ts";
 import { needOf } from "./need.ts";
 import type { SessionChange, SessionEventJson } from "./live.ts";
 

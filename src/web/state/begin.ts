@@ -1,8 +1,8 @@
 /** Logs in by the link's code if there is one, then follows the daemon's log for as long as the page is open. */
 import { follow } from "../../client/follow.ts";
-import { HoldfastError } from "../../protocol/error.ts";
-import type { Frame } from "../../protocol/stream.ts";
-import type { SessionJson } from "../../protocol/wire.ts";
+import { HoldfastError } from "../../contract/error.ts";
+import type { Frame } from "../../contract/stream.ts";
+import type { SessionJson } from "../../contract/wire.ts";
 import { forgetSession, sweepSessions } from "./session-cache.ts";
 import { call, doubtChallenge, leave, logOut, prove, sentenceOf, tabs, tellTabs, type TabMessage } from "./api.ts";
 import { deviceKey, hasOtherKey } from "./device-key.ts";

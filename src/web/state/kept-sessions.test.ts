@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { SessionJson } from "../../protocol/wire.ts";
+import type { SessionJson } from "../../contract/wire.ts";
 import { forgetKeptSessions, keepSessions, showKeptSessions } from "./kept-sessions.ts";
 import { live } from "./live.ts";
 

@@ -2,7 +2,7 @@
  * The sessions as they were when this browser last left the page. They are shown only where the daemon does not answer:
  * a reload then shows the last state too. Once it answers, they are gone.
  */
-import type { SessionJson } from "../../protocol/wire.ts";
+import type { SessionJson } from "../../contract/wire.ts";
 import { keepEntry, recallEntry } from "./kept-entry.ts";
 import { live } from "./live.ts";
 

@@ -3,9 +3,9 @@
  * beyond what is shown how (see preferences.ts).
  */
 import { createStore, useStore } from "zustand";
-import { includes, type Right } from "../../protocol/rights.ts";
-import type { FollowingDevice } from "../../protocol/stream.ts";
-import type { DeviceJson, EventJson, SessionJson } from "../../protocol/wire.ts";
+import { includes, type Right } from "../../contract/rights.ts";
+import type { FollowingDevice } from "../../contract/stream.ts";
+import type { DeviceJson, EventJson, SessionJson } from "../../contract/wire.ts";
 
 export type Login =
   | { is: "checking" }

@@ -3,8 +3,8 @@
  * is sent. Loaded when somebody logs in.
  */
 import { base64url } from "../../client/signer.ts";
-import { loginText, minIterations } from "../../protocol/device-proof.ts";
-import type { Answers } from "../../protocol/answers.ts";
+import { loginText, minIterations } from "../../contract/device-proof.ts";
+import type { Answers } from "../../contract/answers.ts";
 import { browserName } from "./browser-name.ts";
 import { deviceKey, keepKey, type KeptKey } from "./device-key.ts";
 import { callUnsigned } from "./api.ts";
@@ -35,7 +35,7 @@ async function makeKey(): Promise<KeptKey> {
   const pair = await crypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, false, ["sign", "verify"]);
   const publicKey = base64url(await crypto.subtle.exportKey("raw", pair.publicKey));
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(publicKey)));
-  // As the daemon names it (src/http/devices.ts).
+  // As the daemon names it (src/server/devices.ts).
   const id = Array.from(digest.subarray(0, 8), (byte) => byte.toString(16).padStart(2, "0")).join("");
   return { id, publicKey, privateKey: pair.privateKey };
 }

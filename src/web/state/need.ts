@@ -1,6 +1,6 @@
 /** What a session needs from the person: the columns of the board. */
-import type { SessionJson } from "../../protocol/wire.ts";
-import type { Status } from "../../protocol/session.ts";
+import type { SessionJson } from "../../contract/wire.ts";
+import type { Status } from "../../model/session.ts";
 
 export const needs = ["you", "working", "review", "idle", "ended"] as const;
 export type Need = (typeof needs)[number];

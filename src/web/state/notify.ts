@@ -2,7 +2,7 @@
  * Calls the person back: the count in the title and on the icon, and a notification of the browser's where that was
  * asked for. With several tabs open one of them speaks, and none while any of them is looked at.
  */
-import type { Status } from "../../protocol/session.ts";
+import type { Status } from "../../model/session.ts";
 import { callsFor, notesFor, type Call } from "./attention.ts";
 import { badgedIcon } from "./badge.ts";
 import { live, onChanges, onEvents } from "./live.ts";

@@ -2,7 +2,7 @@
  * This browser's push subscription: made with the browser's own push service, for the daemon's key, and then told to the
  * daemon. Which one is this browser's is kept here by the name that the daemon gave it.
  */
-import { HoldfastError } from "../../protocol/error.ts";
+import { HoldfastError } from "../../contract/error.ts";
 import { call, sentenceOf } from "./api.ts";
 import { browserName, isAppleTouch } from "./browser-name.ts";
 import { live } from "./live.ts";
@@ -137,7 +137,7 @@ function bytesOf(base64url: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(text, (letter) => letter.charCodeAt(0));
 }
 
-/** As the daemon names it (src/notify/web-push.ts). */
+/** As the daemon names it (src/integrations/notifiers/web-push.ts). */
 async function idOf({ endpoint }: PushSubscription): Promise<string> {
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(endpoint)));
   return btoa(String.fromCharCode(...digest))

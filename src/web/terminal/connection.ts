@@ -3,9 +3,9 @@
  * gets the whole screen painted anew. What is typed is sent only while the daemon says `attached`, and dropped otherwise:
  * typing must never reach something else than what is seen.
  */
-import { routes, streamProtocol } from "../../protocol/http.ts";
+import { routes, streamProtocol } from "../../contract/http.ts";
 import { pathOf } from "../../client/client.ts";
-import type { TerminalFrame, TerminalRequest } from "../../protocol/wire.ts";
+import type { TerminalFrame, TerminalRequest } from "../../contract/wire.ts";
 
 /** The part of a browser's WebSocket that is used. */
 export interface TerminalSocket {

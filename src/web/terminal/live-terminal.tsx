@@ -1,7 +1,7 @@
 /** The screen of a running session: tools above, keys for phones below, a sentence whenever typing is off. */
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import { Copy, Eye, EyeOff, MousePointer2, ScrollText, Settings2 } from "lucide-react";
-import type { SessionJson } from "../../protocol/wire.ts";
+import type { SessionJson } from "../../contract/wire.ts";
 import { toClipboard } from "../session/copy-text.tsx";
 import { usePreference } from "../state/preferences.ts";
 import { Button } from "../ui/button.tsx";

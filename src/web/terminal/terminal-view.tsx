@@ -1,5 +1,5 @@
 /** A terminal session's screen, or what is left of it, with the way back. */
-import type { SessionJson } from "../../protocol/wire.ts";
+import type { SessionJson } from "../../contract/wire.ts";
 import { Spinner } from "../ui/spinner.tsx";
 import { visibleText } from "../session/visible-text.ts";
 import { LiveTerminal } from "./live-terminal.tsx";

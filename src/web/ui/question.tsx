@@ -3,8 +3,8 @@
  * what each answer does, because its name is the agent's own word.
  */
 import { useId, useState, type ReactNode } from "react";
-import { optionKindWords } from "../../protocol/option-words.ts";
-import type { SessionJson } from "../../protocol/wire.ts";
+import { optionKindWords } from "../../model/option-words.ts";
+import type { SessionJson } from "../../contract/wire.ts";
 import { Button } from "./button.tsx";
 import { classes } from "./classes.ts";
 import { countOf, visibleQuestion } from "./question-text.ts";

@@ -1,4 +1,4 @@
-import type { Status } from "../../protocol/session.ts";
+import type { Status } from "../../model/session.ts";
 import { statusWords, toneOf, type Tone } from "../state/need.ts";
 import { classes } from "./classes.ts";
 

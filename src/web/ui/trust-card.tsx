@@ -1,7 +1,7 @@
 /** A repository's holdfast.yaml that is not trusted: everything that it would run or change, and the answer to it. */
 import { useMemo, useState } from "react";
-import { effectOf, isOff, visible } from "../../protocol/trust.ts";
-import type { ProjectJson, TrustJson } from "../../protocol/wire.ts";
+import { effectOf, isOff, visible } from "../../contract/trust.ts";
+import type { ProjectJson, TrustJson } from "../../contract/wire.ts";
 import { call, sentenceOf } from "../state/api.ts";
 import { Button } from "./button.tsx";
 import { classes } from "./classes.ts";

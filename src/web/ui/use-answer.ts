@@ -1,7 +1,7 @@
 /** Asks the daemon once when shown, and again when told to. */
 import { useCallback, useEffect, useRef, useState } from "react";
 import type { CallableRoute, CallOptions } from "../../client/client.ts";
-import type { Answers } from "../../protocol/answers.ts";
+import type { Answers } from "../../contract/answers.ts";
 import { call, sentenceOf } from "../state/api.ts";
 
 export type Asked<T> = { is: "asking" } | { is: "known"; value: T } | { is: "failed"; why: string };

@@ -1,6 +1,6 @@
-import { HoldfastError } from "../../../protocol/error.ts";
+import { HoldfastError } from "../../../contract/error.ts";
 import { chatArgument, type CommandEntry, jsonOption } from "../../entry-types.ts";
-import { quoteShellWord } from "../../../protocol/shell-quote.ts";
+import { quoteShellWord } from "../../../model/shell-quote.ts";
 import { clean } from "../../render/text.ts";
 import { verbFailure } from "../../verb.ts";
 

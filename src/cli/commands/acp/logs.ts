@@ -1,4 +1,4 @@
-import { HoldfastError } from "../../../protocol/error.ts";
+import { HoldfastError } from "../../../contract/error.ts";
 import { chatArgument, type CommandEntry, jsonOption } from "../../entry-types.ts";
 import { inert } from "../../render/text.ts";
 import { verbFailure } from "../../verb.ts";

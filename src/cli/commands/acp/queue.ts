@@ -1,5 +1,5 @@
-import { HoldfastError } from "../../../protocol/error.ts";
-import type { Answers } from "../../../protocol/answers.ts";
+import { HoldfastError } from "../../../contract/error.ts";
+import type { Answers } from "../../../contract/answers.ts";
 import { type CommandEntry, jsonOption, sessionArgument } from "../../entry-types.ts";
 import type { Input } from "../../input.ts";
 import { clean } from "../../render/text.ts";

@@ -1,5 +1,5 @@
-import { HoldfastError, messageOf } from "../../../protocol/error.ts";
-import type { VerbAnswer } from "../../../protocol/wire.ts";
+import { HoldfastError, messageOf } from "../../../contract/error.ts";
+import type { VerbAnswer } from "../../../contract/wire.ts";
 import type { Context } from "../../context.ts";
 import { chatArgument, type CommandEntry, jsonOption, noWaitOption } from "../../entry-types.ts";
 import type { Input } from "../../input.ts";

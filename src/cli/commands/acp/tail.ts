@@ -1,7 +1,7 @@
 import { chatArgument, type CommandEntry } from "../../entry-types.ts";
 import { readTurns, readTurnsOption, replay, turnsOption } from "../../past-turns.ts";
 import { readOn } from "../../read-events.ts";
-import { questionId } from "../../../protocol/question.ts";
+import { questionId } from "../../../contract/question.ts";
 import { clean } from "../../render/text.ts";
 import { Transcript } from "../../render/transcript.ts";
 import { verbFailure } from "../../verb.ts";

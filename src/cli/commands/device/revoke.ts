@@ -1,4 +1,4 @@
-import { HoldfastError } from "../../../protocol/error.ts";
+import { HoldfastError } from "../../../contract/error.ts";
 import { deviceArgument, findDevice } from "../../devices.ts";
 import { type CommandEntry, jsonOption } from "../../entry-types.ts";
 import { clean, count } from "../../render/text.ts";

@@ -1,4 +1,4 @@
-import { rights, rightWords, type Right } from "../../../protocol/rights.ts";
+import { rights, rightWords, type Right } from "../../../contract/rights.ts";
 import { deviceArgument, findDevice } from "../../devices.ts";
 import { type CommandEntry, jsonOption } from "../../entry-types.ts";
 import { clean } from "../../render/text.ts";

@@ -1,4 +1,4 @@
-import { HoldfastError } from "../../../protocol/error.ts";
+import { HoldfastError } from "../../../contract/error.ts";
 import { questionArgument } from "../../answer-question.ts";
 import { type CommandEntry, jsonOption } from "../../entry-types.ts";
 import { clean } from "../../render/text.ts";

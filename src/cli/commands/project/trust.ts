@@ -1,4 +1,4 @@
-import { HoldfastError } from "../../../protocol/error.ts";
+import { HoldfastError } from "../../../contract/error.ts";
 import { type CommandEntry, jsonOption, yesOption } from "../../entry-types.ts";
 import { clean } from "../../render/text.ts";
 import { trustLines } from "../../render/trust.ts";

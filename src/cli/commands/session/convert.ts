@@ -1,5 +1,5 @@
-import { HoldfastError } from "../../../protocol/error.ts";
-import { kinds } from "../../../protocol/session.ts";
+import { HoldfastError } from "../../../contract/error.ts";
+import { kinds } from "../../../model/session.ts";
 import { type CommandEntry, jsonOption, noWaitOption, sessionArgument } from "../../entry-types.ts";
 import { runVerb, sayNotes } from "../../verb.ts";
 

@@ -1,5 +1,5 @@
-import { HoldfastError } from "../../../protocol/error.ts";
-import type { SessionJson } from "../../../protocol/wire.ts";
+import { HoldfastError } from "../../../contract/error.ts";
+import type { SessionJson } from "../../../contract/wire.ts";
 import { type CommandEntry, jsonOption, noWaitOption, projectOption } from "../../entry-types.ts";
 import { restoredLines } from "../../render/restored.ts";
 import { count, sortedNaturally } from "../../render/text.ts";

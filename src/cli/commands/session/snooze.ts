@@ -1,4 +1,4 @@
-import { HoldfastError } from "../../../protocol/error.ts";
+import { HoldfastError } from "../../../contract/error.ts";
 import { type CommandEntry, jsonOption, noWaitOption, sessionArgument } from "../../entry-types.ts";
 import { parseDuration } from "../../render/text.ts";
 import { runVerb, sayNotes } from "../../verb.ts";

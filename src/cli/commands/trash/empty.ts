@@ -1,5 +1,5 @@
-import { HoldfastError } from "../../../protocol/error.ts";
-import { isOlder } from "../../../protocol/trash-age.ts";
+import { HoldfastError } from "../../../contract/error.ts";
+import { isOlder } from "../../../model/trash-age.ts";
 import { type CommandEntry, jsonOption, yesOption } from "../../entry-types.ts";
 import { trashLines } from "../../render/trash.ts";
 import { count } from "../../render/text.ts";

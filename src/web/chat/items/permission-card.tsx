@@ -1,9 +1,9 @@
 /** A question of the agent, with its own answers. It can be answered once, from anywhere. */
 import { useState } from "react";
 import { CircleHelp } from "lucide-react";
-import type { PermissionItem } from "../../../protocol/transcript-items.ts";
-import { optionKindWords } from "../../../protocol/option-words.ts";
-import { questionId } from "../../../protocol/question.ts";
+import type { PermissionItem } from "../../../model/transcript-items.ts";
+import { optionKindWords } from "../../../model/option-words.ts";
+import { questionId } from "../../../contract/question.ts";
 import { call, sentenceOf } from "../../state/api.ts";
 import { useSession } from "../../state/live.ts";
 import { OptionButton, QuestionFacts, QuestionText } from "../../ui/question.tsx";

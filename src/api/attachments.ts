@@ -1,0 +1,84 @@
+/** What a prompt carries beside its text, checked before anything of it is stored. Loaded with the first that carries something. */
+import { realpathSync, statSync } from "node:fs";
+import { isAbsolute, join, relative, resolve, sep } from "node:path";
+import { crypto } from "../base/crypto.ts";
+import { imageTypes, maxPromptBytes, type PromptRequest } from "../contract/command.ts";
+import { HoldfastError } from "../contract/error.ts";
+import type { Attachment } from "../contract/event.ts";
+import type { SessionState } from "../model/session.ts";
+
+type Given = NonNullable<PromptRequest["attachments"]>[number];
+
+export interface Taken {
+  attachments: Attachment[];
+  /** What is kept of each, in the same order. */
+  bytes: Uint8Array[];
+}
+
+/** @param isRetry what was admitted once is not judged by how the files are now. */
+export function takeAttachments(session: SessionState, request: PromptRequest, isRetry: boolean): Taken {
+  const given = request.attachments ?? [];
+  const size = given.reduce((sum, one) => sum + sizeOf(one), Buffer.byteLength(request.text));
+  if (size > maxPromptBytes) throw invalid(`The prompt is ${size} bytes with what is attached; ${maxPromptBytes} fit.`);
+  const bytes = given.map((one) =>
+    one.type === "image" ? imageBytes(one.data, one.mimeType) : Buffer.from(one.text ?? ""),
+  );
+  const attachments = given.map((one, n): Attachment => {
+    const kept = { size: bytes[n]!.length, digest: crypto().hash("sha256", bytes[n]!, "hex") };
+    if (one.type === "file") {
+      return { type: "file", name: pathWithin(session.workspacePath, one.path, isRetry), mimeType: null, ...kept };
+    }
+    const name = one.name ?? `image ${n + 1}`;
+    return { type: "image", name, mimeType: one.mimeType, ...kept };
+  });
+  return { attachments, bytes };
+}
+
+/** As it is sent: an image takes a third more as text. */
+function sizeOf(one: Given): number {
+  return one.type === "image" ? one.data.length : Buffer.byteLength(one.text ?? "") + one.path.length;
+}
+
+/** How files of these types begin. A page shows them again, so they must be what they say. */
+const beginnings: Record<(typeof imageTypes)[number], (head: Buffer) => boolean> = {
+  "image/png": (head) => head.subarray(0, 8).toString("latin1") === "\x89PNG\r\n\x1a\n",
+  "image/jpeg": (head) => head[0] === 0xff && head[1] === 0xd8 && head[2] === 0xff,
+  "image/gif": (head) => /^GIF8[79]a/.test(head.toString("latin1")),
+  "image/webp": (head) => /^RIFF[^]{4}WEBP/.test(head.toString("latin1")),
+};
+
+function imageBytes(data: string, mimeType: (typeof imageTypes)[number]): Buffer {
+  if (data.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(data)) throw invalid("An image's data is not base64.");
+  const bytes = Buffer.from(data, "base64");
+  if (beginnings[mimeType](bytes.subarray(0, 16))) return bytes;
+  throw invalid(`The attachment is not a valid ${mimeType}.`, `Images may be ${imageTypes.join(", ")}.`);
+}
+
+/** The path below the worktree, also behind every link: an agent must not be led out of it. */
+function pathWithin(worktree: string, path: string, isRetry: boolean): string {
+  if (path.includes("\0")) throw invalid("A path holds a zero byte.");
+  const name = relative(worktree, resolve(worktree, path));
+  if (!isBelow(name)) throw outside(path);
+  if (isRetry) return name;
+  try {
+    const real = realpathSync(join(worktree, name));
+    if (!isBelow(relative(realpathSync(worktree), real))) throw outside(path);
+    if (statSync(real).isFile()) return name;
+  } catch (error) {
+    if (error instanceof HoldfastError) throw error;
+    throw invalid(`There is no ${path} in the session's worktree.`, `It is at ${worktree}.`);
+  }
+  throw invalid(`${path} is no file.`);
+}
+
+function isBelow(path: string): boolean {
+  return path !== "" && path !== ".." && !path.startsWith(`..${sep}`) && !isAbsolute(path);
+}
+
+function outside(path: string): HoldfastError {
+  return invalid(`${path} is outside of the session's worktree.`, "Only files of the worktree can be referred to.");
+}
+
+function invalid(message: string, hint?: string): HoldfastError {
+  return new HoldfastError("invalid", message, hint === undefined ? {} : { hint });
+}

@@ -1,0 +1,334 @@
+/**
+ * What a chat agent wrote, as events and as what has to be answered at once. Pure: one batch of lines and the state
+ * before it give the same result every time. Chunks of one batch become one event.
+ */
+import {
+  answerKey,
+  authRequired,
+  errorLine,
+  invalidParams,
+  keyOf,
+  methodNotFound,
+  pickOf,
+  promptOf,
+  resultLine,
+  type Fence,
+} from "../contract/acp.ts";
+import type { FactEvent } from "../contract/event.ts";
+import type { LaunchId, PromptId } from "../contract/ids.ts";
+import { ruleActor } from "../contract/permission-rules.ts";
+import { agentIdOf, isAgentRequestId, newQuestionId, type AgentRequestId } from "../contract/question.ts";
+import type { PermissionOption, SessionState } from "../model/session.ts";
+import type { ToolCallFields } from "../model/tool-call.ts";
+import type { MappedOutput, OutputContext, OutputItem } from "../model/acp-output.ts";
+import { errorText, isRecord, isText, list, optionOf, toolFields, wordsOf } from "../model/acp-fields.ts";
+
+export function mapOutput(items: readonly OutputItem[], context: OutputContext): MappedOutput {
+  const mapping = new Mapping(context);
+  for (const item of items) {
+    if (item.item === "damaged") mapping.damaged(item);
+    else mapping.message(item.message, item.bytes ?? 0);
+  }
+  return mapping.result();
+}
+
+class Mapping {
+  readonly #launch: LaunchId;
+  readonly #replayEnds: OutputContext["replayEnds"];
+  readonly #inEnd: number;
+  readonly #events: FactEvent[] = [];
+  readonly #lines: MappedOutput["lines"] = [];
+  readonly #answers: MappedOutput["answers"] = [];
+  readonly #picks: SessionState["picks"];
+  /** The agent's own ids of its open questions. */
+  readonly #permissions: Set<AgentRequestId>;
+  readonly #seq: number;
+  readonly #judge: OutputContext["judge"];
+  /** Whether somebody can still answer: after its end the agent's questions are history. */
+  readonly #living: boolean;
+  #fence: Fence;
+  #turn: { prompt: PromptId | null; cancelling: boolean } | null;
+  #agentSessionId: string | null;
+  #usage: Record<string, unknown> | null = null;
+
+  constructor({ state, launch, fence, inEnd, replayEnds, judge }: OutputContext) {
+    this.#launch = launch;
+    this.#inEnd = inEnd;
+    this.#fence = fence;
+    this.#replayEnds = replayEnds;
+    this.#turn =
+      state.turn.turn === "open" ? { prompt: state.turn.prompt, cancelling: state.turn.cancelling === true } : null;
+    this.#picks = state.picks;
+    this.#permissions = new Set(state.permissions.flatMap((open) => agentIdOf(launch, open) ?? []));
+    this.#seq = state.seq;
+    this.#judge = judge;
+    this.#agentSessionId = state.agentSessionId;
+    this.#living = (state.run.run === "up" || state.run.run === "launching") && state.run.launch === launch;
+  }
+
+  result(): MappedOutput {
+    this.#tellUsage();
+    return { events: this.#events, lines: this.#lines, answers: this.#answers, fence: this.#fence };
+  }
+
+  /** The last word of a batch, before the turn that it belongs to ends. */
+  #tellUsage(): void {
+    if (this.#usage !== null) this.#events.push({ type: "usage.updated", usage: this.#usage });
+    this.#usage = null;
+  }
+
+  damaged({ what, bytes }: Extract<OutputItem, { item: "damaged" }>): void {
+    const last = this.#events.at(-1);
+    if (last?.type === "output.damaged" && last.what === what) last.bytes += bytes;
+    else this.#events.push({ type: "output.damaged", what, bytes });
+  }
+
+  /** A line that cannot be mapped is damaged output, like one that cannot be parsed: read again it would fail again. */
+  message(message: Record<string, unknown>, bytes: number): void {
+    const [events, lines, answers] = [this.#events.length, this.#lines.length, this.#answers.length];
+    const before = { fence: this.#fence, turn: this.#turn, agentSessionId: this.#agentSessionId };
+    try {
+      this.#message(message, bytes);
+    } catch {
+      [this.#events.length, this.#lines.length, this.#answers.length] = [events, lines, answers];
+      ({ fence: this.#fence, turn: this.#turn, agentSessionId: this.#agentSessionId } = before);
+      this.damaged({ item: "damaged", what: "unparsable", bytes });
+    }
+  }
+
+  #message(message: Record<string, unknown>, bytes: number): void {
+    const { method, id } = message;
+    if (!isText(method)) return this.#answer(message);
+    const params = isRecord(message["params"]) ? message["params"] : {};
+    if (id !== undefined && id !== null) {
+      if (!isAgentRequestId(id)) return this.damaged({ item: "damaged", what: "unparsable", bytes });
+      return this.#request(id, method, params);
+    }
+    if (method === "session/update" && isRecord(params["update"])) this.#update(params["update"], params["sessionId"]);
+  }
+
+  #answer(message: Record<string, unknown>): void {
+    const key = keyOf(this.#launch, message["id"]);
+    if (key === null) return;
+    const error = isRecord(message["error"]) ? message["error"] : null;
+    const result = isRecord(message["result"]) ? message["result"] : {};
+    this.#answers.push({ key, answer: JSON.stringify(error === null ? { result } : { error }) });
+    const promptId = promptOf(key);
+    if (promptId !== null) return this.#promptAnswered(promptId, result, error);
+    if (/^(new|load|resume)\b/.test(key)) return this.#opened(key, result, error);
+    const picked = pickOf(key);
+    if (picked !== null) this.#picked(picked, result, error);
+  }
+
+  /** Ends the turn it belongs to, whoever sent the prompt; of an earlier, forcibly ended one only what followed it. */
+  #promptAnswered(promptId: PromptId, result: Record<string, unknown>, error: Record<string, unknown> | null): void {
+    if (error !== null && error["code"] === authRequired) this.#authRequired(error);
+    const turn = this.#turn;
+    if (turn === null || (turn.prompt !== null && turn.prompt !== promptId)) return;
+    this.#turn = null;
+    this.#permissions.clear();
+    this.#tellUsage();
+    const stopReason = error === null ? (isText(result["stopReason"]) ? result["stopReason"] : "end_turn") : "error";
+    this.#events.push({
+      type: "turn.ended",
+      stopReason,
+      promptId: turn.prompt,
+      ...(error === null ? {} : { message: errorText(error) }),
+    });
+  }
+
+  #opened(key: string, result: Record<string, unknown>, error: Record<string, unknown> | null): void {
+    const how = key.startsWith("new") ? "new" : key.startsWith("load") ? "load" : "resume";
+    if (how === "load" && this.#fence === "answer") {
+      this.#fence = error === null && this.#replayEnds === "commands" ? "commands" : null;
+    }
+    if (error !== null) return;
+    const agentSessionId = isText(result["sessionId"]) ? result["sessionId"] : this.#agentSessionId;
+    if (agentSessionId === null) return;
+    this.#agentSessionId = agentSessionId;
+    const { modes = null, models = null, configOptions = null } = result;
+    this.#events.push({
+      type: "chat.opened",
+      launch: this.#launch,
+      agentSessionId,
+      how,
+      modes,
+      models,
+      configOptions,
+      commands: null,
+    });
+  }
+
+  #picked(
+    { pick, by }: NonNullable<ReturnType<typeof pickOf>>,
+    result: Record<string, unknown>,
+    error: Record<string, unknown> | null,
+  ): void {
+    if (error !== null) {
+      const what = pick.set === "config" ? `${pick.id} ${pick.value}` : `${pick.set} ${pick.value}`;
+      this.#events.push({ type: "notice", level: "warn", text: `The agent refused ${what}: ${errorText(error)}` });
+    } else if (pick.set === "config") {
+      const { configOptions = null } = result;
+      this.#events.push({ type: "config.changed", configOptions, picked: { id: pick.id, value: pick.value }, by });
+    } else if (pick.set === "mode") {
+      this.#events.push({ type: "mode.changed", mode: pick.value, by });
+    } else {
+      this.#events.push({ type: "model.changed", model: pick.value, by });
+    }
+  }
+
+  #request(id: AgentRequestId, method: string, params: Record<string, unknown>): void {
+    if (method !== "session/request_permission") {
+      // At once: an agent that waits for an answer to something we do not offer would hang.
+      return this.#reply(id, errorLine(id, methodNotFound, `Method not found: ${method}`));
+    }
+    const options = list(params["options"]).flatMap((option): PermissionOption[] => optionOf(option));
+    if (options.length === 0) return this.#reply(id, errorLine(id, invalidParams, "No options to choose from"));
+    if (!this.#living || this.#permissions.has(id)) return;
+    this.#beginTurn();
+    const tool = isRecord(params["toolCall"]) ? params["toolCall"] : {};
+    // For some agents this is the first mention of the tool call.
+    if (isText(tool["toolCallId"])) this.#tool(tool);
+    const title = isText(tool["title"]) ? tool["title"] : "The agent asks for permission";
+    const toolCallId = isText(tool["toolCallId"]) ? tool["toolCallId"] : null;
+    // Events are numbered without gaps, so this is the number of the one that follows.
+    const requestId = newQuestionId(this.#seq + this.#events.length + 1);
+    this.#events.push({
+      type: "permission.asked",
+      requestId,
+      asker: { launch: this.#launch, id },
+      title,
+      options,
+      ...(toolCallId === null ? {} : { toolCallId }),
+    });
+    if (this.#turn?.cancelling === true) {
+      // Asked while the person's cancel was on its way: the protocol wants it answered so.
+      this.#events.push({ type: "permission.answered", requestId, optionId: null, outcome: "cancelled", by: "cancel" });
+      return this.#reply(id, resultLine(id, { outcome: { outcome: "cancelled" } }));
+    }
+    const answer = this.#judge?.({ toolCallId, updates: this.#updatesOf(toolCallId, tool), options }) ?? null;
+    if (answer === null) return void this.#permissions.add(id);
+    const { optionId, rule } = answer;
+    this.#events.push({
+      type: "permission.answered",
+      requestId,
+      optionId,
+      outcome: "selected",
+      by: ruleActor,
+      rule,
+    });
+    return this.#reply(id, resultLine(id, { outcome: { outcome: "selected", optionId } }));
+  }
+
+  #updatesOf(toolCallId: string | null, tool: Record<string, unknown>): ToolCallFields[] {
+    if (toolCallId === null) return [toolFields(tool)];
+    return this.#events.flatMap((event) =>
+      event.type === "tool.updated" && event.toolCallId === toolCallId ? [event] : [],
+    );
+  }
+
+  #reply(id: AgentRequestId, text: string): void {
+    // No line is that short: what is answered next cannot have the same number.
+    if (this.#living) this.#lines.push({ key: answerKey(id, this.#inEnd + this.#lines.length), text });
+  }
+
+  #update(update: Record<string, unknown>, sessionId: unknown): void {
+    const kind = update["sessionUpdate"];
+    if (this.#fence !== null) return this.#fenced(kind, update);
+    this.#follow(sessionId);
+    switch (kind) {
+      case "agent_message_chunk":
+        return this.#text(update);
+      case "agent_thought_chunk":
+        return this.#thought(update);
+      case "tool_call":
+        this.#beginTurn();
+        return this.#tool(update);
+      case "tool_call_update":
+        return this.#tool(update);
+      case "plan":
+        return void this.#events.push({ type: "plan.updated", entries: list(update["entries"]) });
+      case "available_commands_update":
+        return void this.#events.push({ type: "commands.changed", commands: list(update["availableCommands"]) });
+      case "current_mode_update":
+        return this.#mode(update["currentModeId"]);
+      case "config_option_update":
+        return this.#config(list(update["configOptions"]));
+      case "usage_update": {
+        const { sessionUpdate: _kind, ...usage } = update;
+        this.#usage = usage;
+        return;
+      }
+      default:
+      // What a newer agent tells us is none of our events yet.
+    }
+  }
+
+  /** Replayed history is in our own log already; the list of commands is not history. */
+  #fenced(kind: unknown, update: Record<string, unknown>): void {
+    if (kind !== "available_commands_update") return;
+    if (this.#fence === "commands") this.#fence = null;
+    this.#events.push({ type: "commands.changed", commands: list(update["availableCommands"]) });
+  }
+
+  /** An agent may go on under another id (after `/clear`): the old one stays in the log. */
+  #follow(sessionId: unknown): void {
+    if (!isText(sessionId) || this.#agentSessionId === null || sessionId === this.#agentSessionId) return;
+    this.#agentSessionId = sessionId;
+    this.#events.push({ type: "conversation.pinned", agentSessionId: sessionId });
+  }
+
+  #beginTurn(): void {
+    if (this.#turn !== null) return;
+    this.#turn = { prompt: null, cancelling: false };
+    this.#events.push({ type: "turn.started", promptId: null });
+  }
+
+  #text(update: Record<string, unknown>): void {
+    const text = wordsOf(update["content"]);
+    if (text === "") return;
+    this.#beginTurn();
+    const messageId = isText(update["messageId"]) ? update["messageId"] : undefined;
+    const last = this.#events.at(-1);
+    if (last?.type === "agent.text" && last.messageId === messageId) last.text += text;
+    else this.#events.push({ type: "agent.text", text, ...(messageId === undefined ? {} : { messageId }) });
+  }
+
+  #thought(update: Record<string, unknown>): void {
+    const text = wordsOf(update["content"]);
+    if (text === "") return;
+    this.#beginTurn();
+    const last = this.#events.at(-1);
+    if (last?.type === "agent.thought") last.text += text;
+    else this.#events.push({ type: "agent.thought", text });
+  }
+
+  #tool(update: Record<string, unknown>): void {
+    const { toolCallId } = update;
+    if (!isText(toolCallId)) return;
+    const fields = toolFields(update);
+    const last = this.#events.at(-1);
+    if (last?.type === "tool.updated" && last.toolCallId === toolCallId) Object.assign(last, fields);
+    else this.#events.push({ type: "tool.updated", toolCallId, ...fields });
+  }
+
+  #mode(mode: unknown): void {
+    if (isText(mode) && mode !== this.#picks.mode) this.#events.push({ type: "mode.changed", mode, by: "agent" });
+  }
+
+  /** A value that somebody picked and the agent changed since is what is applied again later. */
+  #config(configOptions: unknown[]): void {
+    const changed = configOptions.flatMap((option) => {
+      if (!isRecord(option) || !isText(option["id"]) || !isText(option["currentValue"])) return [];
+      const { id, currentValue: value } = option;
+      return id in this.#picks.config && this.#picks.config[id] !== value ? [{ id, value }] : [];
+    });
+    if (changed.length === 0) this.#events.push({ type: "config.changed", configOptions, by: "agent" });
+    for (const picked of changed) this.#events.push({ type: "config.changed", configOptions, picked, by: "agent" });
+  }
+
+  #authRequired(error: Record<string, unknown>): void {
+    const data = isRecord(error["data"]) ? error["data"] : {};
+    this.#events.push({ type: "auth.required", message: errorText(error), methods: list(data["authMethods"]) });
+  }
+}

@@ -1,0 +1,146 @@
+/**
+ * Lines in an agent's `in` that the store does not know: the database is older than they are. They were sent, so they are
+ * counted as sent: the next line goes behind them, no prompt in them is sent again, and an unanswered one is an open turn.
+ */
+import { constants } from "node:fs";
+import { open } from "node:fs/promises";
+import { join } from "node:path";
+import { LineSplitter } from "../base/lines.ts";
+import type { Change, LaunchPlace } from "../ports/store.ts";
+import { keyOf, promptOf, type Fence } from "../contract/acp.ts";
+import type { FactEvent } from "../contract/event.ts";
+import type { LaunchId, PromptId } from "../contract/ids.ts";
+import type { SessionState } from "../model/session.ts";
+import type { AcpContext } from "./context.ts";
+import { maxLineBytes } from "./agent-output.ts";
+import { fileSize } from "./agent-files.ts";
+
+const chunkBytes = 1024 * 1024;
+/** Longer than any line that we write. */
+const maxSentBytes = 256 * 1024 * 1024;
+
+export async function adoptUnrecorded(
+  context: AcpContext,
+  session: SessionState,
+  launch: LaunchId,
+  events: Change,
+): Promise<void> {
+  const { files, store } = context;
+  const record = files.readRecord(session.id);
+  if (record?.launch !== launch) return;
+  const directory = files.directory(session.id, launch);
+  const sent = (await readSent(directory, launch, 0)) ?? nothingSent;
+  const open = await openPrompt(directory, launch, sent);
+  const inEnd = fileSize(join(directory, "in")) ?? 0;
+  await store.chat(session.id, launch, (state, place) =>
+    place !== null
+      ? { events: events(state) }
+      : {
+          events: [...events(state), ...sentEvents(state, sent, open)],
+          info: JSON.stringify(record),
+          inEnd,
+          fence: sent.fence,
+        },
+  );
+}
+
+/** Moves the place of a launch behind what the lost record sent. False when foreign bytes are there. */
+export async function catchUpWithSent(
+  context: AcpContext,
+  session: SessionState,
+  place: LaunchPlace,
+): Promise<boolean> {
+  const { launch, inEnd } = place;
+  const directory = context.files.directory(session.id, launch);
+  const size = fileSize(join(directory, "in")) ?? 0;
+  if (size <= inEnd) return true;
+  const sent = await readSent(directory, launch, inEnd);
+  if (sent === null) return false;
+  const open = await openPrompt(directory, launch, sent);
+  context.log.warn("lines were sent that the database does not know; it is older than its home", {
+    session: session.id,
+  });
+  await context.store.chat(session.id, launch, (state, now) =>
+    now?.inEnd === inEnd ? { events: sentEvents(state, sent, open), inEnd: size } : null,
+  );
+  return true;
+}
+
+interface Sent {
+  prompts: PromptId[];
+  /** Whether what the agent replays after a load is still to come. */
+  fence: Fence;
+}
+
+const nothingSent: Sent = { prompts: [], fence: null };
+
+/** Null when there is something that we never write. */
+export async function readSent(directory: string, launch: LaunchId, from: number): Promise<Sent | null> {
+  const sent: Sent = { prompts: [], fence: null };
+  for await (const line of linesOf(join(directory, "in"), from, maxSentBytes)) {
+    if (line === "") continue;
+    const message = line === null ? null : parse(line);
+    if (message === null) return null;
+    const { method, id } = message;
+    if (method === undefined || method === "session/cancel") continue;
+    const key = keyOf(launch, id);
+    if (key === null) return null;
+    const prompt = promptOf(key);
+    if (prompt !== null) sent.prompts.push(prompt);
+    if (method === "session/load") sent.fence = "answer";
+  }
+  return sent;
+}
+
+/** In pieces: the file may be larger than the longest string. Null for what follows the last newline, or is too long. */
+async function* linesOf(path: string, from: number, maxBytes: number): AsyncGenerator<string | null> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  try {
+    const splitter = new LineSplitter(maxBytes, from);
+    const buffer = Buffer.allocUnsafe(chunkBytes);
+    for (let at = from; ;) {
+      const { bytesRead } = await file.read(buffer, 0, chunkBytes, at);
+      if (bytesRead === 0) break;
+      at += bytesRead;
+      for (const line of splitter.push(buffer.subarray(0, bytesRead))) yield line.line === "whole" ? line.text : null;
+    }
+    if (splitter.pending > 0) yield null;
+  } finally {
+    await file.close();
+  }
+}
+
+function parse(line: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The last prompt, while its answer is not in `out`. */
+export async function openPrompt(
+  directory: string,
+  launch: LaunchId,
+  { prompts }: Pick<Sent, "prompts">,
+): Promise<PromptId | null> {
+  const last = prompts.at(-1);
+  if (last === undefined) return null;
+  for await (const line of linesOf(join(directory, "out"), 0, maxLineBytes)) {
+    const message = line?.includes(last) === true ? parse(line) : null;
+    const key = message === null || message["method"] !== undefined ? null : keyOf(launch, message["id"]);
+    if (key !== null && promptOf(key) === last) return null;
+  }
+  return last;
+}
+
+function sentEvents({ queue }: SessionState, { prompts }: Sent, open: PromptId | null): FactEvent[] {
+  const waiting = new Set<string>(queue.map(({ promptId }) => promptId));
+  return [
+    ...prompts
+      .filter((promptId) => waiting.has(promptId))
+      .map((promptId): FactEvent => ({ type: "prompt.sent", promptId, seenBy: "in" })),
+    ...(open === null ? [] : [{ type: "turn.started" as const, promptId: open }]),
+  ];
+}

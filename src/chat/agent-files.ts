@@ -1,0 +1,252 @@
+/**
+ * The files of chat launches: `<workers>/<session>/<launch>/…` and the session's record. A directory is made new for each
+ * launch and never used again: `in` would be fed twice, and a torn last line of `out` would swallow the next one's first.
+ */
+import {
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  rmdirSync,
+  statSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { makePrivateDirectory, readJson, syncDirectory, writeDurable } from "../base/durable-file.ts";
+import type { LaunchId, SessionId } from "../contract/ids.ts";
+import { asLaunchId } from "../contract/ids.ts";
+import type { ExitStatus } from "../model/session.ts";
+import { keptErrors, recordFile, type WorkerRecord } from "../contract/worker-record.ts";
+
+/** What is on its way out; nothing looks at such a name again. */
+const gonePrefix = ".gone-";
+/** How much of an agent's last stderr is kept for `acp logs`. */
+const keptErrorBytes = 256 * 1024;
+const newFile = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+
+export class WorkerFiles {
+  readonly #workers: string;
+  readonly #home: { path: string; mark: string | null };
+
+  constructor(workers: string) {
+    this.#workers = workers;
+    makePrivateDirectory(workers);
+    const path = dirname(workers);
+    this.#home = { path, mark: directoryMark(path) };
+  }
+
+  /**
+   * Only a definite "no such file" in the same home counts. A disk that fails or refuses proves nothing, and below an
+   * unmounted home there is no file either, although all of them still exist.
+   */
+  isRemoved(path: string): boolean {
+    const { path: home, mark } = this.#home;
+    if (mark === null || directoryMark(home) !== mark) return false;
+    try {
+      statSync(path);
+      return false;
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code === "ENOENT";
+    }
+  }
+
+  /** Of no session: it stays when any of them goes. */
+  get directoryOfAll(): string {
+    return this.#workers;
+  }
+
+  // These not by join(): ids are names, and at a start 500 of each are a sixth of the whole adoption.
+  sessionDirectory(session: SessionId): string {
+    return `${this.#workers}/${session}`;
+  }
+
+  directory(session: SessionId, launch: LaunchId): string {
+    return `${this.#workers}/${session}/${launch}`;
+  }
+
+  recordPath(session: SessionId): string {
+    return `${this.#workers}/${session}/${recordFile}`;
+  }
+
+  /** Throws when it exists: nothing is ever reused. */
+  make(session: SessionId, launch: LaunchId): string {
+    makePrivateDirectory(this.sessionDirectory(session));
+    const directory = this.directory(session, launch);
+    mkdirSync(directory, { mode: 0o700 });
+    for (const name of ["in", "out", "err"]) closeSync(openSync(join(directory, name), newFile, 0o600));
+    syncDirectory(directory);
+    syncDirectory(this.sessionDirectory(session));
+    return directory;
+  }
+
+  has(session: SessionId, launch: LaunchId): boolean {
+    return existsSync(this.directory(session, launch));
+  }
+
+  /** Cheap, for every session at a start: the record goes last of all. */
+  mayHaveLeft(session: SessionId): boolean {
+    return existsSync(this.recordPath(session));
+  }
+
+  launches(session: SessionId): LaunchId[] {
+    try {
+      return readdirSync(this.sessionDirectory(session), { withFileTypes: true })
+        .filter((entry) => entry.isDirectory() && !entry.name.startsWith("."))
+        .map((entry) => asLaunchId(entry.name));
+    } catch {
+      return [];
+    }
+  }
+
+  writeRecord(record: WorkerRecord): void {
+    makePrivateDirectory(this.sessionDirectory(record.session));
+    writeDurable(this.recordPath(record.session), `${JSON.stringify(record)}\n`);
+  }
+
+  /** Null when there is none, or when it is damaged: then the store's copy is what counts. */
+  readRecord(session: SessionId): WorkerRecord | null {
+    const read = readJson(this.recordPath(session));
+    return read.is === "known" && isRecord(read.value) ? read.value : null;
+  }
+
+  /** By rename first: what is half removed must not look like a launch. Its last stderr is kept. */
+  remove(session: SessionId, launch: LaunchId): void {
+    const directory = this.directory(session, launch);
+    if (existsSync(directory)) {
+      this.#keepErrors(session, directory);
+      const gone = join(dirname(directory), `${gonePrefix}${basename(directory)}`);
+      rmSync(gone, { recursive: true, force: true });
+      renameSync(directory, gone);
+      rmSync(gone, { recursive: true, force: true });
+    }
+  }
+
+  removeRecord(session: SessionId): void {
+    for (const name of hiddenNames(this.sessionDirectory(session))) {
+      rmSync(join(this.sessionDirectory(session), name), { recursive: true, force: true });
+    }
+    rmSync(this.recordPath(session), { force: true });
+    try {
+      rmdirSync(this.sessionDirectory(session));
+    } catch {
+      // The last stderr is kept there.
+    }
+  }
+
+  /** Everything of a session that is deleted for good. */
+  removeAll(session: SessionId): void {
+    rmSync(this.sessionDirectory(session), { recursive: true, force: true });
+  }
+
+  errorLines(session: SessionId, launch: LaunchId | null, lines: number): string[] {
+    const files = [
+      ...(launch === null ? [] : [join(this.directory(session, launch), "err")]),
+      join(this.sessionDirectory(session), keptErrors),
+    ];
+    const text = files.map((file) => readTail(file, keptErrorBytes)).find((found) => found !== "") ?? "";
+    const all = text.split("\n").map((line) => line.trimEnd());
+    while (all.length > 0 && all.at(-1) === "") all.pop();
+    return all.slice(-lines);
+  }
+
+  #keepErrors(session: SessionId, directory: string): void {
+    const tail = readTail(join(directory, "err"), keptErrorBytes);
+    if (tail !== "") writeDurable(join(this.sessionDirectory(session), keptErrors), tail);
+  }
+}
+
+/** What the keeper wrote down when the agent ended; sh knows a signal only as 128 + n. */
+export function readExit(directory: string): ExitStatus | null {
+  const text = readText(join(directory, "exit")).trim();
+  if (!/^\d+$/.test(text)) return null;
+  const status = Number(text);
+  if (status <= 128) return { code: status, signal: null };
+  return { code: status, signal: signalName(status - 128) };
+}
+
+export interface Pids {
+  keeper: number | null;
+  feeder: number | null;
+  watcher: number | null;
+  agent: number | null;
+}
+
+/** A file of numbers is whole when it ends with a newline. */
+export function readPids(directory: string): Pids {
+  const whole = (name: string): string => /^(.*)\n$/.exec(readText(join(directory, name)))?.[1] ?? "";
+  // The keeper writes this one last: once it is there, the others are.
+  const agent = toPid(whole("agent.pid"));
+  const [keeper = null, feeder = null, watcher = null] = whole("pids").split(/\s+/).map(toPid);
+  return { keeper, feeder, watcher, agent };
+}
+
+/** Null where there is no such file, or none that the disk can be asked about. */
+export function fileSize(path: string): number | null {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.size ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** Which directory a path names now; null where that is unknown. */
+function directoryMark(path: string): string | null {
+  try {
+    const { dev, ino } = statSync(path);
+    return `${dev}:${ino}`;
+  } catch {
+    return null;
+  }
+}
+
+const signals = process.getBuiltinModule("node:os").constants.signals;
+
+function signalName(number: number): string | null {
+  return Object.entries(signals).find(([, value]) => value === number)?.[0] ?? null;
+}
+
+function toPid(text: string): number | null {
+  const pid = Number(text);
+  return Number.isInteger(pid) && pid > 1 ? pid : null;
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+function readTail(path: string, bytes: number): string {
+  let file: number | undefined;
+  try {
+    file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+    const size = statSync(path).size;
+    const from = Math.max(0, size - bytes);
+    const buffer = Buffer.alloc(size - from);
+    const read = readSync(file, buffer, 0, buffer.length, from);
+    return buffer.toString("utf8", 0, read);
+  } catch {
+    return "";
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+}
+
+function hiddenNames(directory: string): string[] {
+  try {
+    return readdirSync(directory).filter((name) => name.startsWith("."));
+  } catch {
+    return [];
+  }
+}
+
+function isRecord(value: unknown): value is WorkerRecord {
+  return typeof value === "object" && value !== null && (value as WorkerRecord).version === 1;
+}

@@ -1,0 +1,78 @@
+/**
+ * Appends outbox rows to an agent's `in`. The row is on disk first, with its place; what the file's size says of it
+ * (none, part, whole) is completed exactly once, whoever died where.
+ */
+import { closeSync, constants, fstatSync, openSync, readSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { reach } from "../base/test-points.ts";
+import type { OutboxRow } from "../ports/store.ts";
+
+export type Appended =
+  | { appended: true; size: number }
+  /** `in` is not as the rows say: somebody else writes to it, or it was damaged. Nothing was written. */
+  | { appended: false; why: string };
+
+export type Bell = "rung" | "no-feeder" | "not-there";
+
+/** `stillOurs` is asked before each write: a daemon that lost its lock must not write. */
+export async function appendRows(
+  directory: string,
+  rowsAfter: (offset: number) => OutboxRow[],
+  stillOurs: () => boolean,
+): Promise<Appended> {
+  if (!stillOurs()) return { appended: false, why: "this daemon no longer holds the lock of its home" };
+  const file = openSync(join(directory, "in"), constants.O_RDWR | constants.O_APPEND | constants.O_NOFOLLOW);
+  try {
+    let { size } = fstatSync(file);
+    for (const row of rowsAfter(size)) {
+      const fault = faultOf(file, row, size);
+      if (fault !== null) return { appended: false, why: fault };
+      await reach("outbox.append");
+      // Somebody may have written while the test point paused us: the size is asked again in the same breath as the write.
+      if (fstatSync(file).size !== size) return { appended: false, why: "somebody else writes to the agent's input" };
+      writeAll(file, Buffer.from(row.text!, "utf8").subarray(size - row.offset));
+      size = row.offset + row.length;
+    }
+    return { appended: true, size };
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Wakes the feeder. Never waits: a stopped feeder must not stop us. */
+export function ring(directory: string, word: "r" | "q" = "r"): Bell {
+  let file: number;
+  try {
+    file = openSync(join(directory, "bell"), constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    // Before the keeper made it nobody has to be woken: the feeder begins by reading everything.
+    return code === "ENOENT" ? "not-there" : "no-feeder";
+  }
+  try {
+    if (!fstatSync(file).isFIFO()) return "no-feeder";
+    writeSync(file, `${word}\n`);
+    return "rung";
+  } catch (error) {
+    // Full of rings that nobody took yet: one more would say nothing new.
+    return (error as NodeJS.ErrnoException).code === "EAGAIN" ? "rung" : "no-feeder";
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Why this row must not be appended at this size, or null. */
+function faultOf(file: number, row: OutboxRow, size: number): string | null {
+  if (row.text === null) return `the agent's input ends at byte ${size}, before a line that was already written`;
+  if (size < row.offset) return `the agent's input ends at byte ${size}, but should reach byte ${row.offset}`;
+  const part = size - row.offset;
+  if (part === 0) return null;
+  const written = Buffer.alloc(part);
+  readSync(file, written, 0, part, row.offset);
+  const expected = Buffer.from(row.text, "utf8").subarray(0, part);
+  return written.equals(expected) ? null : "the agent's input holds something else than what was to be written";
+}
+
+function writeAll(file: number, bytes: Buffer): void {
+  for (let at = 0; at < bytes.length;) at += writeSync(file, bytes, at, bytes.length - at);
+}

@@ -1,0 +1,203 @@
+/**
+ * Keeps an agent's files within bounds: room is reserved ahead of the end of `out`, because an agent whose stdout meets a
+ * full disk loses its answer; read bytes are given back; an agent that outruns us, or for which no room can be had, is
+ * stopped until there is room; stderr is capped. Where fallocate(1) is missing nothing is reserved, and what was read is
+ * given back by cutting the file while the agent is stopped.
+ */
+import { execFile } from "node:child_process";
+import { existsSync, openSync, closeSync, constants, ftruncateSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Logger } from "../ports/api.ts";
+import { continueTree, stopTree } from "./freeze.ts";
+import { isBeingCut } from "./agent-output.ts";
+import type { Worker } from "./agent-process.ts";
+import { fileSize } from "./agent-files.ts";
+
+const kib = 1024;
+const mib = 1024 * kib;
+
+export interface Limits {
+  /** Room ahead of the end; 256 KiB saw four of four real agents through a full disk. */
+  reserveBytes: number;
+  /** An agent with more unread bytes than this is stopped, and goes on below a quarter of it. */
+  unreadBytes: number;
+  /** Read bytes are given back in pieces of at least this: each takes a process, or a moment in which the agent stands still. */
+  punchBytes: number;
+  errorBytes: number;
+}
+
+export const defaultLimits: Limits = {
+  reserveBytes: mib,
+  unreadBytes: 256 * mib,
+  punchBytes: 8 * mib,
+  errorBytes: 4 * mib,
+};
+
+/** An agent that uses its reserve up faster than this gets so much more at once, and that is renewed as much earlier. */
+const hurriedMs = 1_000;
+const hurriedFactor = 16;
+/** A file of this name says that the agent was stopped by us, also to the next daemon. */
+const pausedFile = "paused";
+const errorsEveryMs = 10_000;
+const blockBytes = 4096;
+/** Starting a process takes milliseconds in which nothing else is done: so seldom, however fast an agent writes. */
+const punchEveryMs = 1_000;
+/** An agent that was in the middle of a line, or did not stop at once, is let go on so long before the next attempt. */
+const cutRetryMs = 100;
+
+export interface BoundsParts {
+  limits: Limits;
+  log: Logger;
+  fallocate: string;
+  /** Reads the rest of a stopped agent's file and cuts it; false when its last line is not whole. */
+  truncate: (worker: Worker) => Promise<boolean>;
+}
+
+export class Bounds {
+  readonly #limits: Limits;
+  readonly #log: Logger;
+  readonly #parts: BoundsParts;
+  /** Null until it was tried. */
+  #hasFallocate: boolean | null = process.platform === "linux" ? null : false;
+
+  constructor(parts: BoundsParts) {
+    this.#parts = parts;
+    this.#limits = parts.limits;
+    this.#log = parts.log;
+  }
+
+  /** Called with each look at a file. Does nothing for the idle. */
+  look(worker: Worker, size: number, active: boolean): void {
+    const { bounds } = worker;
+    if (bounds.busy || isBeingCut(worker)) return;
+    const unread = size - worker.fed;
+    if (bounds.paused ? unread < this.#limits.unreadBytes / 4 : unread > this.#limits.unreadBytes) {
+      return this.#run(worker, () => (bounds.paused ? this.#resume(worker) : this.#pause(worker, "too much unread")));
+    }
+    const canGiveBack = worker.read - bounds.punchedTo >= this.#limits.punchBytes;
+    // What was read is given back also when the agent has become idle meanwhile.
+    if (!active && !canGiveBack) return;
+    const margin = Math.max(bounds.reserved, this.#limits.reserveBytes) / 4;
+    if (bounds.reservedTo - size < margin && this.#hasFallocate !== false) {
+      return this.#run(worker, () => this.#reserve(worker, size));
+    }
+    if (canGiveBack && performance.now() >= bounds.giveBackNotBefore) {
+      const canPunch = this.#hasFallocate !== false && !bounds.cannotPunch;
+      return this.#run(worker, () => (canPunch ? this.#punch(worker) : this.#cut(worker)));
+    }
+    this.#capErrors(worker);
+  }
+
+  /** An agent that we stopped may have been left so by an earlier daemon. */
+  adopt(worker: Worker): void {
+    // Not by join(), as in worker-files.ts.
+    worker.bounds.paused = existsSync(`${worker.directory}/${pausedFile}`);
+  }
+
+  #run(worker: Worker, work: () => Promise<void>): void {
+    worker.bounds.busy = true;
+    work()
+      .catch((error: unknown) =>
+        this.#log.warn("keeping an agent's files within bounds failed", { session: worker.session, error }),
+      )
+      .finally(() => {
+        worker.bounds.busy = false;
+      });
+  }
+
+  async #reserve(worker: Worker, size: number): Promise<void> {
+    const { bounds } = worker;
+    const { reserveBytes } = this.#limits;
+    const hurried = performance.now() - bounds.renewedAt < hurriedMs;
+    bounds.renewedAt = performance.now();
+    for (const bytes of hurried ? [hurriedFactor * reserveBytes, reserveBytes] : [reserveBytes]) {
+      const out = join(worker.directory, "out");
+      const done = await this.#fallocate(["-n", "-o", String(size), "-l", String(bytes), out]);
+      bounds.reserved = bytes;
+      bounds.reservedTo = size + bytes;
+      if (done === "done") return;
+    }
+    // Another reason (a file system without it) stays so: asked again when the file has grown that much.
+    if (!isFull(worker.directory, reserveBytes)) return;
+    bounds.reservedTo = 0;
+    await this.#pause(worker, "no room");
+  }
+
+  async #punch(worker: Worker): Promise<void> {
+    const { bounds } = worker;
+    const end = worker.read - (worker.read % blockBytes);
+    const range = ["-o", String(bounds.punchedTo), "-l", String(end - bounds.punchedTo)];
+    const done = await this.#fallocate(["-p", ...range, join(worker.directory, "out")]);
+    if (done === "done") {
+      bounds.punchedTo = end;
+      bounds.giveBackNotBefore = performance.now() + punchEveryMs;
+    } else bounds.cannotPunch = true;
+  }
+
+  /** A crash in here leaves the file that says so, and the next daemon lets the agent go on. */
+  async #cut(worker: Worker): Promise<void> {
+    const { bounds } = worker;
+    writeFileSync(join(worker.directory, pausedFile), "", { mode: 0o600 });
+    bounds.paused = true;
+    try {
+      const done = (await stopTree(worker)) && (await this.#parts.truncate(worker));
+      if (!done) bounds.giveBackNotBefore = performance.now() + cutRetryMs;
+    } finally {
+      await this.#goOn(worker);
+    }
+  }
+
+  async #pause(worker: Worker, why: string): Promise<void> {
+    worker.bounds.paused = true;
+    await stopTree(worker);
+    this.#log.warn("an agent is stopped until there is room", { session: worker.session, why });
+    // Last: there may be no room for it. A daemon that does not find it lets the agent go on, and then comes here again.
+    writeFileSync(join(worker.directory, pausedFile), "", { mode: 0o600 });
+  }
+
+  async #resume(worker: Worker): Promise<void> {
+    if (isFull(worker.directory, this.#limits.reserveBytes)) return;
+    await this.#goOn(worker);
+    worker.bounds.reservedTo = 0;
+    this.#log.info("an agent goes on", { session: worker.session });
+  }
+
+  async #goOn(worker: Worker): Promise<void> {
+    await continueTree(worker);
+    rmSync(join(worker.directory, pausedFile), { force: true });
+    worker.bounds.paused = false;
+  }
+
+  /** Truncating is safe because the agent appends: its next line starts at the new end. */
+  #capErrors(worker: Worker): void {
+    const now = performance.now();
+    if (now - worker.bounds.errorsAt < errorsEveryMs) return;
+    worker.bounds.errorsAt = now;
+    const path = join(worker.directory, "err");
+    if ((fileSize(path) ?? 0) <= this.#limits.errorBytes) return;
+    this.#run(worker, async () => {
+      const file = openSync(path, constants.O_WRONLY | constants.O_NOFOLLOW);
+      try {
+        ftruncateSync(file, 0);
+      } finally {
+        closeSync(file);
+      }
+    });
+  }
+
+  async #fallocate(args: string[]): Promise<"done" | "failed" | "missing"> {
+    if (this.#hasFallocate === false) return "missing";
+    return new Promise((resolve) => {
+      execFile(this.#parts.fallocate, args, (error) => {
+        if ((error as NodeJS.ErrnoException | null)?.code === "ENOENT") this.#hasFallocate = false;
+        else this.#hasFallocate = true;
+        resolve(error === null ? "done" : this.#hasFallocate ? "failed" : "missing");
+      });
+    });
+  }
+}
+
+function isFull(directory: string, bytes: number): boolean {
+  const { bavail, bsize } = statfsSync(directory);
+  return bavail * bsize < bytes;
+}

@@ -1,0 +1,55 @@
+/** What the parts of the chat runtime share. */
+import type { Cgroups } from "../base/cgroup.ts";
+import type { Agents } from "../ports/agents.ts";
+import type { ChatStore } from "../ports/chat.ts";
+import type { Containing } from "../ports/contain.ts";
+import type { Logger } from "../ports/api.ts";
+import type { SessionId } from "../contract/ids.ts";
+import type { SessionState } from "../model/session.ts";
+import type { Bounds } from "./bounds.ts";
+import type { Changes } from "./output-signal.ts";
+import type { Inbox } from "./agent-output.ts";
+import type { WorkerFiles } from "./agent-files.ts";
+
+export interface Deadlines {
+  /** From the start to the answer to `initialize`; the slowest agent took 6 s on an idle machine. */
+  initializeMs: number;
+  /** For `session/new`, `session/resume` and each `session/load`, which may replay a long history. */
+  openMs: number;
+  /** For mode, model and options. */
+  configureMs: number;
+  /** How long a replay may go on after the load was answered. */
+  replayMs: number;
+  /** Between two attempts at a load. */
+  retryMs: number;
+}
+
+export const defaultDeadlines: Deadlines = {
+  // A test of an agent that never answers does not wait that long.
+  initializeMs: Number(process.env["HOLDFAST_TEST_INITIALIZE_MS"] ?? 60_000),
+  openMs: 120_000,
+  configureMs: 10_000,
+  replayMs: 10_000,
+  retryMs: 1_000,
+};
+
+export interface AcpContext {
+  files: WorkerFiles;
+  cgroups: Pick<Cgroups, "make">;
+  contain: Containing | null;
+  store: ChatStore;
+  inbox: Inbox;
+  bounds: Bounds;
+  changes: Changes;
+  agents: Agents;
+  bootId: string;
+  env: NodeJS.ProcessEnv;
+  keeperPath: string;
+  buildOf: (session: SessionState) => string;
+  isStale: (session: SessionState, build: string) => boolean;
+  stillOurs: () => boolean;
+  hint: (session: SessionId) => void;
+  log: Logger;
+  deadlines: Deadlines;
+  now: () => number;
+}

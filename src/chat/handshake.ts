@@ -1,0 +1,233 @@
+/**
+ * From a started agent to an open conversation: initialize, then session/new, or session/resume or session/load with the
+ * stored id; then what somebody picked is applied again. Every step can be taken up by another daemon in its middle.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import type {
+  InitializeRequest,
+  LoadSessionRequest,
+  NewSessionRequest,
+  ResumeSessionRequest,
+} from "@agentclientprotocol/sdk";
+import { version } from "../base/build.ts";
+import type { ChatAgent } from "../ports/agents.ts";
+import { configurationActor } from "../contract/agents.ts";
+import { authRequired, methodNotFound, type ChatPick, pickKey } from "../contract/acp.ts";
+import type { LaunchHow, SessionState } from "../model/session.ts";
+import { ask as askAgent, isWanted, record, wordsOf, type Answer, type Request } from "./client.ts";
+import type { AcpContext } from "./context.ts";
+import { isNotFound } from "./not-found.ts";
+import { pickRequest } from "./agent-settings.ts";
+import type { Worker } from "./agent-process.ts";
+
+export type Opened =
+  | { opened: true; agentSessionId: string }
+  | { opened: false; reason: string; conversationGone: boolean };
+
+/** A load that failed for a reason that may pass is tried so often before the launch is given up. */
+const loadAttempts = 3;
+const minuteMs = 60_000;
+
+/** `fs` and `terminal` are not offered: agents that use them would block while no daemon is there to answer. */
+export function initializeRequest(context: AcpContext): Request {
+  const params: InitializeRequest = {
+    protocolVersion: 1,
+    clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
+    clientInfo: { name: "holdfast", title: "Holdfast", version },
+  };
+  return { key: "init", method: "initialize", params, deadlineMs: context.deadlines.initializeMs };
+}
+
+export async function openConversation(
+  context: AcpContext,
+  worker: Worker,
+  { session, how, chat }: { session: SessionState; how: LaunchHow; chat: ChatAgent },
+): Promise<Opened> {
+  const initialized = await ask(context, worker, initializeRequest(context));
+  if (initialized.is !== "result") return failed("initialize", initialized);
+  const opened =
+    howBegun(context, worker, how) === "resume" && session.agentSessionId !== null
+      ? await takeUp(context, worker, session, chat, initialized.result)
+      : await begin(context, worker, session, initialized.result);
+  if (opened.opened) await applyPicks(context, worker, session, chat, opened.agentSessionId);
+  return opened;
+}
+
+/** Everything here belongs to a start, and ends with the wish for it. */
+function ask(context: AcpContext, worker: Worker, request: Request): Promise<Answer> {
+  return askAgent(context, worker, { ...request, opening: true });
+}
+
+/** What this launch was already asked for counts: a conversation that is open is never loaded again. */
+function howBegun(context: AcpContext, { launch }: Worker, how: LaunchHow): LaunchHow {
+  const asked = (key: string): boolean => context.store.outboxRow(launch, key) !== null;
+  if (asked("new")) return "fresh";
+  return asked("resume") || asked("load") ? "resume" : how;
+}
+
+async function begin(
+  context: AcpContext,
+  worker: Worker,
+  session: SessionState,
+  initialized: Record<string, unknown>,
+): Promise<Opened> {
+  const params: NewSessionRequest = { cwd: session.workspacePath, mcpServers: [] };
+  const deadlineMs = context.deadlines.openMs;
+  const answer = await ask(context, worker, { key: "new", method: "session/new", params, deadlineMs });
+  if (answer.is !== "result") return refused(context, worker, "session/new", answer, initialized);
+  const { sessionId } = answer.result;
+  if (typeof sessionId === "string") return { opened: true, agentSessionId: sessionId };
+  return { opened: false, reason: "The agent opened a session without an id.", conversationGone: false };
+}
+
+async function takeUp(
+  context: AcpContext,
+  worker: Worker,
+  session: SessionState,
+  chat: ChatAgent,
+  initialized: Record<string, unknown>,
+): Promise<Opened> {
+  const id = session.agentSessionId!;
+  const ways = waysBack(initialized);
+  if (ways.length === 0) {
+    return { opened: false, reason: "This agent cannot take a conversation up again.", conversationGone: true };
+  }
+  let last: Opened | null = null;
+  for (const way of ways) {
+    for (let attempt = 1; attempt <= loadAttempts; attempt++) {
+      if (attempt > 1) await delay(context.deadlines.retryMs);
+      if (way === "load" && chat.noLoadInBirthMinute === true) await waitOutMinute(context, worker, session);
+      const answer = await askBack(context, worker, session, way, attempt);
+      if (answer.is === "result") {
+        if (way === "load") await awaitReplay(context, worker);
+        return { opened: true, agentSessionId: id };
+      }
+      if (answer.is === "error" && (await isNotFound(context, worker, session, chat, answer))) {
+        // A conversation that never got a prompt was never kept by the agent: nothing is lost, so nothing is said.
+        if (!session.prompted) return begin(context, worker, session, initialized);
+        return { opened: false, reason: `The agent says: ${wordsOf(answer)}`, conversationGone: true };
+      }
+      last = await refused(context, worker, `session/${way}`, answer, initialized);
+      if (answer.is !== "error" || answer.code === authRequired) return last;
+      if (answer.code === methodNotFound) break;
+    }
+  }
+  return last ?? { opened: false, reason: "The conversation could not be taken up.", conversationGone: false };
+}
+
+function askBack(
+  context: AcpContext,
+  worker: Worker,
+  session: SessionState,
+  way: "resume" | "load",
+  attempt: number,
+): Promise<Answer> {
+  const params: ResumeSessionRequest & LoadSessionRequest = {
+    sessionId: session.agentSessionId!,
+    cwd: session.workspacePath,
+    mcpServers: [],
+  };
+  return ask(context, worker, {
+    key: attempt === 1 ? way : `${way}.${attempt}`,
+    method: `session/${way}`,
+    params,
+    deadlineMs: context.deadlines.openMs,
+    // With the request's row: from here on the agent may replay, and that is in our log already.
+    step: way === "load" ? { fence: "answer" } : {},
+  });
+}
+
+/** Resuming comes first: it brings the context back without a replay. */
+function waysBack(initialized: Record<string, unknown>): ("resume" | "load")[] {
+  const capabilities = record(initialized["agentCapabilities"]);
+  const resume = record(capabilities["sessionCapabilities"])["resume"];
+  return [
+    ...(resume === undefined || resume === null || resume === false ? [] : (["resume"] as const)),
+    ...(capabilities["loadSession"] === true ? (["load"] as const) : []),
+  ];
+}
+
+/** Some agents replay after their answer; the fence falls with their list of commands, or when that does not come. */
+async function awaitReplay(context: AcpContext, worker: Worker): Promise<void> {
+  const { store, deadlines } = context;
+  const until = performance.now() + deadlines.replayMs;
+  worker.waiting++;
+  try {
+    for (;;) {
+      const left = until - performance.now();
+      if ((store.launchPlace(worker.launch)?.fence ?? null) === null) return;
+      if (left <= 0 || !isWanted(context, worker)) break;
+      await context.changes.next(worker.session, Math.min(left, 250));
+    }
+  } finally {
+    worker.waiting--;
+  }
+  await store.chat(worker.session, worker.launch, () => ({ fence: null }));
+}
+
+/** One agent destroys a conversation that is loaded in the very minute in which it began. */
+async function waitOutMinute(context: AcpContext, worker: Worker, session: SessionState): Promise<void> {
+  const born = session.conversationSince;
+  if (born === null) return;
+  const over = (Math.floor(born / minuteMs) + 1) * minuteMs;
+  while (context.now() < over && isWanted(context, worker)) await delay(Math.min(over - context.now() + 50, 250));
+}
+
+async function applyPicks(
+  context: AcpContext,
+  worker: Worker,
+  session: SessionState,
+  chat: ChatAgent,
+  id: string,
+): Promise<void> {
+  const { mode, model, config } = session.picks;
+  const chosen = (option: string): boolean => option in config || (option === "model" && model !== undefined);
+  for (const [option, value] of Object.entries(chat.options ?? {})) {
+    if (chosen(option)) continue;
+    const pick: ChatPick = { set: "config", id: option, value };
+    const request = pickRequest(id, pick, pickKey(pick, configurationActor, "open"));
+    await ask(context, worker, { ...request, deadlineMs: context.deadlines.configureMs });
+  }
+  const picks: ChatPick[] = [
+    ...Object.entries(config).map(([key, value]): ChatPick => ({ set: "config", id: key, value })),
+    ...(model === undefined ? [] : [{ set: "model" as const, value: model }]),
+    ...(mode === undefined ? [] : [{ set: "mode" as const, value: mode }]),
+  ];
+  for (const pick of picks) {
+    const request = pickRequest(id, pick, pickKey(pick, "holdfast", "open"));
+    // A refusal is shown as a notice; it keeps nobody from working.
+    await ask(context, worker, { ...request, deadlineMs: context.deadlines.configureMs });
+  }
+}
+
+async function refused(
+  context: AcpContext,
+  worker: Worker,
+  method: string,
+  answer: Answer,
+  initialized: Record<string, unknown>,
+): Promise<Opened> {
+  if (answer.is !== "error" || answer.code !== authRequired) return failed(method, answer);
+  const methods = Array.isArray(initialized["authMethods"]) ? (initialized["authMethods"] as unknown[]) : [];
+  const names = methods.flatMap((one) =>
+    typeof record(one)["name"] === "string" ? [record(one)["name"] as string] : [],
+  );
+  const how = names.length === 0 ? "" : ` Ways to sign in: ${names.join(", ")}.`;
+  const message = `The agent is not signed in: ${answer.message}.${how} Sign in with the agent's own command, then restore the session.`;
+  await context.store.chat(worker.session, worker.launch, () => ({
+    events: [{ type: "auth.required", message: answer.message, methods }],
+  }));
+  return { opened: false, reason: message, conversationGone: false };
+}
+
+function failed(method: string, answer: Answer): Opened {
+  const what =
+    answer.is === "error"
+      ? `answered ${method} with error ${answer.code}: ${wordsOf(answer)}`
+      : answer.is === "late"
+        ? `did not answer ${method} in time`
+        : answer.is === "unwanted"
+          ? `was no longer wanted before it answered ${method}`
+          : `ended before it answered ${method}`;
+  return { opened: false, reason: `The agent ${what}.`, conversationGone: false };
+}

@@ -1,0 +1,103 @@
+/**
+ * What agents write becomes events, and the events are committed with the place up to which they were read. A turn that
+ * an agent began by itself has no answer that could end it: it is over when nothing more comes for a while.
+ */
+import { mapOutput } from "./acp-events.ts";
+import type { JudgedQuestion, RuleAnswer } from "../model/acp-output.ts";
+import type { Agents } from "../ports/agents.ts";
+import type { Ingest, OutputBatchItem } from "../ports/chat.ts";
+import type { Store } from "../ports/store.ts";
+import type { FactEvent } from "../contract/event.ts";
+import type { SessionId } from "../contract/ids.ts";
+import type { SessionState } from "../model/session.ts";
+import type { RuleBook } from "../ports/permission-rules.ts";
+
+export interface IngestOptions {
+  /** How long an agent's own turn may be silent. Wrong guesses cost nothing: more words open another one. */
+  quietMs?: number;
+  onTurnEnd?: (session: SessionId) => void;
+}
+
+const defaultQuietMs = 60_000;
+/** Events that a decision may follow from; words alone wake nobody. */
+const decisive: ReadonlySet<FactEvent["type"]> = new Set<FactEvent["type"]>([
+  ...(["turn.started", "turn.ended", "permission.asked", "permission.answered", "chat.opened"] as const),
+  ...(["auth.required", "output.damaged", "conversation.pinned"] as const),
+]);
+
+export function createIngest(
+  parts: { store: Store; agents: Agents; rules?: Pick<RuleBook, "refresh" | "judge" | "problem"> },
+  { quietMs = defaultQuietMs, onTurnEnd }: IngestOptions = {},
+): { ingest: Ingest; close: () => void } {
+  const { store, agents, rules } = parts;
+  const timers = new Map<SessionId, NodeJS.Timeout>();
+
+  const watchOwnTurn = (state: SessionState): void => {
+    clearTimeout(timers.get(state.id));
+    timers.delete(state.id);
+    if (!isOwnTurn(state)) return;
+    const timer = setTimeout(() => {
+      timers.delete(state.id);
+      // A tool that runs or a question that is open is not silence; the next word arms the timer again.
+      store
+        .change(state.id, (now) =>
+          isOwnTurn(now) && now.permissions.length === 0
+            ? [{ type: "turn.ended", stopReason: "quiet", promptId: null }]
+            : [],
+        )
+        .catch(() => undefined);
+    }, quietMs);
+    timers.set(state.id, timer.unref());
+  };
+
+  return {
+    async ingest({ session, launch, from, to, items }) {
+      let replies = false;
+      let answered: string[] = [];
+      let events: FactEvent[] = [];
+      // Only then: reading the file takes longer than most batches.
+      if (rules !== undefined && items.some(isQuestion)) await rules.refresh();
+      const { state, place } = await store.chat(session, launch, (now, before) => {
+        [replies, answered, events] = [false, [], []];
+        // Somebody else read on: what was read here is theirs.
+        if (before === null || before.outRead !== from) return null;
+        const replayEnds = agents.of(now)?.chat?.replayEnds ?? "answer";
+        const judge = (question: JudgedQuestion): RuleAnswer | null => rules?.judge(now, question) ?? null;
+        const { fence, inEnd } = before;
+        const mapped = mapOutput(items, { state: now, launch, fence, inEnd, replayEnds, judge });
+        noteProblem(mapped.events, rules?.problem() ?? null);
+        replies = mapped.lines.length > 0;
+        answered = mapped.answers.map(({ key }) => key);
+        events = mapped.events;
+        return { ...mapped, outRead: to };
+      });
+      if (events.some(({ type }) => type === "turn.ended")) onTurnEnd?.(session);
+      if (isOwnTurn(state) || timers.has(session)) watchOwnTurn(state);
+      return {
+        state,
+        replies,
+        answered,
+        read: place?.outRead ?? from,
+        decisive: answered.length > 0 || events.some((event) => decisive.has(event.type)),
+      };
+    },
+    close() {
+      for (const timer of timers.values()) clearTimeout(timer);
+      timers.clear();
+    },
+  };
+}
+
+function isQuestion(item: OutputBatchItem): boolean {
+  return item.item === "message" && item.message["method"] === "session/request_permission";
+}
+
+/** With the question, so that a user who counts on a rule sees why it waits. */
+function noteProblem(events: FactEvent[], problem: string | null): void {
+  if (problem === null || !events.some(({ type }) => type === "permission.asked")) return;
+  events.push({ type: "notice", level: "warn", text: `Permission rules are off until this is corrected: ${problem}` });
+}
+
+function isOwnTurn({ turn }: SessionState): boolean {
+  return turn.turn === "open" && turn.prompt === null;
+}

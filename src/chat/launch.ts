@@ -1,0 +1,265 @@
+/**
+ * Starts an agent between its two files: directory and record first, then a keeper that has no pipe to anybody, then the
+ * conversation. Asked again for the same launch, by this daemon or the next, it takes up what is there.
+ */
+import { spawn, type ChildProcess } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { cgroupMembers, joinFile } from "../base/cgroup.ts";
+import { identify, type Identity } from "../base/pid.ts";
+import { firstWithin } from "../base/pid-namespace.ts";
+import { probeDisk } from "../base/probe-disk.ts";
+import { findTree } from "../base/process-tree.ts";
+import { startChild } from "../base/start-child.ts";
+import { reach } from "../base/test-points.ts";
+import { withPersonalUmask } from "../base/umask.ts";
+import type { ChatAgent } from "../ports/agents.ts";
+import type { LaunchRequest, LaunchResult } from "../ports/runtime.ts";
+import { HoldfastError } from "../contract/error.ts";
+import { launchMarker, type RecordedProcess, type WorkerRecord } from "../contract/worker-record.ts";
+import { containedLaunch } from "../ports/contain.ts";
+import { commandOf, environmentOf, writeFiles } from "./agent-program.ts";
+import { isGone, writeRequest } from "./client.ts";
+import type { AcpContext } from "./context.ts";
+import { initializeRequest, openConversation } from "./handshake.ts";
+import { awaitExit } from "./await-exit.ts";
+import { stop } from "./stop.ts";
+import { carriesMarker, placeOf } from "./agent-processes.ts";
+import { identityOf, newWorker, type Worker } from "./agent-process.ts";
+import { readExit, readPids } from "./agent-files.ts";
+
+/** Within this the keeper has written down who the agent is; it takes some milliseconds. */
+const startedMs = 15_000;
+const pollMs = 3;
+const failedLines = 20;
+/** How long a failed launch's processes may take to go. */
+const giveUpMs = 5_000;
+
+export async function launch(context: AcpContext, request: LaunchRequest): Promise<LaunchResult> {
+  const { session } = request;
+  const agent = context.agents.of(session);
+  const chat = agent?.chat ?? null;
+  if (agent === null || chat === null) return refusal(`The agent ${session.agent} has no chat mode.`);
+  if (!existsSync(session.workspacePath)) return refusal(`Workspace missing: ${session.workspacePath}`);
+  let worker: Worker;
+  try {
+    worker = await startedWorker(context, request, chat);
+  } catch (error) {
+    if (!(error instanceof NotContained)) throw error;
+    // What was prepared for it goes again.
+    await stop(context, session, { force: false, deadlineMs: giveUpMs });
+    return refusal(error.message);
+  }
+  if (worker.record.agent === null) return giveUp(context, request, worker, notStarted(worker), false);
+  const opened = await openConversation(context, worker, { session, how: request.how, chat });
+  if (!opened.opened) return giveUp(context, request, worker, opened.reason, opened.conversationGone);
+  const { agentSessionId } = opened;
+  await learn(context, worker, { agentSessionId });
+  return {
+    launched: true,
+    agent: identityOf(worker.record, worker.record.agent),
+    agentSessionId,
+    promptTaken: false,
+  };
+}
+
+async function startedWorker(context: AcpContext, request: LaunchRequest, chat: ChatAgent): Promise<Worker> {
+  const { session, launch } = request;
+  const known = context.inbox.get(session.id);
+  if (known !== undefined && known.launch === launch && known.record.agent !== null) return known;
+  const others = context.files.launches(session.id).filter((other) => other !== launch);
+  // Nothing of an earlier launch may live beside this one, or be read after it.
+  if (others.length > 0)
+    await stop(context, { ...session, run: { run: "none" } }, { force: false, deadlineMs: giveUpMs }, launch);
+  const worker = await prepared(context, request, chat);
+  // Whoever looks meanwhile sees a start, not a death.
+  worker.waiting++;
+  context.inbox.follow(worker);
+  try {
+    const started = await isStarted(worker);
+    const keeper = started ? null : await startKeeper(context, request, worker, chat);
+    await identifyProcesses(context, worker, keeper);
+  } finally {
+    worker.waiting--;
+  }
+  return worker;
+}
+
+/** Directory, record and first line are on disk before anything runs. */
+async function prepared(context: AcpContext, request: LaunchRequest, chat: ChatAgent): Promise<Worker> {
+  const { session, launch } = request;
+  const place = placeOf(context, launch);
+  const fresh: WorkerRecord = {
+    version: 1,
+    session: session.id,
+    launch,
+    bootId: context.bootId,
+    keeper: null,
+    feeder: null,
+    agent: null,
+    marker: `${launchMarker}=${launch}`,
+    command: chat.command,
+    agentSessionId: session.agentSessionId,
+    build: context.buildOf(session),
+    restarting: false,
+    cgroup: place === null ? context.cgroups.make(session.id, launch) : null,
+    ...(session.contain?.mode === "worktree" ? { contained: { first: null } } : {}),
+  };
+  const record = place?.record ?? fresh;
+  const directory = context.files.has(session.id, launch)
+    ? context.files.directory(session.id, launch)
+    : context.files.make(session.id, launch);
+  const worker = newWorker(record, directory, place?.outRead ?? 0);
+  context.files.writeRecord(record);
+  await reach("chat.recorded");
+  await writeRequest(context, worker, { ...initializeRequest(context), step: { info: JSON.stringify(record) } });
+  return worker;
+}
+
+/** An earlier daemon may have died right behind the start: then its keeper carries our marker. */
+async function isStarted(worker: Worker): Promise<boolean> {
+  if (!existsSync(join(worker.directory, "bell"))) return false;
+  if (existsSync(join(worker.directory, "pids"))) return true;
+  return (await findTree({ roots: [], marker: { name: launchMarker, values: [worker.launch] } })).length > 0;
+}
+
+async function startKeeper(
+  context: AcpContext,
+  request: LaunchRequest,
+  worker: Worker,
+  chat: ChatAgent,
+): Promise<ChildProcess> {
+  const { session, launch, env } = request;
+  const keeper = [context.keeperPath, worker.directory, context.files.recordPath(session.id), launch, "--"];
+  const own = environmentOf(chat, worker.directory);
+  const plain: Record<string, string> = { ...defined(context.env), ...own, ...env, [launchMarker]: launch };
+  writeFiles(chat, worker.directory);
+  // In a container the program is the image's, not the one that is found here.
+  const inside = session.contain?.mode === "devcontainer";
+  const argv = inside ? chat.command : commandOf(chat, plain["PATH"]);
+  const contained = await containedLaunch(context.contain, {
+    session,
+    launch,
+    argv,
+    command: argv,
+    env: plain,
+    given: Object.keys({ ...own, ...env }),
+    directory: worker.directory,
+    files: (chat.files ?? []).map(({ name }) => name),
+    hooks: false,
+  }).catch((error: unknown) => {
+    throw error instanceof HoldfastError ? new NotContained([error.message, error.hint].join(" ").trim()) : error;
+  });
+  const whole = contained?.env ?? plain;
+  const cgroup = worker.record.cgroup ?? null;
+  // The shell moves itself first, and becomes the keeper: what it cannot join it does without.
+  const join = cgroup === null ? [] : ["-c", 'echo 0 >"$0"; exec sh "$@"', joinFile(cgroup)];
+  const begin = () =>
+    withPersonalUmask(() =>
+      spawn("sh", [...join, ...keeper, ...(contained?.argv ?? argv)], {
+        cwd: session.workspacePath,
+        env: whole,
+        // No pipe to anybody: a pipe would break when we go.
+        stdio: "ignore",
+        detached: true,
+      }),
+    );
+  const child = await startChild(begin);
+  child.unref();
+  await reach("chat.spawned");
+  return child;
+}
+
+/** Fills in who keeper, feeder and agent are; the agent stays null when it did not come to be. */
+async function identifyProcesses(context: AcpContext, worker: Worker, keeper: ChildProcess | null): Promise<void> {
+  const until = performance.now() + startedMs;
+  for (;;) {
+    const pids = readPids(worker.directory);
+    const agent = ours(worker, pids.agent);
+    // A contained one is whole once the first process of its namespace is there.
+    const contained = agent === null ? {} : containedNow(worker, agent.pid);
+    if (agent !== null && (contained.contained?.first !== null || performance.now() >= until)) {
+      const news = { agent, keeper: ours(worker, pids.keeper), feeder: ours(worker, pids.feeder), ...contained };
+      const { cgroup = null } = worker.record;
+      if (cgroup !== null && !cgroupMembers(cgroup).includes(agent.pid)) {
+        context.log.warn("an agent could not join its cgroup", { session: worker.session, cgroup });
+      }
+      return learn(context, worker, news);
+    }
+    const over = readExit(worker.directory) !== null || (keeper !== null && hasEnded(keeper));
+    if (over || performance.now() >= until) return;
+    await delay(pollMs);
+  }
+}
+
+/** What is known by now of a contained launch. */
+export function containedNow(worker: Worker, pid: number): Pick<WorkerRecord, "contained"> {
+  if (worker.record.contained === undefined) return {};
+  const first = firstWithin(pid);
+  return { contained: { first: first === null ? null : { pid: first.pid, startTime: first.startTime } } };
+}
+
+/** It was to be contained and cannot be: it is not started. */
+class NotContained extends Error {}
+
+function defined(env: NodeJS.ProcessEnv): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
+}
+
+function hasEnded(child: ChildProcess): boolean {
+  return child.exitCode !== null || child.signalCode !== null;
+}
+
+/** A pid alone may be somebody else's by now: it is believed with our marker in its environment. */
+function ours(worker: Worker, pid: number | null): RecordedProcess | null {
+  const identity: Identity | null = pid === null ? null : identify(pid);
+  if (identity === null || !carriesMarker(identity.pid, worker.launch)) return null;
+  return { pid: identity.pid, startTime: identity.startTime };
+}
+
+export async function learn(context: AcpContext, worker: Worker, news: Partial<WorkerRecord>): Promise<void> {
+  worker.record = { ...worker.record, ...news };
+  context.files.writeRecord(worker.record);
+  const info = JSON.stringify(worker.record);
+  await context.store.chat(worker.session, worker.launch, (_state, place) => (place === null ? null : { info }));
+}
+
+async function giveUp(
+  context: AcpContext,
+  request: LaunchRequest,
+  worker: Worker,
+  reason: string,
+  conversationGone: boolean,
+): Promise<LaunchResult> {
+  // When the agent has ended by itself, its keeper is about to write how: that must not be cut short.
+  await awaitExit(worker);
+  const died = isGone(worker);
+  const { exit, lastLines } = await stop(context, request.session, { force: false, deadlineMs: giveUpMs });
+  return { launched: false, reason: withLastWords(reason, lastLines), exit, lastLines, conversationGone, died };
+}
+
+function notStarted(worker: Worker): string {
+  switch (probeDisk(worker.directory)) {
+    case "full":
+      return "The agent could not start: the disk is full. Free some space and restore the session.";
+    case "read-only":
+    case "failing":
+      return "The agent could not start: the disk cannot be written.";
+    case null:
+  }
+  return readExit(worker.directory) === null
+    ? "The agent did not start in time."
+    : "The agent ended before it could be seen.";
+}
+
+function withLastWords(reason: string, lines: string[]): string {
+  const last = lines.slice(-failedLines).findLast((line) => /\w/.test(line));
+  return last === undefined ? reason : `${reason} Its last words: ${last.trim()}`;
+}
+
+function refusal(reason: string): LaunchResult {
+  return { launched: false, reason, exit: null, lastLines: [], conversationGone: false };
+}

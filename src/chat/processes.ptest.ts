@@ -1,0 +1,182 @@
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { AcpWorld } from "../../test/agents/acp-world.ts";
+import { isRunning } from "../../test/harness/marked.ts";
+import { until } from "../../test/harness/until.ts";
+import type { SessionId } from "../contract/ids.ts";
+
+async function pidOf(world: AcpWorld, id: SessionId, what: string): Promise<number> {
+  const { seen } = await world.look(id);
+  const found = seen.is === "known" ? seen.value.processes.find((one) => one.what === what) : undefined;
+  if (found === undefined) throw new Error(`no ${what}`);
+  return found.identity.pid;
+}
+
+/** As a daemon's: a quarter of it is for the answer to a cancel, half of it for all that ends by itself. */
+const stopping = { force: false, deadlineMs: 9_000 };
+
+test("[ACP-11] a killed keeper harms nothing: the agent goes on and is adopted by its own identity", async () => {
+  await using world = new AcpWorld();
+  const id = await world.up("demo");
+  process.kill(await pidOf(world, id, "keeper"), "SIGKILL");
+  await until("the keeper's death", async () => !(await names(world, id)).includes("keeper"));
+  world.restart();
+  expect(await names(world, id)).toEqual(["agent", "feeder"]);
+  await world.send(id, "say: still here");
+  expect(await world.ended(id)).toBe("end_turn");
+  expect((await world.runtime.stop(world.state(id), stopping)).remaining).toEqual([]);
+  expect(world.everything({ id })).toEqual([]);
+});
+
+test("[ACP-36] the death of an idle agent is told of at once", async () => {
+  await using world = new AcpWorld();
+  const id = await world.up("demo");
+  const told: unknown[] = [];
+  world.runtime.onHint((session) => told.push(session));
+  process.kill(await pidOf(world, id, "agent"), "SIGKILL");
+  await until("the hint", () => told.includes(id));
+  expect((await world.look(id)).seen).toMatchObject({ value: { agent: { alive: false } } });
+});
+
+test("[ACP-12] an agent without a feeder is deaf; a stopped feeder is continued", async () => {
+  await using world = new AcpWorld();
+  const id = await world.up("demo");
+  const feeder = await pidOf(world, id, "feeder");
+  const isStopped = (): boolean => /\) T /.test(readFileSync(`/proc/${feeder}/stat`, "latin1"));
+  process.kill(feeder, "SIGSTOP");
+  await until("the feeder to stop", isStopped);
+  await world.send(id, "say: heard");
+  await world.look(id);
+  expect(await world.ended(id)).toBe("end_turn");
+  process.kill(feeder, "SIGKILL");
+  await until("the feeder's death", () => !isRunning(feeder));
+  // Nothing has looked since: a prompt that is taken now would wait for an answer for ever.
+  const late = { promptId: "late" as never, text: "say: never" };
+  expect(await world.runtime.send(world.state(id), late)).toMatchObject({ sent: "not-now" });
+  await until("deafness", async () => {
+    const { seen } = await world.look(id);
+    return seen.is === "known" && seen.value.agent.alive && seen.value.deaf === true;
+  });
+  expect((await world.runtime.stop(world.state(id), stopping)).remaining).toEqual([]);
+});
+
+test("[ACP-13, EVT-17] an agent that dies in mid-turn: the rest of its words is read before its files go", async () => {
+  await using world = new AcpWorld();
+  const id = await world.up("dies-mid-turn");
+  await world.send(id, "go");
+  const { seen } = await until("its death", async () => {
+    const found = await world.look(id);
+    return found.seen.is === "known" && !found.seen.value.agent.alive && found.seen.value.agent.exit !== null
+      ? found
+      : null;
+  });
+  expect(seen).toMatchObject({ value: { agent: { alive: false, exit: { code: 137, signal: "SIGKILL" } } } });
+  const files = world.files(id);
+  writeFileSync(join(files, "out"), '{"jsonrpc":"2.0","method":"cut off', { flag: "a" });
+  const stopped = await world.runtime.stop(world.state(id), stopping);
+  expect(stopped).toMatchObject({ remaining: [], exit: { code: 137, signal: "SIGKILL" } });
+  expect(world.text(id)).toBe("last words");
+  expect(world.events(id).at(-1)).toMatchObject({ type: "output.damaged", what: "torn", bytes: 34 });
+  expect(world.state(id).turn).toMatchObject({ turn: "open", answerMayBeLost: true });
+  expect(() => readFileSync(join(files, "out"))).toThrow("ENOENT");
+  expect((await world.look(id)).seen.is).toBe("absent");
+  expect(world.store.launchPlaces()).toEqual([]);
+});
+
+test("[ACP-14] leftovers of a dead agent are read by the next daemon, from the committed byte", async () => {
+  await using world = new AcpWorld();
+  const id = await world.up("dies-mid-turn");
+  await world.send(id, "go");
+  const agent = world.state(id).run;
+  world.die();
+  await until("its death", () => agent.run === "up" && agent.agent !== null && !isRunning(agent.agent.pid));
+  world.start();
+  expect((await world.look(id)).seen).toMatchObject({ is: "known", value: { agent: { alive: false } } });
+  await world.runtime.stop(world.state(id), stopping);
+  expect(world.text(id)).toBe("last words");
+});
+
+test("[ACP-15, PROC-3] stop ends tools with a session of their own, keeper and feeder, and loses no turn", async () => {
+  await using world = new AcpWorld();
+  const id = await world.up("setsids-children");
+  await world.send(id, "go");
+  await world.ended(id);
+  const child = Number(/child (\d+)/.exec(world.text(id))?.[1]);
+  expect(isRunning(child)).toBe(true);
+  // 0 where the end of its stdin reached it first, 143 where the signal did: both are its end, and it is written down.
+  const stopped = await world.runtime.stop(world.state(id), stopping);
+  expect(stopped.remaining).toEqual([]);
+  expect([0, 143]).toContain(stopped.exit?.code);
+  expect(world.ends(id)).toEqual(["end_turn"]);
+  expect(isRunning(child)).toBe(false);
+  expect(world.everything({ id })).toEqual([]);
+});
+
+test("[ACP-16] stop in mid-turn cancels first, so that the turn ends by the agent's own word", async () => {
+  await using world = new AcpWorld();
+  const id = await world.up("demo");
+  await world.send(id, "say: begun\ngate: never");
+  await until("the first word", () => world.text(id).includes("begun"));
+  await world.runtime.stop(world.state(id), stopping);
+  expect(world.ends(id)).toEqual(["cancelled"]);
+  expect(world.everything({ id })).toEqual([]);
+});
+
+test("[ACP-17] without its record file, or with a damaged one, an agent is adopted all the same", async () => {
+  await using world = new AcpWorld();
+  const id = await world.up("demo");
+  const record = join(world.workers, id, "record.json");
+  for (const damage of [() => rmSync(record), () => writeFileSync(record, "{")]) {
+    damage();
+    world.restart();
+    expect(await names(world, id)).toEqual(["agent", "keeper", "feeder"]);
+  }
+  await world.runtime.stop(world.state(id), stopping);
+});
+
+test("[ACP-19] an agent that was started but not written down is found by what its keeper wrote, if it carries our marker", async () => {
+  await using world = new AcpWorld();
+  const id = await world.up("demo");
+  const [place] = world.store.launchPlaces();
+  const record = JSON.parse(place!.info) as Record<string, unknown>;
+  const info = JSON.stringify({ ...record, agent: null, keeper: null, feeder: null });
+  await world.store.chat(id, place!.launch, () => ({ info }));
+  world.restart();
+  expect(await names(world, id)).toEqual(["agent", "keeper", "feeder"]);
+  expect(JSON.parse(world.store.launchPlaces()[0]!.info)).toEqual(record);
+  await world.store.chat(id, place!.launch, () => ({ info }));
+  writeFileSync(join(world.files(id), "agent.pid"), `${process.pid}\n`);
+  world.restart();
+  expect((await world.look(id)).seen.is).toBe("unknown");
+  expect((await world.runtime.stop(world.state(id), stopping)).remaining).toEqual([]);
+});
+
+test("[ACP-18] a launch of another boot is read, cleared away, and told as lost with the machine", async () => {
+  await using world = new AcpWorld();
+  const id = await world.up("demo");
+  await world.send(id, "gate: open\nsay: before the reboot");
+  const files = world.files(id);
+  world.die();
+  world.openGate("open");
+  await until("the answer", () => readFileSync(join(files, "out"), "utf8").includes("stopReason"));
+  await world.killEverything();
+  world.start({ bootId: "another boot" });
+  expect(await world.look(id)).toEqual({ seen: { is: "absent" }, cause: "other-boot" });
+  expect(world.ends(id)).toEqual(["end_turn"]);
+  expect(world.text(id)).toContain("before the reboot");
+  expect(world.runtime.mayHaveLeft(world.state(id))).toBe(false);
+});
+
+async function names(world: AcpWorld, id: SessionId): Promise<string[]> {
+  const { seen } = await world.look(id);
+  return seen.is === "known" ? seen.value.processes.map((one) => one.what) : [];
+}
+
+test("[ACP-28] an agent of another build than would be launched now is told as stale, and adopted all the same", async () => {
+  await using world = new AcpWorld();
+  const id = await world.up("demo");
+  expect((await world.look(id)).seen).toMatchObject({ value: { stale: false } });
+  world.restart({ buildOf: () => "newer" });
+  expect((await world.look(id)).seen).toMatchObject({ value: { stale: true, agent: { alive: true } } });
+});

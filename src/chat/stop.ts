@@ -1,0 +1,134 @@
+/**
+ * Ends a chat agent: cancel its turn, await the answer, close its stdin and ask the tree to go, then force, then verify.
+ * Never by force first: an agent writes its transcript some 100 ms late. The last read comes after the whole tree is
+ * proven gone, because what an agent started may still write; then the launch's directory goes.
+ */
+import { existsSync } from "node:fs";
+import { forgetCgroup } from "../base/cgroup.ts";
+import { isAlive } from "../base/pid.ts";
+import { endTree } from "../base/process-tree.ts";
+import { reach } from "../base/test-points.ts";
+import type { StopResult } from "../ports/runtime.ts";
+import type { LaunchId } from "../contract/ids.ts";
+import type { SessionState } from "../model/session.ts";
+import { launchMarker, type WorkerRecord } from "../contract/worker-record.ts";
+import { markEnding } from "../base/ending.ts";
+import type { AcpContext } from "./context.ts";
+import { ring } from "./agent-input.ts";
+import { cancelTurn } from "./turns.ts";
+import { findWorker, placeOf } from "./agent-processes.ts";
+import { firstsOf, hears, identityOf, newWorker, recordedIdentities, type Worker } from "./agent-process.ts";
+import { readExit, readPids } from "./agent-files.ts";
+
+/** Real agents answer a cancel within 350 ms; one that hangs must not hold the stop up. */
+const cancelMs = 2_000;
+const forcedCancelMs = 500;
+const politeMs = 4_000;
+const forcedPoliteMs = 500;
+const leastForceMs = 500;
+const deathLines = 20;
+
+/** With `except`, of every launch but that one. */
+export async function stop(
+  context: AcpContext,
+  session: SessionState,
+  options: { force: boolean; deadlineMs: number },
+  except: LaunchId | null = null,
+): Promise<StopResult> {
+  const until = performance.now() + options.deadlineMs;
+  const { files, inbox } = context;
+  const current = inbox.get(session.id) ?? findWorker(context, session, null)?.worker ?? null;
+  const worker = current?.launch === except ? null : current;
+  if (worker !== null && isUp(context, worker)) {
+    const known = inbox.get(session.id) === worker;
+    if (!known) inbox.follow(worker);
+    const waitMs = options.force ? forcedCancelMs : Math.min(cancelMs, options.deadlineMs / 4);
+    if (hears(worker)) await cancelTurn(context, worker, { by: "stop", waitMs });
+    markEnding(worker.directory);
+    // Closes the agent's stdin; an agent that heeds that ends by itself.
+    ring(worker.directory, "q");
+  }
+  const launches = new Set([...files.launches(session.id), ...(worker === null ? [] : [worker.launch])]);
+  if (session.run.run !== "none") launches.add(session.run.launch);
+  if (except !== null) launches.delete(except);
+  const recorded = session.run.run === "up" && session.run.agent !== null ? [session.run.agent] : [];
+  const roots = [...(worker === null ? [] : recordedIdentities(worker.record)), ...recorded];
+  const polite = options.force ? forcedPoliteMs : Math.min(politeMs, options.deadlineMs / 2);
+  const forceMs = Math.max(until - performance.now() - polite, leastForceMs);
+  const records = [...launches].flatMap((launch) => recordOf(context, launch, worker) ?? []);
+  const cgroups = records.flatMap(({ cgroup = null }) => cgroup ?? []);
+  const left = await endTree(
+    { roots, marker: { name: launchMarker, values: [...launches] }, cgroups, ...firstsOf(records) },
+    { politeMs: polite, forceMs, helpers: helpersOf(worker) },
+  );
+  const remaining = left.map(({ identity, what }) => ({ pid: identity.pid, what }));
+  await reach("stop.signalled");
+  const exit = worker === null ? null : readExit(worker.directory);
+  const lastLines = worker === null ? [] : files.errorLines(session.id, worker.launch, deathLines);
+  if (remaining.length > 0) return { remaining, exit, lastLines };
+  for (const launch of launches) {
+    await clearLaunch(context, session, launch === worker?.launch ? worker : null, launch);
+  }
+  if (except === null) finishSession(context, session);
+  return { remaining, exit, lastLines };
+}
+
+/**
+ * Watcher and feeder. With a keeper they go at its word, and it is waited for because it writes down the exit status; the
+ * watcher of a keeper that was killed would look again only at its next tick.
+ */
+function helpersOf(worker: Worker | null): number[] {
+  if (worker === null) return [];
+  const { watcher, feeder } = readPids(worker.directory);
+  return [watcher, feeder].filter((pid) => pid !== null);
+}
+
+/** Reads what a launch of which nothing lives has left, and removes it. */
+export async function clearAway(context: AcpContext, session: SessionState, worker: Worker): Promise<void> {
+  await clearLaunch(context, session, worker, worker.launch);
+  finishSession(context, session);
+}
+
+/** The last read, then the files, then the rows: a crash in between repeats what is still to be done. */
+async function clearLaunch(
+  context: AcpContext,
+  session: SessionState,
+  known: Worker | null,
+  launch: LaunchId,
+): Promise<void> {
+  const { files, store, inbox } = context;
+  const worker = known ?? leftover(context, session, launch);
+  if (worker !== null && existsSync(worker.directory) && store.launchPlace(launch) !== null) {
+    await worker.appending;
+    await inbox.finish(worker);
+  }
+  if (worker !== null) inbox.unfollow(worker);
+  const cgroup = recordOf(context, launch, worker)?.cgroup ?? null;
+  if (cgroup !== null) forgetCgroup(cgroup);
+  files.remove(session.id, launch);
+  await store.forgetLaunch(launch);
+}
+
+function recordOf(context: AcpContext, launch: LaunchId, known: Worker | null): WorkerRecord | null {
+  return known?.launch === launch ? known.record : (placeOf(context, launch)?.record ?? null);
+}
+
+function leftover(context: AcpContext, session: SessionState, launch: LaunchId): Worker | null {
+  const place = context.store.launchPlace(launch);
+  // The store's word first, as everywhere: the file may be of another launch, and knows of no cut.
+  const record = placeOf(context, launch)?.record ?? context.files.readRecord(session.id);
+  if (place === null || record === null) return null;
+  return newWorker({ ...record, launch }, context.files.directory(session.id, launch), place.outRead);
+}
+
+/** The record goes last of all. */
+export function finishSession(context: AcpContext, session: SessionState): void {
+  const { want } = context.store.session(session.id)?.intent ?? session.intent;
+  if (want === "deleted") context.files.removeAll(session.id);
+  else context.files.removeRecord(session.id);
+}
+
+function isUp(context: AcpContext, worker: Worker): boolean {
+  const { agent, bootId } = worker.record;
+  return bootId === context.bootId && agent !== null && isAlive(identityOf(worker.record, agent));
+}

@@ -1,0 +1,214 @@
+/** What is said to a living agent on a person's behalf: prompts, answers, cancels, options. Each is a row before it is sent. */
+import type { ContentBlock } from "@agentclientprotocol/sdk";
+import { crypto } from "../base/crypto.ts";
+import type { Answered, CancelResult, Told } from "../ports/chat.ts";
+import type { PromptToSend, SendResult } from "../ports/runtime.ts";
+import type { ChatStep, LaunchPlace } from "../ports/store.ts";
+import {
+  answerKey,
+  notificationLine,
+  pickKey,
+  promptKey,
+  requestLine,
+  resultLine,
+  type ChatPick,
+} from "../contract/acp.ts";
+import type { LaunchId, PromptId } from "../contract/ids.ts";
+import { agentIdOf } from "../contract/question.ts";
+import type { Actor, SessionState } from "../model/session.ts";
+import { ask, canBeTold, flush, isGone } from "./client.ts";
+import { promptBlocks, promptCapabilities, reasonNotToTake } from "./content.ts";
+import type { AcpContext } from "./context.ts";
+import { pickRequest } from "./agent-settings.ts";
+import { hears, type Worker } from "./agent-process.ts";
+
+const damagedInput = "the agent's input is not as it was left; nothing was written";
+const notFed = "nobody feeds the agent any more; it is replaced";
+
+export async function sendPrompt(context: AcpContext, worker: Worker, prompt: PromptToSend): Promise<SendResult> {
+  const { store } = context;
+  const { launch, session } = worker;
+  const key = promptKey(prompt.promptId);
+  if (store.outboxRow(launch, key) === null) {
+    const fed = hears(worker);
+    if (!canBeTold(context, worker)) return { sent: "not-now", why: fed ? damagedInput : notFed };
+    const can = promptCapabilities(store, launch);
+    const refusal = reasonNotToTake(prompt, can);
+    if (refusal !== null) return { sent: "refused", why: refusal };
+    const content = promptBlocks(prompt, can);
+    let why: string | null = null;
+    await store.chat(session, launch, (state, place) => {
+      why = reasonNotToSend(state, place, launch);
+      return why === null
+        ? { ...promptStep(state, launch, key, prompt.promptId, content), appendedTo: worker.appendedTo }
+        : null;
+    });
+    if (why !== null) return { sent: "not-now", why };
+  }
+  worker.turnOpen = true;
+  // From here on it is the agent's: whatever dies now, the row is completed and never repeated.
+  if ((await flush(context, worker)) && !worker.feederGone) return { sent: "seen", by: "in" };
+  // Damaged or left unfed in this very instant: no answer will come, and a turn that waits for one would never end. A daemon that lost
+  // its lock changes nothing: the next one completes the line.
+  const never = context.stillOurs() && !canBeTold(context, worker);
+  await store.chat(session, launch, ({ turn }) =>
+    never && turn.turn === "open" && turn.prompt === prompt.promptId
+      ? { events: [{ type: "turn.ended", stopReason: "error", promptId: prompt.promptId, message: damagedInput }] }
+      : null,
+  );
+  return { sent: "doubtful", why: damagedInput };
+}
+
+function reasonNotToSend(state: SessionState, place: LaunchPlace | null, launch: LaunchId): string | null {
+  if (place === null || !isCurrent(state, launch)) return "the agent was replaced";
+  if (state.intent.want !== "running") return `the session was ${state.intent.want} meanwhile`;
+  if (state.agentSessionId === null) return "the conversation is not open yet";
+  return state.turn.turn === "open" && state.turn.prompt !== null ? "a turn is in progress" : null;
+}
+
+function promptStep(
+  state: SessionState,
+  launch: LaunchId,
+  key: string,
+  promptId: PromptId,
+  prompt: ContentBlock[],
+): ChatStep {
+  const params = { sessionId: state.agentSessionId, prompt };
+  return {
+    events: [
+      // What the agent began by itself has no answer of its own that could end it.
+      ...(state.turn.turn === "open" ? [{ type: "turn.ended" as const, stopReason: "quiet", promptId: null }] : []),
+      { type: "prompt.sent", promptId, seenBy: "in" },
+      { type: "turn.started", promptId },
+    ],
+    lines: [{ key, text: requestLine(launch, key, "session/prompt", params) }],
+  };
+}
+
+export async function answerPermission(
+  context: AcpContext,
+  worker: Worker,
+  requestId: string,
+  optionId: string,
+  by: Actor,
+): Promise<Answered> {
+  const { launch, session } = worker;
+  let outcome: Answered = { answered: false, why: "not-open" };
+  // Such an agent is replaced, and its question goes with it.
+  if (!canBeTold(context, worker)) return outcome;
+  await context.store.chat(session, launch, (state, place) => {
+    const open = state.permissions.find((one) => one.requestId === requestId);
+    const agentRequest = open === undefined ? undefined : agentIdOf(launch, open);
+    if (open === undefined || agentRequest === undefined || place === null || !isCurrent(state, launch)) {
+      outcome = { answered: false, why: "not-open" };
+      return null;
+    }
+    if (!open.options.some((option) => option.optionId === optionId)) {
+      outcome = { answered: false, why: "no-such-option" };
+      return null;
+    }
+    outcome = { answered: true };
+    return {
+      events: [{ type: "permission.answered", requestId, optionId, outcome: "selected", by }],
+      lines: [
+        {
+          key: answerKey(agentRequest, place.inEnd),
+          text: resultLine(agentRequest, { outcome: { outcome: "selected", optionId } }),
+        },
+      ],
+    };
+  });
+  if (outcome.answered) await flush(context, worker);
+  return outcome;
+}
+
+/** Some agents end a cancelled turn only once their open question was answered with `cancelled`; the protocol wants it so. */
+export async function cancelTurn(
+  context: AcpContext,
+  worker: Worker,
+  { by, waitMs }: { by: Actor; waitMs: number },
+): Promise<CancelResult> {
+  const { launch, session } = worker;
+  let startedAt: number | null = null;
+  await context.store.chat(session, launch, (state, place) => {
+    startedAt = state.turn.turn === "open" && isCurrent(state, launch) ? state.turn.startedAt : null;
+    return startedAt === null || place === null ? null : cancelStep(state, place, by);
+  });
+  if (startedAt === null) return { cancelled: "no-turn" };
+  if (!(await flush(context, worker))) return { cancelled: "not-told", why: "the agent's input could not be written" };
+  const ended = (): string | null => {
+    const turn = context.store.session(session)?.turn;
+    if (turn === undefined || turn.turn === "none") return "";
+    if (turn.turn === "ended") return turn.stopReason;
+    return turn.startedAt === startedAt ? null : "";
+  };
+  const until = performance.now() + waitMs;
+  worker.waiting++;
+  try {
+    for (;;) {
+      const stopReason = ended();
+      if (stopReason !== null) return { cancelled: "ended", stopReason };
+      const left = until - performance.now();
+      if (left <= 0 || isGone(worker)) return { cancelled: "not-yet" };
+      await context.changes.next(session, Math.min(left, 100));
+    }
+  } finally {
+    worker.waiting--;
+  }
+}
+
+function cancelStep(state: SessionState, { launch, inEnd }: LaunchPlace, by: Actor): ChatStep {
+  const answers = state.permissions.flatMap((open) => {
+    const agentRequest = agentIdOf(launch, open);
+    return agentRequest === undefined ? [] : [{ requestId: open.requestId, agentRequest }];
+  });
+  return {
+    events: [
+      { type: "turn.cancelling", by },
+      ...answers.map(({ requestId }) => ({
+        type: "permission.answered" as const,
+        requestId,
+        optionId: null,
+        outcome: "cancelled" as const,
+        by,
+      })),
+    ],
+    lines: [
+      {
+        key: `cancel:${crypto().randomUUID()}`,
+        text: notificationLine("session/cancel", { sessionId: state.agentSessionId }),
+      },
+      ...answers.map(({ agentRequest }) => ({
+        key: answerKey(agentRequest, inEnd),
+        text: resultLine(agentRequest, { outcome: { outcome: "cancelled" } }),
+      })),
+    ],
+  };
+}
+
+export async function endTurn(context: AcpContext, worker: Worker, by: Actor): Promise<boolean> {
+  let ended = false;
+  await context.store.chat(worker.session, worker.launch, (state) => {
+    ended = state.turn.turn === "open";
+    if (state.turn.turn !== "open") return null;
+    return {
+      events: [{ type: "turn.ended", stopReason: "forced", promptId: state.turn.prompt, message: `ended by ${by}` }],
+    };
+  });
+  if (ended) worker.turnOpen = false;
+  return ended;
+}
+
+export async function configure(context: AcpContext, worker: Worker, pick: ChatPick, by: Actor): Promise<Told> {
+  const agentSessionId = context.store.session(worker.session)?.agentSessionId ?? null;
+  if (agentSessionId === null) return { told: false, why: "the conversation is not open yet" };
+  const request = pickRequest(agentSessionId, pick, pickKey(pick, by, crypto().randomUUID()));
+  const answer = await ask(context, worker, { ...request, deadlineMs: context.deadlines.configureMs });
+  if (answer.is === "result") return { told: true };
+  if (answer.is === "error") return { told: false, why: answer.message };
+  return { told: false, why: answer.is === "late" ? "the agent did not answer in time" : "the agent has ended" };
+}
+
+function isCurrent(state: SessionState, launch: LaunchId): boolean {
+  return (state.run.run === "up" || state.run.run === "launching") && state.run.launch === launch;
+}

@@ -1,0 +1,90 @@
+/**
+ * What contained agents commit lies in folders of their own until it is taken over. So it is, before anything here asks git
+ * about their worktrees, and whenever one of them comes to rest, so that the person's own git sees it too.
+ */
+import type { Store } from "../ports/store.ts";
+import type { Logger } from "../ports/api.ts";
+import type { Containing } from "../ports/contain.ts";
+import type { Workspaces } from "../ports/worktree.ts";
+import type { SessionId } from "../contract/ids.ts";
+import type { SessionState } from "../model/session.ts";
+
+type Needed = { store: Store; contain: Containing; log: Logger };
+
+/** Worktrees, with everything of a contained session taken over before it is looked at or moved. */
+export function takingOver(workspaces: Workspaces, parts: Needed): Workspaces {
+  const first = async (path: string): Promise<void> => {
+    const found = [...parts.store.sessions(), ...parts.store.deleting()].find((one) => one.workspacePath === path);
+    if (found === undefined || !isContained(found)) return;
+    // A full disk keeps no session from being looked at or killed: what is not taken over stays where it is.
+    await parts.contain.takeOver(found).catch((error: unknown) => failed(parts, found, error));
+  };
+  const behind =
+    <Given extends [string, ...unknown[]], T>(call: (...given: Given) => Promise<T>) =>
+    async (...given: Given): Promise<T> => {
+      await first(given[0]);
+      return await call(...given);
+    };
+  return {
+    ...workspaces,
+    inspect: behind((path) => workspaces.inspect(path)),
+    isOwnCommit: behind((path: string, commit: string, base: string) => workspaces.isOwnCommit(path, commit, base)),
+    changes: behind((path: string, against: Parameters<Workspaces["changes"]>[1]) => workspaces.changes(path, against)),
+    patch: behind((path: string, ...rest: Tail<Workspaces["patch"]>) => workspaces.patch(path, ...rest)),
+    files: behind((path: string, ...rest: Tail<Workspaces["files"]>) => workspaces.files(path, ...rest)),
+    async landing(question) {
+      await first(question.path);
+      return await workspaces.landing(question);
+    },
+    async trash(request) {
+      await first(request.path);
+      return await workspaces.trash(request);
+    },
+    async findPutBack(own) {
+      await first(own.path);
+      return await workspaces.findPutBack(own);
+    },
+  };
+}
+
+type Tail<F extends (...given: never[]) => unknown> = Parameters<F> extends [unknown, ...infer Rest] ? Rest : never;
+
+function isContained({ contain }: SessionState): boolean {
+  return contain !== undefined && contain.mode !== "off";
+}
+
+/** A turn's last event is followed by others; they are one look. */
+const restMs = 200;
+
+/** Takes over what sessions committed that have come to rest. Returns how to stop. */
+export function followContained(parts: Needed): () => void {
+  const done = new Map<SessionId, number>();
+  let timer: NodeJS.Timeout | null = null;
+  const look = (): void => {
+    timer = null;
+    for (const session of parts.store.sessions()) {
+      if (!isContained(session) || !rests(session) || done.get(session.id) === session.seq) continue;
+      done.set(session.id, session.seq);
+      parts.contain.takeOver(session).catch((error: unknown) => {
+        done.delete(session.id);
+        failed(parts, session, error);
+      });
+    }
+  };
+  // What came to rest while no daemon ran.
+  timer = setTimeout(look, restMs).unref();
+  const stop = parts.store.onCommit(() => (timer ??= setTimeout(look, restMs).unref()));
+  return () => {
+    stop();
+    if (timer !== null) clearTimeout(timer);
+  };
+}
+
+function failed({ log }: Needed, { id }: SessionState, error: unknown): void {
+  log.warn("commits of a contained session could not be taken over", { session: id, error });
+}
+
+function rests({ run, turn, activity }: SessionState): boolean {
+  if (run.run !== "up") return true;
+  return turn.turn === "ended" || (activity !== null && activity.activity !== "working");
+}

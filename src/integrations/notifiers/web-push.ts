@@ -1,0 +1,275 @@
+/**
+ * Calls browsers by their push services, also while no tab is open. Each browser is a small world of its own: one whose
+ * service is down or asks for rest keeps no other waiting, and one that is gone is forgotten.
+ */
+import { crypto } from "../../base/crypto.ts";
+import type { Logger } from "../../ports/api.ts";
+import type { Notification, Push, PushBrowser, PushSubscriptionGiven } from "../../ports/notify.ts";
+import { HoldfastError, messageOf } from "../../contract/error.ts";
+import { refuseAddress } from "./web-push-address.ts";
+import { encryptFor } from "./web-push-encrypt.ts";
+import { emptyPushFile, readPushFile, writePushFile, type PushFile, type Subscription } from "./web-push-file.ts";
+import { messageFor, oneLine, testMessage, type Message } from "./web-push-message.ts";
+import { Rest } from "./web-push-rest.ts";
+import { lifeSeconds, sendPush, type Outcome } from "./web-push-send.ts";
+import { authorization, publicKeyOf, subjectFor } from "./web-push-vapid.ts";
+
+/** Far more browsers than one person has; those that are gone leave by themselves. */
+export const maxBrowsers = 20;
+const maxLabelLength = 80;
+/** Notifications of which some browsers were told and others not yet: a few seconds' worth. */
+const mostHalfTold = 50;
+
+export interface WebPushOptions {
+  file: string;
+  now: () => number;
+  log: Logger;
+  /** This text never appears in the log. */
+  hide: (secret: string) => void;
+  /** Whether a push service on this machine may be asked: for tests. */
+  loopback: boolean;
+}
+
+interface Facts {
+  rest: Rest;
+  lastOkAt: number | null;
+  failure: { why: string; at: number } | null;
+}
+
+export class WebPush implements Push {
+  readonly #options: WebPushOptions;
+  readonly #facts = new Map<string, Facts>();
+  readonly #ended: { label: string; at: number }[] = [];
+  readonly #told = new Map<string, Set<string>>();
+  readonly #stop = new AbortController();
+  #file: PushFile | null;
+
+  constructor(options: WebPushOptions) {
+    this.#options = options;
+    const read = readPushFile(options.file);
+    if (read !== null && "damaged" in read) {
+      options.log.warn("the subscriptions of browsers cannot be read; they have to be made anew", {
+        why: read.damaged,
+      });
+      this.#file = null;
+    } else this.#file = read;
+    for (const { endpoint } of this.#subscriptions()) options.hide(endpoint);
+  }
+
+  publicKey(): string {
+    if (this.#file === null) this.#keep(emptyPushFile());
+    return publicKeyOf(this.#file!.key);
+  }
+
+  browsers(): PushBrowser[] {
+    return this.#subscriptions().map((one) => this.#browser(one));
+  }
+
+  ended(): { label: string; at: number }[] {
+    return this.#ended;
+  }
+
+  subscribe({ endpoint, keys, label, origin, device = null }: PushSubscriptionGiven): PushBrowser {
+    const { now, loopback, hide, log } = this.#options;
+    const wrong = refuseAddress(endpoint, loopback) ?? refuseKeys(keys);
+    if (wrong !== null) throw new HoldfastError("invalid", `This subscription cannot be used. ${wrong}`);
+    hide(endpoint);
+    const id = idOf(endpoint);
+    this.publicKey();
+    const { key } = this.#file!;
+    const others = this.#subscriptions().filter((one) => one.id !== id);
+    if (others.length >= maxBrowsers) {
+      throw new HoldfastError("conflict", `${maxBrowsers} browsers are subscribed already.`, {
+        hint: "Remove one of them in the settings.",
+      });
+    }
+    const shown = oneLine(label, maxLabelLength);
+    const made: Subscription = { id, label: shown, endpoint, keys, origin, createdAt: now(), device };
+    this.#keep({ key, subscriptions: [...others, made] });
+    this.#forget(id);
+    log.info("a browser subscribed to push", { browser: id, service: serviceOf(made) });
+    return this.#browser(made);
+  }
+
+  remove(id: string): boolean {
+    const all = this.#subscriptions();
+    const left = all.filter((one) => one.id !== id);
+    if (this.#file === null || left.length === all.length) return false;
+    this.#keep({ key: this.#file.key, subscriptions: left });
+    this.#forget(id);
+    return true;
+  }
+
+  removeOf(devices: readonly string[] | null): void {
+    const all = this.#subscriptions();
+    const gone = all.filter(({ device }) => devices === null || devices.includes(device ?? ""));
+    if (this.#file === null || gone.length === 0) return;
+    this.#keep({ key: this.#file.key, subscriptions: all.filter((one) => !gone.includes(one)) });
+    for (const { id } of gone) this.#forget(id);
+  }
+
+  /** Rejects with those browsers that were not reached, and why; what is told again goes to these alone. */
+  tell = async (note: Notification): Promise<void> => {
+    const all = this.#subscriptions();
+    if (all.length === 0) throw new Error("no browser is subscribed any more");
+    const told = this.#told.get(note.id) ?? new Set<string>();
+    const message = messageFor(note, this.#file!.key);
+    const results = await Promise.all(
+      all.map(async (one) => {
+        if (told.has(one.id)) return null;
+        const why = await this.#push(one, message);
+        if (why === null) told.add(one.id);
+        return why === null ? null : `${one.label}: ${why}`;
+      }),
+    );
+    this.#told.delete(note.id);
+    const failed = results.filter((why) => why !== null);
+    if (failed.length === 0) return;
+    this.#told.set(note.id, told);
+    const [oldest] = this.#told.keys();
+    if (this.#told.size > mostHalfTold && oldest !== undefined) this.#told.delete(oldest);
+    throw new Error(failed.join("; "));
+  };
+
+  async test(id: string): Promise<string | null> {
+    const one = this.#subscriptions().find((each) => each.id === id);
+    if (one === undefined) return "it is not subscribed";
+    const facts = this.#factsOf(id);
+    if (facts.rest.until > this.#options.now()) return resting(facts);
+    const outcome = await this.#send(one, testMessage(this.#file!.key, this.#options.now()));
+    return outcome.is === "sent" ? null : outcome.is === "gone" ? "the subscription has ended" : outcome.why;
+  }
+
+  close(): void {
+    this.#stop.abort();
+    for (const { rest } of this.#facts.values()) rest.close();
+  }
+
+  /** Null when it was told; else it is told later where that can help. */
+  async #push(one: Subscription, message: Message): Promise<string | null> {
+    const facts = this.#factsOf(one.id);
+    if (facts.rest.until > this.#options.now()) {
+      this.#later(one, facts, message);
+      return resting(facts);
+    }
+    const outcome = await this.#send(one, message);
+    if (outcome.is === "sent" || outcome.is === "gone") return null;
+    if (outcome.is === "later") this.#later(one, facts, message);
+    return outcome.why;
+  }
+
+  #later(one: Subscription, facts: Facts, message: Message): void {
+    if (this.#stop.signal.aborted) return;
+    facts.rest.hold(message);
+    facts.rest.wake(this.#options.now(), () => void this.#again(one, facts));
+  }
+
+  async #again(one: Subscription, facts: Facts): Promise<void> {
+    const isThere = (): boolean => this.#facts.get(one.id) === facts && !this.#stop.signal.aborted;
+    for (const message of facts.rest.take(this.#options.now() - lifeSeconds * 1000)) {
+      if (isThere()) await this.#push(one, message);
+    }
+  }
+
+  async #send(one: Subscription, { topic, text }: Message): Promise<Outcome> {
+    const { now, loopback } = this.#options;
+    const { endpoint } = one;
+    const outcome = await sendPush(
+      {
+        endpoint,
+        authorization: authorization(this.#file!.key, { endpoint, subject: subjectFor(one.origin) }, now()),
+        body: encryptFor(one.keys, text),
+        topic,
+      },
+      loopback,
+      this.#stop.signal,
+    );
+    if (!this.#stop.signal.aborted) this.#note(one, outcome);
+    return outcome;
+  }
+
+  #note(one: Subscription, outcome: Outcome): void {
+    const { now, log } = this.#options;
+    const facts = this.#factsOf(one.id);
+    if (outcome.is === "sent") {
+      facts.rest.end();
+      facts.lastOkAt = now();
+      facts.failure = null;
+    } else if (outcome.is === "gone") {
+      log.info("a browser is no longer subscribed", { browser: one.id, service: serviceOf(one) });
+      this.#ended.push({ label: one.label, at: now() });
+      this.#ended.splice(0, this.#ended.length - maxBrowsers);
+      this.#dropGone(one.id);
+    } else {
+      if (outcome.is === "later") facts.rest.begin(now(), outcome.ms);
+      if (facts.failure === null)
+        log.warn("a push failed", { browser: one.id, service: serviceOf(one), why: outcome.why });
+      facts.failure = { why: outcome.why, at: now() };
+    }
+  }
+
+  /** A disk that is full keeps it in the file; the next push finds it gone again. */
+  #dropGone(id: string): void {
+    try {
+      this.remove(id);
+    } catch (error) {
+      this.#options.log.warn("a subscription that ended could not be removed", { why: messageOf(error) });
+    }
+  }
+
+  #keep(file: PushFile): void {
+    try {
+      writePushFile(this.#options.file, file);
+    } catch (cause) {
+      throw new HoldfastError("storage", "The subscriptions of browsers could not be written.", {
+        hint: "Run `holdfast doctor`: the disk may be full.",
+        cause,
+      });
+    }
+    this.#file = file;
+  }
+
+  #subscriptions(): readonly Subscription[] {
+    return this.#file?.subscriptions ?? [];
+  }
+
+  #factsOf(id: string): Facts {
+    const known = this.#facts.get(id) ?? { rest: new Rest(), lastOkAt: null, failure: null };
+    this.#facts.set(id, known);
+    return known;
+  }
+
+  #forget(id: string): void {
+    this.#facts.get(id)?.rest.close();
+    this.#facts.delete(id);
+  }
+
+  #browser(one: Subscription): PushBrowser {
+    const { lastOkAt = null, failure = null } = this.#facts.get(one.id) ?? {};
+    const { id, label, createdAt, device = null } = one;
+    return { id, label, service: serviceOf(one), createdAt, lastOkAt, failure, device };
+  }
+}
+
+function resting({ rest, failure }: Facts): string {
+  const why = failure?.why ?? "its push service asks for rest";
+  return `${why}; it is asked again after ${new Date(rest.until).toISOString()}`;
+}
+
+/** The page can tell which one it is, because it knows its own address; from the id nobody learns the address. */
+function idOf(endpoint: string): string {
+  return crypto().hash("sha256", endpoint, "base64url").slice(0, 16);
+}
+
+function serviceOf({ endpoint }: Subscription): string {
+  return URL.parse(endpoint)?.hostname ?? "";
+}
+
+function refuseKeys(keys: { p256dh: string; auth: string }): string | null {
+  try {
+    encryptFor(keys, Buffer.alloc(0));
+    return null;
+  } catch {
+    return "Its keys are not those of a browser.";
+  }
+}

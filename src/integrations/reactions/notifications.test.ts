@@ -1,0 +1,80 @@
+import { expect, test } from "vitest";
+import type { Channel, Notification } from "../../ports/notify.ts";
+import { asSessionId } from "../../contract/ids.ts";
+import { Notifications } from "./notifications.ts";
+import { trackingWorld, type TrackingWorld } from "../trackers/tracking.fixture.ts";
+
+const id = asSessionId("app-1");
+
+async function worldWith(
+  channel: Channel,
+): Promise<TrackingWorld & { make: () => Notifications; note: (name: string) => Promise<void> }> {
+  const world = await trackingWorld({ app: "owner/app" });
+  await world.session("app-1");
+  const { store, settings, now } = world;
+  const say = (): void => undefined;
+  return {
+    ...world,
+    make: () =>
+      new Notifications(
+        {
+          store,
+          settings,
+          clock: { now: () => now.value, bootId: () => "b", uptime: () => now.value },
+          log: { debug: say, info: say, warn: say, error: say },
+        },
+        () => Promise.resolve({ channels: () => new Map([["webhook", channel]]) }),
+        { isWanted: () => Promise.resolve(false), tell: () => Promise.reject(new Error("nobody subscribed")) },
+      ),
+    note: async (name) => {
+      await store.change(id, () => [
+        { type: "notification", id: name, title: "t", text: "x", why: "w", channels: ["webhook"] },
+      ]);
+    },
+  };
+}
+
+test("[NOTE-3] what a daemon before did not tell is told once, with its id; what is old is not", async () => {
+  const told: Notification[] = [];
+  const world = await worldWith((one) => {
+    told.push(one);
+    return Promise.resolve();
+  });
+  await world.note("n1");
+  await Promise.all([world.make().tell(id), world.make().tell(asSessionId("app-9"))]);
+  await world.make().tell(id);
+  expect(told).toMatchObject([{ id: "n1", session: "app-1", project: "app", title: "t" }]);
+  expect(world.store.session(id)?.untold).toEqual([]);
+  await world.note("n2");
+  world.now.value += 2 * 3_600_000;
+  await world.make().tell(id);
+  expect(told).toHaveLength(1);
+  expect(world.store.session(id)?.untold).toEqual([]);
+});
+
+test("[NOTE-2] a channel that fails is tried once more, and its failure is on record", async () => {
+  let tries = 0;
+  const world = await worldWith(() => Promise.reject(new Error(`no (${++tries})`)));
+  await world.note("n1");
+  await world.make().tell(id);
+  const last = world.store.events(id, 0, 100).at(-1);
+  expect(last).toMatchObject({ type: "notification.sent", id: "n1", failed: [{ channel: "webhook", why: "no (2)" }] });
+});
+
+test("[NOTE-4] not more than twenty an hour leave the machine", async () => {
+  let told = 0;
+  const world = await worldWith(() => {
+    told++;
+    return Promise.resolve();
+  });
+  const notifications = world.make();
+  for (let index = 0; index < 25; index++) {
+    await world.note(`n${index}`);
+    await notifications.tell(id);
+  }
+  expect(told).toBe(20);
+  world.now.value += 3_600_001;
+  await world.note("later");
+  await notifications.tell(id);
+  expect(told).toBe(21);
+});

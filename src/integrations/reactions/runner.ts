@@ -1,0 +1,295 @@
+/**
+ * Carries out what integrations/reactions/plan.ts plans. A reaction and its message are one commit, so that a crash repeats and loses
+ * nothing: before the commit nothing has happened, behind it the prompt is like any other that waits.
+ */
+import { allDone } from "./all-done.ts";
+import type { Observed } from "../../model/facts.ts";
+import { applyVerb } from "../../model/lifecycle.ts";
+import { lostTogether } from "./lost-together.ts";
+import { orchestratorOf } from "../../model/orchestrator.ts";
+import { logTailLines, messageFor, noticeFor, quotedLogs, type CheckLog } from "./message.ts";
+import { planReactions, settingOf, type ReactionStep } from "./plan.ts";
+import { digestOf } from "../../base/digest.ts";
+import { reach } from "../../base/test-points.ts";
+import type { ProjectSettings } from "../../ports/projects.ts";
+import type { CodeHost } from "../../ports/tracker.ts";
+import { messageOf } from "../../contract/error.ts";
+import type { FactEvent } from "../../contract/event.ts";
+import { asPromptId, type ProjectId, type SessionId } from "../../contract/ids.ts";
+import { reactionActor } from "../../contract/reaction.ts";
+import type { SessionState } from "../../model/session.ts";
+import type { PullRequestFacts, ReviewThread } from "../../contract/tracker.ts";
+import type { Loop } from "../../supervisor/loop.ts";
+import type { Notifications } from "./notifications.ts";
+import { startOf } from "../../supervisor/callers.ts";
+import type { Parts } from "../../supervisor/services.ts";
+import type { Tracking } from "../trackers/tracking.ts";
+import { currentStatus } from "../../supervisor/view.ts";
+
+/** Threads of one pull request may have to be asked for before the plan is whole; each is asked for once. */
+const maxPlans = 5;
+
+type Fired = Extract<ReactionStep, { do: "send" | "notify" | "merge" | "escalate" }>;
+
+export class Reactor {
+  readonly #parts: Parts;
+  readonly #loop: Loop;
+  readonly #notifications: Notifications;
+  /** Null until there is a tracker. */
+  tracking: Tracking | null = null;
+  readonly #running = new Map<SessionId, Promise<void>>();
+  readonly #again = new Set<SessionId>();
+  readonly #threads = new Map<string, { touched: number; answer: Observed<ReviewThread[]> }>();
+  #closed = false;
+
+  constructor(parts: Parts, loop: Loop, notifications: Notifications) {
+    this.#parts = parts;
+    this.#loop = loop;
+    this.#notifications = notifications;
+  }
+
+  /** Resolves when everything that follows for these sessions was done; one that is slow keeps no other waiting. */
+  async consider(ids: readonly SessionId[]): Promise<void> {
+    await Promise.all([...new Set([...ids, ...this.#leadersOf(ids)])].map((id) => this.#one(id)));
+  }
+
+  close(): void {
+    this.#closed = true;
+  }
+
+  #one(id: SessionId): Promise<void> {
+    const running = this.#running.get(id);
+    if (running !== undefined) {
+      this.#again.add(id);
+      return running;
+    }
+    const work = async (): Promise<void> => {
+      do {
+        this.#again.delete(id);
+        await this.#react(id);
+      } while (this.#again.has(id) && !this.#closed);
+    };
+    const done = work()
+      .catch((error: unknown) => this.#parts.log.warn("a reaction failed", { session: id, error: messageOf(error) }))
+      .finally(() => this.#running.delete(id));
+    this.#running.set(id, done);
+    return done;
+  }
+
+  async #react(id: SessionId): Promise<void> {
+    const first = this.#parts.store.session(id);
+    if (first === null || first.intent.want === "deleted") return;
+    const settings = this.#parts.settings.last(first.project) ?? (await this.#parts.settings.forSession(first.project));
+    const threads = new Map<string, Observed<ReviewThread[]>>();
+    for (let round = 0; round < maxPlans && !this.#closed; round++) {
+      const session = this.#parts.store.session(id);
+      if (session === null) return;
+      const steps = this.#plan(session, settings, threads);
+      const asks = steps.filter((step) => step.do === "ask-threads");
+      for (const { pullRequest } of asks) threads.set(pullRequest.url, await this.#askThreads(settings, pullRequest));
+      for (const step of steps) if (step.do !== "ask-threads") await this.#perform(session, settings, step);
+      if (asks.length === 0) return;
+    }
+  }
+
+  #plan(
+    session: SessionState,
+    settings: ProjectSettings,
+    threads: ReadonlyMap<string, Observed<ReviewThread[]>>,
+  ): ReactionStep[] {
+    const reactions = reactionsOf(settings);
+    const judge = (one: SessionState) => currentStatus(this.#parts, this.#loop, one);
+    const statusOf = (one: SessionState) => judge(one).status;
+    const { status, reason, turnFailed = false } = judge(session);
+    const whenDone = settingOf("all-done", reactions);
+    const finished =
+      whenDone === null
+        ? null
+        : allDone(
+            this.#ofProject(session.project).map((one) => ({ session: one, status: statusOf(one) })),
+            whenDone.action,
+          );
+    const facts = {
+      session,
+      start: startOf(this.#parts, session),
+      status,
+      reason,
+      turnFailed,
+      ...(status === "failed" && session.run.run === "ended" && session.run.how === "lost"
+        ? {
+            lostTogether: lostTogether(
+              session,
+              this.#ofProject(session.project).map((one) => ({ session: one, status: statusOf(one) })),
+            ),
+          }
+        : {}),
+      heardAt: this.#parts.heardAt(session.id),
+      threads,
+      allDone: finished?.session === session.id ? finished.key : null,
+    };
+    return planReactions(facts, reactions, this.#parts.clock.now());
+  }
+
+  #ofProject(project: ProjectId): SessionState[] {
+    return this.#parts.store.sessions().filter((one) => one.project === project);
+  }
+
+  /** Orchestrators that are told when the last of their workers has finished: what changed is then the worker. */
+  #leadersOf(ids: readonly SessionId[]): SessionId[] {
+    const projects = new Set(ids.flatMap((id) => this.#parts.store.session(id)?.project ?? []));
+    return [...projects].flatMap((project) => {
+      const settings = this.#parts.settings.last(project);
+      if (settingOf("all-done", reactionsOf(settings))?.action !== "send-to-agent") return [];
+      return orchestratorOf(this.#parts.store.sessions(), project)?.id ?? [];
+    });
+  }
+
+  async #perform(session: SessionState, settings: ProjectSettings, step: ReactionStep): Promise<void> {
+    if (this.#closed) return;
+    switch (step.do) {
+      case "ask-threads":
+        return;
+      case "clear":
+        await this.#parts.store.change(session.id, () => [{ type: "reaction.cleared", reaction: step.reaction }]);
+        return;
+      case "send":
+        return this.#send(session, settings, step);
+      case "notify":
+      case "escalate":
+        return this.#notify(session, settings, step);
+      case "merge":
+        return this.#merge(session, settings, step);
+      default:
+        step satisfies never;
+    }
+  }
+
+  async #send(session: SessionState, settings: ProjectSettings, step: Extract<Fired, { do: "send" }>): Promise<void> {
+    const logs = step.reaction === "ci-failed" ? await this.#logs(settings, step) : [];
+    const promptId = asPromptId(`reaction-${step.reaction}-${digestOf(`${session.id} ${step.key}`)}`);
+    const text = messageFor(step, logs);
+    await reach("reaction.planned");
+    if (this.#closed) return;
+    await this.#parts.store.applyVerb(session.id, (state) => {
+      if (!this.#stillSo(session, state, step) || state.permissions.length > 0) return null;
+      const verb = applyVerb(state, { verb: "prompt", promptId, text }, { by: reactionActor, agent: "alive" });
+      return verb.ok ? { ...verb, events: [firedEvent(step, step.attempt, promptId), ...verb.events] } : null;
+    });
+    await reach("reaction.recorded");
+    this.#loop.wake(session.id);
+  }
+
+  async #notify(
+    session: SessionState,
+    settings: ProjectSettings,
+    step: Extract<Fired, { do: "notify" | "escalate" }>,
+  ): Promise<void> {
+    const { title, text } = noticeFor(session, step);
+    const note: FactEvent = {
+      type: "notification",
+      id: `${session.id}-${digestOf(`${step.reaction} ${step.do} ${step.key}`)}`,
+      title,
+      text,
+      why: step.why,
+      channels: await this.#notifications.channelsOf(settings.notify),
+    };
+    const { reaction, why, key } = step;
+    const fired: FactEvent =
+      step.do === "notify" ? firedEvent(step, step.attempt) : { type: "reaction.escalated", reaction, why, key };
+    await this.#parts.store.change(session.id, (state) => (this.#stillSo(session, state, step) ? [fired, note] : []));
+    // Not waited for: a slow channel must not hold up what else there is to react to.
+    void this.#notifications.tell(session.id);
+  }
+
+  async #merge(session: SessionState, settings: ProjectSettings, step: Extract<Fired, { do: "merge" }>): Promise<void> {
+    const { pullRequest } = step.trouble;
+    if (pullRequest === null) return;
+    let begun = false;
+    await this.#parts.store.change(session.id, (state) => {
+      begun = this.#stillSo(session, state, step);
+      return begun ? [firedEvent(step, step.attempt)] : [];
+    });
+    await reach("reaction.merging");
+    if (!begun) return;
+    const host = this.#host(settings);
+    const answer =
+      host === null
+        ? { merged: false as const, why: "its tracker is not configured any more" }
+        : await host.merge(pullRequest).catch((error: unknown) => ({ merged: false as const, why: messageOf(error) }));
+    if (this.#closed) return;
+    const text = answer.merged
+      ? `Pull request #${pullRequest.number} was merged, as the reaction to ${step.reaction} asks.`
+      : `Pull request #${pullRequest.number} could not be merged: ${answer.why}`;
+    await this.#parts.store.change(session.id, () => [
+      { type: "notice", level: answer.merged ? "info" : "warn", text },
+    ]);
+    if (answer.merged) this.tracking?.schedule(true);
+  }
+
+  /** As it was when it was planned: nobody took the session down and nothing else reacted meanwhile. */
+  #stillSo(planned: SessionState, now: SessionState, { reaction, key, ...step }: Fired): boolean {
+    if (now.intent.want !== planned.intent.want || now.intent.seq !== planned.intent.seq) return false;
+    const before = planned.reactions?.[reaction];
+    const history = now.reactions?.[reaction];
+    if (history?.attempts !== before?.attempts || history?.escalated !== before?.escalated) return false;
+    return step.do === "merge" || history?.keys.includes(key) === before?.keys.includes(key);
+  }
+
+  async #logs(settings: ProjectSettings, step: Fired): Promise<CheckLog[]> {
+    const { pullRequest, failedChecks } = step.trouble;
+    const { codeHost } = settings;
+    if (pullRequest === null || codeHost === null || this.tracking === null) return [];
+    const { tracking } = this;
+    return Promise.all(
+      failedChecks.slice(0, quotedLogs).map(async (check) => {
+        const answer = await tracking.ask(codeHost, async ({ host }) =>
+          host === null ? { is: "absent" } : await host.logTail(pullRequest, check, logTailLines),
+        );
+        return { check, lines: answer.is === "known" ? answer.value : null };
+      }),
+    );
+  }
+
+  async #askThreads(settings: ProjectSettings, pullRequest: PullRequestFacts): Promise<Observed<ReviewThread[]>> {
+    const { tracking } = this;
+    const { codeHost } = settings;
+    if (tracking === null || codeHost === null) return { is: "unknown", why: "there is no tracker" };
+    const touched = tracking.record.touched.get(pullRequest.url) ?? pullRequest.updatedAt;
+    const kept = this.#threads.get(pullRequest.url);
+    // A new thread and a reply touch the pull request; else the answer would be the same.
+    if (kept !== undefined && kept.touched === touched) return kept.answer;
+    const answer = await tracking.ask(codeHost, async ({ host }) =>
+      host === null ? { is: "absent" } : await host.threads(pullRequest),
+    );
+    if (answer.is !== "unknown") this.#threads.set(pullRequest.url, { touched, answer });
+    return answer;
+  }
+
+  #host(settings: ProjectSettings): CodeHost | null {
+    return settings.codeHost === null || this.tracking === null
+      ? null
+      : this.tracking.trackerFor(settings.codeHost).host;
+  }
+}
+
+function firedEvent(
+  step: Exclude<Fired, { do: "escalate" }>,
+  attempt: number,
+  promptId?: ReturnType<typeof asPromptId>,
+): FactEvent {
+  const { reaction, why, key, setting } = step;
+  return {
+    type: "reaction.fired",
+    reaction,
+    action: setting.action,
+    why,
+    key,
+    attempt,
+    ...(promptId === undefined ? {} : { promptId }),
+  };
+}
+
+/** Settings that an earlier version kept have no reactions. */
+function reactionsOf(settings: Partial<ProjectSettings> | null): ProjectSettings["reactions"] {
+  return settings?.reactions ?? {};
+}

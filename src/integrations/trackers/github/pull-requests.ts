@@ -1,0 +1,201 @@
+/**
+ * Many sessions' pull requests in few requests: one conditional request for the list of what was updated last, then one
+ * query for up to fifty sessions that may have news.
+ */
+import * as z from "zod/mini";
+import type { Asked, PullRequestQuestion } from "../../../ports/tracker.ts";
+import type { PullRequestFacts } from "../../../contract/tracker.ts";
+import { absent, commitId, count, known, notSaid, shaped, time } from "../asked.ts";
+import { Unanswered } from "../limits.ts";
+import { Memory, mustAsk, type Updated } from "../memory.ts";
+import {
+  lastCommit,
+  moreChecksQuery,
+  pullRequestFragment,
+  readChecks,
+  readPullRequest,
+  type Contexts,
+} from "./facts.ts";
+import type { GithubClient, GraphqlAnswer, GraphqlError } from "./client.ts";
+
+/** A query of fifty costs some five points of GitHub's 5000 an hour: it counts the lists that could be in the answer. */
+export const questionsPerQuery = 50;
+const listLength = 100;
+/** GraphQL's whole numbers end here; a larger one would fail the query for all. */
+const maxNumber = 2 ** 31 - 1;
+/** A branch that was used again, or that a fork has too, has more than one. */
+const perBranch = 3;
+/** A thousand checks on one commit; beyond that nobody looks. */
+const maxCheckPages = 10;
+
+export class GithubPullRequests {
+  readonly #client: GithubClient;
+  readonly #repo: string;
+  readonly #memory = new Memory();
+
+  constructor(client: GithubClient, repo: string) {
+    this.#client = client;
+    this.#repo = repo;
+  }
+
+  async ask(questions: readonly PullRequestQuestion[]): Promise<Map<string, Asked<PullRequestFacts[]>>> {
+    const answers = new Map<string, Asked<PullRequestFacts[]>>();
+    if (questions.length === 0) return answers;
+    try {
+      const list = await this.#updated();
+      if (list === null) return new Map(questions.map((one) => [one.key, absent]));
+      const { now } = this.#client.lane.options;
+      const pending = questions.filter((one) => {
+        const remembered = this.#memory.get(one);
+        if (list === "everything" || mustAsk(one, remembered, list, now())) return true;
+        answers.set(one.key, known(remembered!.facts));
+        return false;
+      });
+      for (let at = 0; at < pending.length; at += questionsPerQuery) {
+        await this.#query(pending.slice(at, at + questionsPerQuery), answers);
+      }
+    } catch (error) {
+      const why = notSaid(error);
+      for (const one of questions) if (!answers.has(one.key)) answers.set(one.key, why);
+    }
+    return answers;
+  }
+
+  async one(number: number): Promise<Asked<PullRequestFacts>> {
+    const answers = new Map<string, Asked<PullRequestFacts[]>>();
+    await this.#query([{ key: "one", branch: "", numbers: [number] }], answers);
+    const answer = answers.get("one")!;
+    if (answer.is !== "known") return answer;
+    const facts = answer.value[0];
+    return facts === undefined ? absent : known(facts);
+  }
+
+  /** Null: the repository is not there for us. */
+  async #updated(): Promise<Updated[] | "everything" | null> {
+    const [owner, repo] = this.#repo.split("/");
+    const route = `GET /repos/{owner}/{repo}/pulls`;
+    const order = { state: "all", sort: "updated", direction: "desc", per_page: listLength };
+    const { status, data } = await this.#client.rest(route, { owner, repo, ...order });
+    if (status === 404) return null;
+    if (status !== 200) {
+      throw new Unanswered(`GitHub does not list pull requests: status ${status}, ${this.#client.said(data)}.`);
+    }
+    const list = shaped(z.array(listed), data, "GitHub").map((one): Updated => ({
+      number: one.number,
+      branch: one.head.ref,
+      headSha: one.head.sha,
+      state: one.state === "open" ? "open" : one.merged_at === null ? "closed" : "merged",
+      updatedAt: Date.parse(one.updated_at),
+    }));
+    return this.#memory.overflowed(list, list.length < listLength) ? "everything" : list;
+  }
+
+  async #query(
+    questions: readonly PullRequestQuestion[],
+    answers: Map<string, Asked<PullRequestFacts[]>>,
+  ): Promise<void> {
+    const [owner, name] = this.#repo.split("/");
+    const variables: Record<string, unknown> = { owner, name };
+    const declared: string[] = [];
+    const fields: string[] = [];
+    const aliases = questions.map((question, index) => {
+      const own: string[] = [];
+      if (question.branch !== "") {
+        variables[`b${index}`] = question.branch;
+        declared.push(`$b${index}: String!`);
+        fields.push(
+          `b${index}: pullRequests(headRefName: $b${index}, first: ${perBranch}, ` +
+            `orderBy: {field: CREATED_AT, direction: DESC}) { nodes { ...facts } }`,
+        );
+        own.push(`b${index}`);
+      }
+      for (const number of new Set(question.numbers.filter((one) => one > 0 && one <= maxNumber))) {
+        fields.push(`n${index}_${number}: pullRequest(number: ${number}) { ...facts }`);
+        own.push(`n${index}_${number}`);
+      }
+      return own;
+    });
+    const heading = ["$owner: String!", "$name: String!", ...declared].join(", ");
+    const query = `query(${heading}) { repository(owner: $owner, name: $name) { nameWithOwner ${fields.join("\n")} } }
+${pullRequestFragment}`;
+    const answer = await this.#client.graphql(query, variables);
+    const repository = repositoryOf(answer);
+    const { now } = this.#client.lane.options;
+    for (const [index, question] of questions.entries()) {
+      if (repository === null) {
+        answers.set(question.key, absent);
+        continue;
+      }
+      try {
+        const facts = await this.#factsOf(aliases[index]!, repository, answer.errors);
+        this.#memory.put(question, facts, now());
+        answers.set(question.key, known(facts));
+      } catch (error) {
+        answers.set(question.key, notSaid(error));
+      }
+    }
+  }
+
+  async #factsOf(
+    aliases: readonly string[],
+    repository: Record<string, unknown>,
+    errors: readonly GraphqlError[],
+  ): Promise<PullRequestFacts[]> {
+    const found = new Map<number, PullRequestFacts>();
+    for (const alias of aliases) {
+      const error = errors.find((one) => one.path[1] === alias);
+      if (error !== undefined) {
+        if (isMissing(error) && error.path.length === 2) continue;
+        throw new Unanswered(`GitHub says: ${error.message}.`);
+      }
+      const value = repository[alias];
+      const nodes = alias.startsWith("b") ? shaped(branchNodes, value, "GitHub").nodes : [value];
+      for (const node of nodes) {
+        const { facts, more } = readPullRequest(node, this.#repo);
+        if (found.has(facts.number)) continue;
+        found.set(facts.number, facts);
+        if (more !== null) await this.#moreChecks(facts, more);
+      }
+    }
+    return [...found.values()].toSorted((a, b) => b.number - a.number);
+  }
+
+  async #moreChecks(facts: PullRequestFacts, first: string): Promise<void> {
+    const [owner, name] = this.#repo.split("/");
+    let after: string | null = first;
+    for (let page = 1; after !== null && page < maxCheckPages; page++) {
+      const variables = { owner, name, number: facts.number, after };
+      const answer = await this.#client.graphql(moreChecksQuery, variables);
+      if (answer.errors.length > 0) throw new Unanswered(`GitHub says: ${answer.errors[0]!.message}.`);
+      const { commit } = shaped(checksAnswer, answer.data, "GitHub").repository.pullRequest.commits.nodes.at(-1)!;
+      const next: Contexts | undefined = commit.statusCheckRollup?.contexts;
+      if (next === undefined || commit.oid !== facts.headSha) throw new Unanswered("The head moved while it was read.");
+      facts.checks.push(...readChecks(next));
+      after = next.pageInfo.hasNextPage ? next.pageInfo.endCursor : null;
+    }
+  }
+}
+
+const listed = z.object({
+  number: count,
+  state: z.enum(["open", "closed"]),
+  updated_at: time,
+  merged_at: z.nullable(z.string()),
+  head: z.object({ ref: z.string(), sha: commitId }),
+});
+const branchNodes = z.object({ nodes: z.array(z.unknown()) });
+const checksAnswer = z.object({ repository: z.object({ pullRequest: z.object({ commits: lastCommit }) }) });
+
+/** Null: not there, or not for us. Errors that concern no one field in particular concern all. */
+export function repositoryOf(answer: GraphqlAnswer): Record<string, unknown> | null {
+  const general = answer.errors.find((error) => error.path.length < 2);
+  if (general !== undefined) {
+    if (isMissing(general) && general.path.length === 1) return null;
+    throw new Unanswered(`GitHub says: ${general.message}.`);
+  }
+  return shaped(z.object({ repository: z.record(z.string(), z.unknown()) }), answer.data, "GitHub").repository;
+}
+
+export function isMissing(error: GraphqlError): boolean {
+  return error.type === "NOT_FOUND";
+}

@@ -1,0 +1,133 @@
+/** GitLab's REST API over the lane: encoded project paths, pages by `x-next-page`. */
+import * as z from "zod/mini";
+import type { TrackerSettings } from "../../../ports/tracker.ts";
+import type { Account } from "../account.ts";
+import { shaped } from "../asked.ts";
+import type { Lane, LaneAnswer, ReadLimit } from "../http.ts";
+import { Unanswered } from "../limits.ts";
+
+type Query = Record<string, string | number | readonly number[]>;
+
+/** Five hundred merge requests or jobs: more are not looked through. */
+const maxPages = 5;
+
+export class GitlabClient {
+  readonly lane: Lane;
+  readonly webUrl: string;
+  readonly #account: Account;
+
+  constructor(settings: TrackerSettings, account: Account, lane: Lane) {
+    this.#account = account;
+    this.lane = lane;
+    this.webUrl = (settings.baseUrl ?? "https://gitlab.com").replace(/\/+$/, "").replace(/\/api\/v4$/, "");
+  }
+
+  /** Null: it is not there, or not for us. */
+  async get(project: string | number, path: string, query: Query = {}): Promise<unknown> {
+    const answer = await this.#send("GET", project, path, query);
+    return answer === null ? null : this.#json(answer);
+  }
+
+  /** `whole`: whether the list ended here. */
+  async list(
+    project: string | number,
+    path: string,
+    query: Query,
+    pages = maxPages,
+  ): Promise<{ items: unknown[]; whole: boolean } | null> {
+    const items: unknown[] = [];
+    let page = "1";
+    for (let count = 0; count < pages; count++) {
+      const answer = await this.#send("GET", project, path, { ...query, per_page: 100, page });
+      if (answer === null) return null;
+      items.push(...shaped(z.array(z.unknown()), this.#json(answer), "GitLab"));
+      page = answer.headers.get("x-next-page") ?? "";
+      if (!/^\d+$/.test(page)) return { items, whole: true };
+    }
+    return { items, whole: false };
+  }
+
+  async put(project: string | number, path: string, body: unknown): Promise<{ status: number; said: string }> {
+    const answer = await this.#lane("PUT", project, path, {}, JSON.stringify(body));
+    return { status: answer.status, said: this.#said(answer.text) };
+  }
+
+  async tail(project: string, path: string, tailBytes: number): Promise<string | null> {
+    const answer = await this.#send("GET", project, path, {}, tailBytes);
+    return answer?.text ?? null;
+  }
+
+  async #send(
+    method: string,
+    project: string | number,
+    path: string,
+    query: Query,
+    tailBytes?: number,
+  ): Promise<LaneAnswer | null> {
+    const answer = await this.#lane(method, project, path, query, undefined, tailBytes);
+    if (answer.status === 404) return null;
+    if (answer.status === 200) return answer;
+    throw new Unanswered(`GitLab answers with status ${answer.status}: ${this.#said(answer.text)}.`);
+  }
+
+  async #lane(
+    method: string,
+    project: string | number,
+    path: string,
+    query: Query,
+    body?: string,
+    tailBytes?: number,
+  ): Promise<LaneAnswer> {
+    const token = await this.#account.token();
+    const search = new URLSearchParams();
+    for (const [name, value] of Object.entries(query)) {
+      for (const one of Array.isArray(value) ? value : [value]) search.append(name, String(one));
+    }
+    const where = `${this.webUrl}/api/v4/projects/${encodeURIComponent(String(project))}${path}`;
+    return await this.lane.send({
+      method,
+      url: search.size === 0 ? where : `${where}?${search.toString()}`,
+      headers: {
+        "private-token": token,
+        accept: "application/json",
+        "user-agent": "holdfast",
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+      },
+      resource: "api",
+      ...(body === undefined ? {} : { body }),
+      ...(tailBytes === undefined ? {} : { tailBytes }),
+    });
+  }
+
+  #json(answer: LaneAnswer): unknown {
+    try {
+      return JSON.parse(answer.text);
+    } catch {
+      throw new Unanswered("GitLab answered in a form that is not understood.");
+    }
+  }
+
+  #said(text: string): string {
+    let told: unknown = null;
+    try {
+      told = JSON.parse(text);
+    } catch {
+      // Proxies before it answer in HTML.
+    }
+    const { message, error } = (told ?? {}) as { message?: unknown; error?: unknown };
+    const words = [message, error].find((one) => typeof one === "string");
+    return typeof words === "string" ? this.lane.sentence(words) : "no reason given";
+  }
+}
+
+export const readGitlabLimit: ReadLimit = (answer, now) => {
+  if (answer.status !== 429) return null;
+  const retryAfter = Number(answer.headers.get("retry-after") ?? Number.NaN);
+  const reset = Number(answer.headers.get("ratelimit-reset") ?? Number.NaN);
+  const until = Number.isFinite(retryAfter)
+    ? now + retryAfter * 1000
+    : Number.isFinite(reset)
+      ? reset * 1000
+      : now + 60_000;
+  return { until, resource: null, why: "GitLab's rate limit for this token is used up." };
+};

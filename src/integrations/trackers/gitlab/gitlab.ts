@@ -1,0 +1,207 @@
+/** GitLab, public or one's own, behind the port: facts only. */
+import * as z from "zod/mini";
+import type { Asked, CodeHost, TrackerSettings } from "../../../ports/tracker.ts";
+import type { IssueFacts, PullRequestFacts, ReviewThread } from "../../../contract/tracker.ts";
+import type { Account } from "../account.ts";
+import { absent, asked, count, known, notSaid, shaped, webAddress } from "../asked.ts";
+import { Lane } from "../http.ts";
+import type { Bounds, OpenedTracker } from "../opened.ts";
+import { readReference, sameRepo } from "../reference.ts";
+import { logLines, plain, prose } from "../text.ts";
+import { spoken } from "../thread-text.ts";
+import { GitlabClient, readGitlabLimit } from "./client.ts";
+import { GitlabMergeRequests } from "./merge-requests.ts";
+
+const issuesPerRequest = 100;
+const logTailBytes = 512 * 1024;
+
+export function openGitlab(settings: TrackerSettings, account: Account, bounds: Bounds): OpenedTracker {
+  const lane = new Lane({
+    name: "GitLab",
+    limits: account.limits,
+    now: account.now,
+    readLimit: readGitlabLimit,
+    remainingHeader: "ratelimit-remaining",
+    secret: () => account.secret,
+    refused: () => account.forget(),
+    ...bounds,
+  });
+  const client = new GitlabClient(settings, account, lane);
+  const origin = new URL(client.webUrl).origin;
+  const mergeRequests = new GitlabMergeRequests(client, settings.repo);
+  const host: CodeHost = {
+    pullRequests: async (questions) => await mergeRequests.ask(questions),
+    async pullRequest(reference) {
+      const found = readReference(reference, origin, ["merge_requests"]);
+      if (found === null || found.number < 1) return absent;
+      const elsewhere = found.repo !== null && !sameRepo(found.repo, settings.repo);
+      const from = elsewhere ? new GitlabMergeRequests(client, found.repo!) : mergeRequests;
+      return await asked(async () => await from.one(found.number));
+    },
+    logTail: async (one, check, lines) => await asked(async () => await logTail(client, one, check, lines)),
+    threads: async (one) => await asked(async () => await threads(client, one)),
+    async merge(one) {
+      try {
+        const body = { sha: one.headSha };
+        const { status, said } = await client.put(one.repo, `/merge_requests/${one.number}/merge`, body);
+        if (status === 200) return { merged: true };
+        if (status === 409) return { merged: false, why: `It has changed since it was looked at: ${said}.` };
+        if (status === 404) return { merged: false, why: "The token may not merge it, or it is gone." };
+        return { merged: false, why: `GitLab does not merge it: ${said}.` };
+      } catch (error) {
+        // It may have happened all the same; the next look at it tells.
+        return { merged: false, why: notSaid(error).why };
+      }
+    },
+  };
+  const read = (text: string): { repo: string; number: number } | null => {
+    const found = readReference(text, origin, ["issues", "work_items"]);
+    return found === null || found.number < 1 ? null : { repo: found.repo ?? settings.repo, number: found.number };
+  };
+  const issue = async (text: string): Promise<Asked<IssueFacts>> => {
+    const found = read(text);
+    if (found === null) return absent;
+    return await asked(async () => {
+      const value = await client.get(found.repo, `/issues/${found.number}`);
+      return value === null ? absent : known(issueFacts(shaped(issueShape, value, "GitLab")));
+    });
+  };
+  return {
+    settings,
+    host,
+    issue,
+    async issues(references) {
+      const answers = new Map<string, Asked<IssueFacts>>();
+      const wanted: { text: string; number: number }[] = [];
+      for (const text of references) {
+        const found = read(text);
+        if (found === null) answers.set(text, absent);
+        else if (!sameRepo(found.repo, settings.repo)) answers.set(text, await issue(text));
+        else wanted.push({ text, number: found.number });
+      }
+      const numbers = [...new Set(wanted.map((one) => one.number))].toSorted((a, b) => a - b);
+      for (let at = 0; at < numbers.length; at += issuesPerRequest) {
+        const part = numbers.slice(at, at + issuesPerRequest);
+        const found = await asked(async () => await someIssues(client, settings.repo, part));
+        for (const { text, number } of wanted) {
+          if (!part.includes(number)) continue;
+          const facts = found.is === "known" ? found.value.get(number) : undefined;
+          answers.set(text, found.is === "unknown" ? found : facts === undefined ? absent : known(facts));
+        }
+      }
+      return answers;
+    },
+    counts: () => ({ requests: lane.requests, notModified: lane.notModified }),
+    close: () => lane.close(),
+  };
+}
+
+const issueShape = z.object({
+  iid: count,
+  title: z.string(),
+  description: z.nullable(z.string()),
+  state: z.enum(["opened", "closed"]),
+  labels: z.array(z.string()),
+  web_url: webAddress,
+});
+
+async function someIssues(
+  client: GitlabClient,
+  repo: string,
+  iids: readonly number[],
+): Promise<Asked<Map<number, IssueFacts>>> {
+  const answer = await client.list(repo, "/issues", { "iids[]": iids, scope: "all" });
+  if (answer === null) return absent;
+  const found = shaped(z.array(issueShape), answer.items, "GitLab");
+  return known(new Map(found.map((one) => [one.iid, issueFacts(one)])));
+}
+
+function issueFacts(told: z.infer<typeof issueShape>): IssueFacts {
+  return {
+    key: String(told.iid),
+    url: told.web_url,
+    title: plain(told.title),
+    body: prose(told.description ?? ""),
+    state: told.state === "opened" ? "open" : "closed",
+    labels: told.labels.map((label) => plain(label)),
+  };
+}
+
+async function logTail(
+  client: GitlabClient,
+  mergeRequest: PullRequestFacts,
+  check: string,
+  lines: number,
+): Promise<Asked<string[]>> {
+  const url = mergeRequest.checks.find((one) => one.name === check)?.url ?? "";
+  // The job may be a fork's; its address tells whose.
+  const parts = /^(.*?)\/-\/jobs\/(\d+)/.exec(
+    url.startsWith(`${client.webUrl}/`) ? url.slice(client.webUrl.length + 1) : "",
+  );
+  if (parts === null) return absent;
+  const text = await client.tail(decodeURIComponent(parts[1]!), `/jobs/${parts[2]}/trace`, logTailBytes);
+  return text === null ? absent : known(logLines(text, lines));
+}
+
+const discussions = z.array(
+  z.object({
+    id: z.string(),
+    notes: z.array(
+      z.object({
+        id: count,
+        body: z.string(),
+        author: z.nullish(z.object({ id: count, username: z.string() })),
+        system: z.boolean(),
+        resolvable: z.optional(z.boolean()),
+        resolved: z.optional(z.boolean()),
+        position: z.nullish(
+          z.object({
+            new_path: z.nullish(z.string()),
+            new_line: z.nullish(z.int()),
+            old_line: z.nullish(z.int()),
+          }),
+        ),
+      }),
+    ),
+  }),
+);
+
+const member = z.object({ access_level: z.int() });
+/** Reporter: the lowest role that somebody of the project gives to take part in its code. */
+const leastAccess = 20;
+
+/** Anybody may comment on a public merge request, and what is told of it is sent to an agent. */
+async function isMember(client: GitlabClient, repo: string, user: number): Promise<boolean> {
+  const answer = await client.get(repo, `/members/all/${user}`);
+  return answer !== null && shaped(member, answer, "GitLab").access_level >= leastAccess;
+}
+
+/** Remarks that cannot be resolved are talk, not review. */
+async function threads(client: GitlabClient, mergeRequest: PullRequestFacts): Promise<Asked<ReviewThread[]>> {
+  const answer = await client.list(mergeRequest.repo, `/merge_requests/${mergeRequest.number}/discussions`, {});
+  if (answer === null) return absent;
+  const found: ReviewThread[] = [];
+  const members = new Map<number, Promise<boolean>>();
+  const mayTell = (user: number): Promise<boolean> => {
+    const known = members.get(user) ?? isMember(client, mergeRequest.repo, user);
+    members.set(user, known);
+    return known;
+  };
+  for (const { id, notes } of shaped(discussions, answer.items, "GitLab")) {
+    const review = notes.filter((note) => !note.system && note.resolvable === true);
+    const may = await Promise.all(review.map(async ({ author }) => author != null && (await mayTell(author.id))));
+    const said = review.filter((_, at) => may[at]);
+    const first = said[0];
+    if (first === undefined) continue;
+    const path = first.position?.new_path ?? null;
+    found.push({
+      id,
+      path: path === null ? null : plain(path),
+      line: first.position?.new_line ?? first.position?.old_line ?? null,
+      ...spoken(said.map((note) => ({ author: note.author?.username ?? "ghost", body: note.body }))),
+      url: `${mergeRequest.url}#note_${first.id}`,
+      resolved: said.every((note) => note.resolved === true),
+    });
+  }
+  return known(found);
+}

@@ -1,0 +1,89 @@
+/**
+ * Which questions must go to the host again. A cheap conditional request (the list of what was updated last) tells
+ * whether any pull request moved; checks and conflicts move without that, so what is open is asked again while
+ * something is pending, and else once in a while.
+ */
+import type { PullRequestQuestion } from "../../ports/tracker.ts";
+import type { PullRequestFacts } from "../../contract/tracker.ts";
+
+/** A line of the list of what was updated last. */
+export interface Updated {
+  number: number;
+  branch: string;
+  headSha: string;
+  state: PullRequestFacts["state"];
+  updatedAt: number;
+}
+
+export interface Remembered {
+  facts: PullRequestFacts[];
+  askedAt: number;
+}
+
+/** A check that is run again, or a base that moves on, is seen within this. */
+export const openAgeMs = 60_000;
+/** In case a change slipped through the list. */
+export const settledAgeMs = 10 * 60_000;
+/** So long after a push its first check may still be to come. */
+export const checksComeMs = 10 * 60_000;
+/** More questions than anyone has sessions; a bound all the same. */
+const maxRemembered = 5000;
+
+export class Memory {
+  readonly #answers = new Map<string, Remembered>();
+  #newestSeen = 0;
+
+  get(question: PullRequestQuestion): Remembered | undefined {
+    return this.#answers.get(nameOf(question));
+  }
+
+  put(question: PullRequestQuestion, facts: PullRequestFacts[], askedAt: number): void {
+    this.#answers.delete(nameOf(question));
+    this.#answers.set(nameOf(question), { facts, askedAt });
+    if (this.#answers.size > maxRemembered) this.#answers.delete(this.#answers.keys().next().value!);
+  }
+
+  /** More moved than one page of the list shows: whatever is not on it may have changed too. */
+  overflowed(list: readonly Updated[], isWhole: boolean): boolean {
+    const before = this.#newestSeen;
+    this.#newestSeen = Math.max(before, ...list.map((one) => one.updatedAt));
+    if (isWhole || before === 0) return false;
+    return Math.min(...list.map((one) => one.updatedAt)) > before;
+  }
+}
+
+export function mustAsk(
+  question: PullRequestQuestion,
+  remembered: Remembered | undefined,
+  list: readonly Updated[],
+  now: number,
+): boolean {
+  if (remembered === undefined || question.fresh === true) return true;
+  const age = now - remembered.askedAt;
+  if (remembered.facts.some((one) => one.state === "open" && (isUnsettled(one, now) || age >= openAgeMs))) return true;
+  return age >= settledAgeMs || list.some((one) => concerns(one, question, remembered) && isNews(one, remembered));
+}
+
+function concerns(one: Updated, question: PullRequestQuestion, remembered: Remembered): boolean {
+  return (
+    one.branch === question.branch ||
+    question.numbers.includes(one.number) ||
+    remembered.facts.some((fact) => fact.number === one.number)
+  );
+}
+
+function isNews(one: Updated, remembered: Remembered): boolean {
+  const fact = remembered.facts.find((found) => found.number === one.number);
+  if (fact === undefined) return true;
+  return one.updatedAt > fact.updatedAt || (one.updatedAt === fact.updatedAt && one.state !== fact.state);
+}
+
+function isUnsettled(one: PullRequestFacts, now: number): boolean {
+  if (one.conflict === null || one.mergeable === null) return true;
+  if (one.checks.some((check) => check.state === "pending")) return true;
+  return one.checks.length === 0 && now - one.updatedAt < checksComeMs;
+}
+
+function nameOf(question: PullRequestQuestion): string {
+  return JSON.stringify([question.branch, question.numbers.toSorted((a, b) => a - b)]);
+}

@@ -1,0 +1,139 @@
+/**
+ * The trackers by their settings. Nothing is loaded or asked before the first question, so a daemon without trackers
+ * pays nothing; trackers with the same host and token share their limits, because the host counts them together.
+ */
+import { loadOnce } from "../../base/load-once.ts";
+import type { Run } from "../../base/run.ts";
+import type { Asked, CodeHost, Tracker, Trackers, TrackerSettings } from "../../ports/tracker.ts";
+import type { Account } from "./account.ts";
+import type { Bounds, OpenedTracker } from "./opened.ts";
+
+export interface TrackersOptions {
+  /** The daemon's own environment. */
+  env: Readonly<Record<string, string | undefined>>;
+  run: Run;
+  /** Where the person's `config.yaml` is. */
+  configDir: string;
+  now: () => number;
+  bounds?: Bounds;
+}
+
+export function createTrackers(options: TrackersOptions): Trackers {
+  const accounts = new Map<string, () => Promise<Account>>();
+  const trackers = new Map<string, LazyTracker>();
+  let closed = false;
+
+  const account = (settings: TrackerSettings): Promise<Account> => {
+    const { type, baseUrl, tokenEnv, isBound, tokenRefused } = settings;
+    const name = JSON.stringify([type, baseUrl, tokenEnv, isBound, tokenRefused]);
+    let found = accounts.get(name);
+    if (found === undefined) {
+      found = loadOnce(() => openAccount(settings, options));
+      accounts.set(name, found);
+    }
+    return found();
+  };
+
+  return {
+    for(settings) {
+      const { type, repo, baseUrl, tokenEnv, isBound, tokenRefused } = settings;
+      const name = JSON.stringify([type, repo, baseUrl, tokenEnv, isBound, tokenRefused]);
+      let found = trackers.get(name);
+      if (found === undefined) {
+        found = new LazyTracker({ type, repo, baseUrl, tokenEnv }, async () => {
+          const shared = await account(settings);
+          const opened = await adapters[settings.type](settings, shared, options.bounds ?? {});
+          if (closed) opened.close();
+          return { opened, account: shared };
+        });
+        trackers.set(name, found);
+      }
+      return found;
+    },
+    async close() {
+      closed = true;
+      for (const tracker of trackers.values()) tracker.close();
+    },
+  };
+}
+
+async function openAccount(settings: TrackerSettings, options: TrackersOptions): Promise<Account> {
+  const [{ Account }, { findToken }] = await Promise.all([import("./account.ts"), import("./token.ts")]);
+  return new Account(settings, options.now, async () => await findToken(settings, options));
+}
+
+const adapters: Record<
+  TrackerSettings["type"],
+  (settings: TrackerSettings, account: Account, bounds: Bounds) => Promise<OpenedTracker>
+> = {
+  github: async (...given) => (await import("./github/github.ts")).openGithub(...given),
+  gitlab: async (...given) => (await import("./gitlab/gitlab.ts")).openGitlab(...given),
+  linear: async (...given) => (await import("./linear/linear.ts")).openLinear(...given),
+};
+
+interface Ready {
+  opened: OpenedTracker;
+  account: Account;
+}
+
+/** Also keeps the last failure, whatever kind of failure it was, until something is answered again. */
+class LazyTracker implements Tracker {
+  readonly settings: TrackerSettings;
+  readonly host: CodeHost | null;
+  readonly #open: () => Promise<Ready>;
+  #ready: Ready | null = null;
+  #failure: string | null = null;
+
+  constructor(settings: TrackerSettings, open: () => Promise<Ready>) {
+    this.settings = settings;
+    this.#open = loadOnce(async () => (this.#ready = await open()));
+    this.host = settings.type === "linear" ? null : this.#host();
+  }
+
+  async issue(...given: Parameters<Tracker["issue"]>): ReturnType<Tracker["issue"]> {
+    return this.#note(await (await this.#get()).issue(...given));
+  }
+
+  async issues(...given: Parameters<Tracker["issues"]>): ReturnType<Tracker["issues"]> {
+    return this.#noteAll(await (await this.#get()).issues(...given));
+  }
+
+  budget(): ReturnType<Tracker["budget"]> {
+    const counts = this.#ready?.opened.counts() ?? { requests: 0, notModified: 0 };
+    const limits = this.#ready?.account.limits;
+    const { remaining = null, restsUntil = null } = limits ?? {};
+    return { ...counts, remaining, restsUntil, failure: this.#failure };
+  }
+
+  close(): void {
+    // One that is only being opened is closed by who opens it.
+    this.#ready?.opened.close();
+  }
+
+  #host(): CodeHost {
+    const host = async (): Promise<CodeHost> => (await this.#get()).host!;
+    return {
+      pullRequests: async (...given) => this.#noteAll(await (await host()).pullRequests(...given)),
+      pullRequest: async (...given) => this.#note(await (await host()).pullRequest(...given)),
+      logTail: async (...given) => this.#note(await (await host()).logTail(...given)),
+      threads: async (...given) => this.#note(await (await host()).threads(...given)),
+      merge: async (...given) => await (await host()).merge(...given),
+    };
+  }
+
+  async #get(): Promise<OpenedTracker> {
+    return (await this.#open()).opened;
+  }
+
+  #note<T>(answer: Asked<T>): Asked<T> {
+    this.#failure = answer.is === "unknown" ? answer.why : null;
+    return answer;
+  }
+
+  #noteAll<T>(answers: Map<string, Asked<T>>): Map<string, Asked<T>> {
+    if (answers.size === 0) return answers;
+    const failed = [...answers.values()].find((answer) => answer.is === "unknown");
+    this.#failure = failed?.is === "unknown" ? failed.why : null;
+    return answers;
+  }
+}

@@ -1,0 +1,328 @@
+/**
+ * Which verb is legal in which state, and the events it writes. The only place that makes an intent: every verb, whether
+ * yours or a policy's, is judged here against the state that it is committed over, and `intend` holds the one guard for
+ * what you end stays ended.
+ */
+import type { ErrorCode } from "../contract/error.ts";
+import type { Attachment, FactEvent, IntentEvent, Judged, SessionEvent } from "../contract/event.ts";
+import type { PromptId } from "../contract/ids.ts";
+import { isOpen, reactionActor } from "../contract/reaction.ts";
+import type { Actor, Conversion, IntentName, SessionState, Want } from "./session.ts";
+import { restOf } from "./runs.ts";
+import { quoteShellWord } from "./shell-quote.ts";
+
+export type Verb =
+  | { verb: "stop" | "wake" | "archive" | "unarchive" | "kill" | "delete" | "restore" }
+  | { verb: "snooze"; until: number }
+  | { verb: "rename"; title: string }
+  | { verb: "prompt"; promptId: PromptId; text: string; attachments?: Attachment[] }
+  /** `handsOver`: whether the agent can continue one conversation in both kinds. */
+  | ({ verb: "convert"; handsOver: boolean } & Conversion)
+  | PolicyVerb;
+
+/** What no command names. Each writes nothing where something newer happened since it was planned. */
+export type PolicyVerb =
+  /** `stop --halt-sessions`: what is wanted running stops; anything else is on its way down already. */
+  | { verb: "halt" }
+  /** Nothing has happened in the session since then. */
+  | { verb: "idle-stop"; quietSince: number }
+  /** The time of the snooze that this event wrote has come. */
+  | { verb: "end-snooze"; snooze: number }
+  /** A kill, judged when the session was as it is here: neither you nor another policy asked anything of it since. */
+  | { verb: "cleanup"; judged: Pick<SessionState, "intent" | "run" | "queue"> }
+  /** The database is older than its home, and an agent that it does not know was started then: you wanted it running. */
+  | { verb: "recover-running"; startedAt: number }
+  /** The database is older than its home, and the worktree went to the trash since the intent with this sequence. */
+  | { verb: "recover-end"; intent: number; found: readonly FactEvent[] }
+  /** This home is a copy: the session's agent, worktree and conversation belong to the home in `original`. */
+  | { verb: "copy"; original: string };
+
+/** The names that policies act under. */
+export const policyActors = {
+  idleStop: "idle-stop",
+  snoozeTimer: "snooze-timer",
+  cleanup: "cleanup",
+  recovery: "recovery",
+  copy: "copy",
+} as const;
+
+export interface VerbContext {
+  by: Actor;
+  /** What was observed of the session's agent: restore refuses unless it is down. */
+  agent: "alive" | "down" | { unknown: string };
+  /** Whether the worktree can be had: in place, or in the trash. Left out where that was not looked at. */
+  workspaceMissing?: boolean;
+}
+
+export type VerbAnswer = ({ ok: true } & Judged) | { ok: false; code: ErrorCode; message: string; hint: string | null };
+
+/** @param state null for a session that does not exist. */
+export function applyVerb(state: SessionState | null, verb: Verb, context: VerbContext): VerbAnswer {
+  if (state === null || state.intent.want === "deleted") {
+    return unknownSession;
+  }
+  switch (verb.verb) {
+    case "stop":
+      // An archived session is down already; it stays put away.
+      return change(state, context, { want: "stopped" }, ["stopped", "archived"], "stop");
+    case "archive":
+      return change(state, context, { want: "archived" }, ["archived"], "archive");
+    case "snooze":
+      return change(state, context, { want: "snoozed", until: verb.until }, [], "snooze");
+    case "kill":
+      return kill(state, context);
+    case "delete":
+      return intend(state, { want: "deleted" }, context, "delete");
+    case "wake":
+      return back(state, context, "snoozed", "wake");
+    case "unarchive":
+      return back(state, context, "archived", "unarchive");
+    case "restore":
+      return restore(state, context);
+    case "rename":
+      return verb.title === state.title
+        ? nothing(state)
+        : write(state, [{ type: "session.renamed", title: verb.title, by: context.by }]);
+    case "prompt":
+      return admit(state, verb, context);
+    case "convert":
+      return convert(state, verb, context);
+    case "halt":
+      return state.intent.want === "running" ? intend(state, { want: "stopped" }, context, "stop") : nothing(state);
+    case "idle-stop":
+      return isQuiet(state, verb.quietSince) ? intend(state, { want: "stopped" }, context, "stop") : nothing(state);
+    case "end-snooze":
+      return state.intent.want === "snoozed" && state.intent.seq === verb.snooze
+        ? intend(state, { want: "running" }, context, "wake")
+        : nothing(state);
+    case "cleanup":
+      return isAsJudged(state, verb) ? kill(state, context) : nothing(state);
+    case "recover-running":
+      return state.intent.want !== "running" && verb.startedAt > state.intent.at
+        ? intend(state, { want: "running" }, context, verb.verb)
+        : nothing(state);
+    case "recover-end":
+      return state.intent.seq === verb.intent
+        ? intend(state, { want: "killed" }, context, verb.verb, verb.found)
+        : nothing(state);
+    case "copy":
+      return intend(state, { want: "killed" }, context, verb.verb, [
+        { type: "session.copied", original: verb.original },
+      ]);
+    default:
+      verb satisfies never;
+      throw new Error("unknown verb");
+  }
+}
+
+const unknownSession = refuse(
+  "not-found",
+  "Session not found",
+  "See what there is: holdfast session ls --include-terminated",
+);
+
+function write(state: SessionState, events: readonly SessionEvent[]): VerbAnswer {
+  return { ok: true, events, seq: state.seq };
+}
+
+function nothing(state: SessionState): VerbAnswer {
+  return write(state, []);
+}
+
+function refuse(code: ErrorCode, message: string, hint: string | null): VerbAnswer {
+  return { ok: false, code, message, hint };
+}
+
+/**
+ * The one place where an intent is made. `deleted` is left by nothing, and `killed` by a delete or by your own restore
+ * (also by one that an older database forgot), whatever the verb was allowed to do before it came here.
+ */
+function intend(
+  state: SessionState,
+  want: Want,
+  { by }: VerbContext,
+  verb: Verb["verb"],
+  facts: readonly FactEvent[] = [],
+): VerbAnswer {
+  const from = state.intent.want;
+  if (from === "deleted") return unknownSession;
+  const staysEnded = want.want === "killed" || want.want === "deleted";
+  if (from === "killed" && !staysEnded && verb !== "recover-running") {
+    if (verb !== "restore") return wasKilled(state, verb === "prompt" ? "Session was killed" : cannot(verb));
+    if (by !== "person") return refuse("forbidden", cannot(verb), "Only you can restore a killed session.");
+  }
+  const event = { type: "session.intent", want, by } as IntentEvent;
+  const more = staysEnded && from !== "killed" && verb !== "copy" ? [...comingBack(state), ...facts] : facts;
+  return write(state, [event, ...more]);
+}
+
+/**
+ * A restore that is under way, or that was cut off, may have moved the worktree out of the trash already: it counts as back,
+ * so that the end looks for it and puts it away again [WORK-200].
+ */
+function comingBack({ workspace, workspacePath: path }: SessionState): FactEvent[] {
+  return workspace.at === "trashed" ? [{ type: "workspace.restored", trash: workspace.trash, path, branch: null }] : [];
+}
+
+const cannot = (verb: Verb["verb"]): string => `Cannot ${verb}: Session was killed`;
+
+function change(
+  state: SessionState,
+  context: VerbContext,
+  want: Want,
+  already: IntentName[],
+  verb: Verb["verb"],
+): VerbAnswer {
+  return already.includes(state.intent.want) ? nothing(state) : intend(state, want, context, verb);
+}
+
+function kill(state: SessionState, context: VerbContext): VerbAnswer {
+  return change(state, context, { want: "killed" }, ["killed"], "kill");
+}
+
+/** Judged when it is written: a prompt may have come, and one that waits must not be left lying. */
+function isQuiet({ intent, lastActivityAt, queue, turn, permissions }: SessionState, since: number): boolean {
+  if (intent.want !== "running" || intent.convert !== undefined || intent.at > since) return false;
+  return lastActivityAt <= since && queue.length === 0 && turn.turn !== "open" && permissions.length === 0;
+}
+
+function isAsJudged(
+  { intent, run, queue }: SessionState,
+  { judged }: Extract<PolicyVerb, { verb: "cleanup" }>,
+): boolean {
+  const launchOf = (of: SessionState["run"]): string | null => (of.run === "none" ? null : of.launch);
+  return (
+    intent.seq === judged.intent.seq &&
+    launchOf(run) === launchOf(judged.run) &&
+    queue.every(({ promptId }) => judged.queue.some((known) => known.promptId === promptId))
+  );
+}
+
+function convert(
+  state: SessionState,
+  { kind, fresh, handsOver }: Extract<Verb, { verb: "convert" }>,
+  context: VerbContext,
+): VerbAnswer {
+  const { id, intent, prompted } = state;
+  if (intent.want === "killed") return wasKilled(state, cannot("convert"));
+  if (state.kind === kind) {
+    const pending = intent.want === "running" && intent.convert !== undefined;
+    // The other kind was asked for and has not begun: it stays what it is.
+    if (pending) return intend(state, { want: "running" }, context, "convert");
+    return refuse("conflict", `${id} is a ${kind} session already.`, null);
+  }
+  if (!fresh && !handsOver && prompted) {
+    return refuse(
+      "conflict",
+      `${state.agent} cannot hand its conversation over to the other kind.`,
+      "With --fresh the conversation is discarded and a new one begins.",
+    );
+  }
+  return missing(state, context) ?? intend(state, { want: "running", convert: { kind, fresh } }, context, "convert");
+}
+
+/** The last step of a conversion, once nothing of the other kind runs: nothing, where you decided otherwise since. */
+export function conversionEvents(planned: SessionState, state: SessionState, isReset: boolean): FactEvent[] {
+  const { intent } = state;
+  if (intent.seq !== planned.intent.seq || intent.want !== "running" || intent.convert === undefined) return [];
+  if (state.run.run === "launching" || state.run.run === "up") return [];
+  const { kind, fresh } = intent.convert;
+  return [
+    { type: "session.converted", kind, by: intent.by },
+    ...(fresh && !isReset
+      ? [{ type: "context.reset" as const, reason: freshReason, previous: state.agentSessionId }]
+      : []),
+  ];
+}
+
+export const freshReason = "asked for with --fresh";
+
+function back(
+  state: SessionState,
+  context: VerbContext,
+  from: "snoozed" | "archived",
+  verb: "wake" | "unarchive",
+): VerbAnswer {
+  const { want } = state.intent;
+  if (want === from) return missing(state, context) ?? intend(state, { want: "running" }, context, verb);
+  if (want === "killed") return wasKilled(state, cannot(verb));
+  return refuse("conflict", `Cannot ${verb}: Session is not ${from}`, want === "running" ? null : wayBack(state));
+}
+
+function restore(state: SessionState, context: VerbContext): VerbAnswer {
+  const { want } = state.intent;
+  if (want === "running") {
+    if (context.agent === "alive") {
+      return refuse(
+        "conflict",
+        "Cannot restore: Session is still running",
+        `Attach to it: holdfast attach ${state.id}`,
+      );
+    }
+    // Two agents in one worktree would be worse than a refusal.
+    if (context.agent !== "down") {
+      return refuse(
+        "conflict",
+        `Cannot restore: Session could not be observed (${context.agent.unknown})`,
+        "Holdfast checks again every few seconds; try again then, or see what is wrong: holdfast doctor",
+      );
+    }
+  }
+  // It comes back as the other kind, as it was asked to.
+  if (state.intent.want === "running" && state.intent.convert !== undefined) return nothing(state);
+  const answer = intend(state, { want: "running" }, context, "restore");
+  return answer.ok ? (missing(state, context) ?? answer) : answer;
+}
+
+function missing(state: SessionState, context: VerbContext): VerbAnswer | null {
+  const { workspace } = state;
+  if (workspace.at === "gone" && workspace.original !== undefined) {
+    return refuse(
+      "conflict",
+      `Cannot restore: The session belongs to ${workspace.original}, of which this home is a copy`,
+      `Use it there: HOLDFAST_HOME=${quoteShellWord(workspace.original)} holdfast session show ${state.id}`,
+    );
+  }
+  const gone =
+    (workspace.at === "gone" && workspace.neverMade !== true) ||
+    (workspace.at === "ready" && context.workspaceMissing === true);
+  return gone
+    ? refuse(
+        "conflict",
+        `Workspace missing: ${state.workspacePath}`,
+        `Holdfast never recreates a missing worktree. Move it back there, check the trash: holdfast trash ls, or start over: holdfast spawn ${state.project} --branch ${quoteShellWord(state.branch)}`,
+      )
+    : null;
+}
+
+function admit(state: SessionState, prompt: Extract<Verb, { verb: "prompt" }>, context: VerbContext): VerbAnswer {
+  const { promptId, text, attachments = [] } = prompt;
+  const more = attachments.length === 0 ? {} : { attachments };
+  const admitted: FactEvent[] = [
+    ...takenUp(state, context),
+    { type: "prompt.admitted", promptId, text, by: context.by, ...more },
+  ];
+  const { intent } = state;
+  const converting = intent.want === "running" && intent.convert !== undefined;
+  // `false`: a run that was lost is asked for again in so many words, whatever the daemon's own policy is.
+  const down = intent.want !== "running" || (!converting && restOf(state, false) !== null);
+  return down ? intend(state, { want: "running" }, context, "prompt", admitted) : write(state, admitted);
+}
+
+/** Troubles that are the agent's own silence: whoever gives it something to do has heard of them. */
+const silences = ["agent-idle", "exited"] as const;
+
+function takenUp({ reactions = {} }: SessionState, { by }: VerbContext): FactEvent[] {
+  if (by === reactionActor) return [];
+  const open = silences.filter((name) => isOpen(reactions[name]));
+  return open.map((reaction) => ({ type: "reaction.cleared", reaction }));
+}
+
+function wasKilled(state: SessionState, message: string): VerbAnswer {
+  return refuse("conflict", message, wayBack(state));
+}
+
+function wayBack({ id, intent }: SessionState): string {
+  const verb = intent.want === "snoozed" ? "wake" : intent.want === "archived" ? "unarchive" : "restore";
+  return `Bring it back first: holdfast session ${verb} ${id}`;
+}

@@ -1,0 +1,435 @@
+/**
+ * The one reducer: the daemon's stored projection and every client's view are this fold over a session's events.
+ * Pure; an event type it does not know leaves the state as it is, apart from the sequence.
+ */
+import { configurationActor } from "../contract/agents.ts";
+import type { SessionEvent, StoredEvent, TrackerEvent } from "../contract/event.ts";
+import type { PromptId } from "../contract/ids.ts";
+import { rememberedKeys } from "../contract/reaction.ts";
+import type { QueuedPrompt, SessionState } from "./session.ts";
+import { maxKeptChecks, type CheckState, type PullRequestFacts, type SeenPullRequest } from "../contract/tracker.ts";
+import { shorten } from "./shorten.ts";
+
+/** Crashes older than this cannot matter to the budget any more. */
+const crashMemory = 10;
+/** Of an error message; all of it is in the event. */
+const keptMessage = 500;
+
+export function reduce(state: SessionState | null, event: StoredEvent): SessionState {
+  if (event.type === "session.created" && state === null) {
+    return {
+      id: event.id,
+      project: event.project,
+      kind: event.kind,
+      role: event.role,
+      agent: event.agent,
+      title: event.title,
+      issue: event.issue,
+      branch: event.branch,
+      branchCreated: event.branchCreated,
+      base: event.base,
+      workspacePath: event.workspacePath,
+      workspace: { at: "planned" },
+      intent: { want: "running", by: event.by, at: event.at, seq: event.seq },
+      run: { run: "none" },
+      turn: { turn: "none" },
+      queue: [],
+      permissions: [],
+      picks: { config: {} },
+      agentSessionId: null,
+      conversationSince: null,
+      prompted: false,
+      activity: null,
+      crashes: [],
+      resumeFailures: 0,
+      pullRequest: null,
+      ...(event.contain === undefined ? {} : { contain: event.contain }),
+      createdAt: event.at,
+      lastActivityAt: event.at,
+      seq: event.seq,
+    };
+  }
+  if (state === null) throw new Error(`event ${event.type} before the session was created`);
+  return reduceOwn({ ...state }, event);
+}
+
+/** The same on a state that nobody else has yet: many events at once need one copy of it, not one each. */
+export function reduceOwn(own: SessionState, event: StoredEvent): SessionState {
+  if (event.type === "session.created") throw new Error(`session ${event.id} was created twice`);
+  if (event.seq !== own.seq + 1) throw new Error(`event ${event.seq} of ${own.id} follows ${own.seq}`);
+  return Object.assign(own, change(own, event), { seq: event.seq });
+}
+
+function attemptOf({ run }: SessionState): number {
+  return run.run === "launching" ? run.attempt : 1;
+}
+
+function change(state: SessionState, event: Exclude<StoredEvent, { type: "session.created" }>): Partial<SessionState> {
+  switch (event.type) {
+    case "session.intent":
+      return {
+        intent: { ...event.want, by: event.by, at: event.at, seq: event.seq },
+        // A person who starts it again gets a whole crash budget again.
+        ...(event.want.want === "running" ? { crashes: [], resumeFailures: 0 } : {}),
+        ...(event.want.want === "running" ? plannedAgain(state) : {}),
+      };
+    case "session.renamed":
+      return { title: event.title };
+    case "session.copied":
+      return {
+        // Nothing here leads to the original's processes, files or conversation.
+        run: { run: "none" },
+        workspace: {
+          at: "gone",
+          reason: `it belongs to the home ${event.original}, of which this one is a copy`,
+          original: event.original,
+        },
+        turn: state.turn.turn === "open" ? { turn: "none" } : state.turn,
+        queue: [],
+        permissions: [],
+        activity: null,
+        agentSessionId: null,
+        prompted: false,
+      };
+    case "workspace.ready":
+      return {
+        workspace: { at: "ready" },
+        workspacePath: event.path,
+        branch: event.branch,
+        branchCreated: event.branchCreated,
+        base: event.base,
+      };
+    case "workspace.trashed":
+      return {
+        workspace: {
+          at: "trashed",
+          trash: event.trash,
+          ...(event.branch === undefined || event.branch === null ? {} : { branch: event.branch }),
+        },
+      };
+    case "workspace.restored":
+      return {
+        workspace: { at: "ready" },
+        workspacePath: event.path,
+        ...(event.branch === null ? {} : { branch: event.branch }),
+      };
+    case "workspace.gone":
+      return {
+        workspace: { at: "gone", reason: event.reason, ...(event.neverMade === true ? { neverMade: true } : {}) },
+      };
+    case "workspace.failed":
+      return { workspace: { at: "planned", failed: event.reason } };
+    case "launch.started":
+      return {
+        run: { run: "launching", launch: event.launch, attempt: event.attempt, how: event.how, at: event.at },
+      };
+    case "launch.up":
+    case "launch.adopted":
+      return {
+        run: { run: "up", launch: event.launch, at: event.at, agent: event.agent },
+        resumeFailures: 0,
+        lastActivityAt: event.type === "launch.up" ? event.at : state.lastActivityAt,
+      };
+    case "launch.failed":
+      return {
+        run: {
+          run: "failed",
+          launch: event.launch,
+          reason: event.reason,
+          at: event.at,
+          lastLines: event.lastLines,
+          seq: event.seq,
+          ...(event.retry === true ? { retry: { attempt: attemptOf(state) } } : {}),
+        },
+        resumeFailures:
+          event.retry !== true && state.run.run === "launching" && state.run.how === "resume"
+            ? state.resumeFailures + 1
+            : state.resumeFailures,
+      };
+    case "run.ended":
+      return {
+        run: {
+          run: "ended",
+          launch: event.launch,
+          how: event.how,
+          exit: event.exit,
+          at: event.at,
+          uptimeMs: event.uptimeMs,
+          lastLines: event.lastLines,
+          seq: event.seq,
+        },
+        activity: null,
+        // Nobody is left to hear an answer.
+        permissions: [],
+        crashes: event.how === "crash" ? [...state.crashes, event.at].slice(-crashMemory) : state.crashes,
+        ...cutTurn(state, event),
+        lastActivityAt: event.at,
+      };
+    case "conversation.pinned":
+      return { agentSessionId: event.agentSessionId };
+    case "conversation.used":
+      return { prompted: true };
+    case "context.reset":
+      return {
+        agentSessionId: null,
+        prompted: false,
+        resumeFailures: 0,
+        // The launch failed for the conversation's sake, and that is gone: nothing stands against a fresh one.
+        ...(state.run.run === "failed" ? { run: { run: "none" as const } } : {}),
+      };
+    case "prompt.admitted":
+      return {
+        queue: [
+          ...state.queue,
+          { promptId: event.promptId, admittedAt: event.at, admittedSeq: event.seq, state: "queued" },
+        ],
+        lastActivityAt: event.at,
+      };
+    case "prompt.sending":
+      return { queue: withState(state.queue, event.promptId, "sending") };
+    case "prompt.requeued":
+      return { queue: requeue(state.queue, event) };
+    case "prompt.doubtful":
+      // Over as far as we are concerned: it may have arrived, so it is the person's to send again.
+      return { queue: without(state.queue, event.promptId) };
+    case "prompt.sent":
+      return {
+        queue: without(state.queue, event.promptId),
+        prompted: true,
+        lastActivityAt: event.at,
+        ...noCutTurn(state),
+      };
+    case "prompt.edited":
+      return {
+        queue: state.queue.map((prompt) =>
+          prompt.promptId === event.promptId ? { ...prompt, editedSeq: event.seq } : prompt,
+        ),
+      };
+    case "prompt.moved":
+      return { queue: moved(state.queue, event.promptId, event.position) };
+    case "session.converted":
+      return { kind: event.kind, turn: { turn: "none" }, permissions: [], ...converted(state, event.seq) };
+    case "prompt.withdrawn":
+    case "prompt.refused":
+      return { queue: without(state.queue, event.promptId) };
+    case "turn.started":
+      return {
+        turn: { turn: "open", prompt: event.promptId, startedAt: event.at, answerMayBeLost: false },
+        lastActivityAt: event.at,
+      };
+    case "turn.ended":
+      return {
+        turn: {
+          turn: "ended",
+          stopReason: event.stopReason,
+          at: event.at,
+          ...(event.message === undefined ? {} : { message: shorten(event.message, keptMessage) }),
+        },
+        // After a forced end the agent may still wait for its answer; otherwise its questions ended with the turn.
+        ...(event.stopReason === "forced" ? {} : { permissions: [] }),
+        lastActivityAt: event.at,
+      };
+    case "activity.changed":
+      return {
+        activity: { activity: event.activity, source: event.source, at: event.at },
+        lastActivityAt: event.at,
+        ...(event.activity === "working" ? noCutTurn(state) : {}),
+      };
+    case "chat.opened":
+      return {
+        agentSessionId: event.agentSessionId,
+        ...(event.how === "new" ? { conversationSince: event.at } : {}),
+      };
+    case "permission.asked":
+      return {
+        permissions: [
+          ...state.permissions.filter((open) => open.requestId !== event.requestId),
+          {
+            requestId: event.requestId,
+            title: event.title,
+            options: event.options,
+            ...(event.asker === undefined ? {} : { asker: event.asker, seq: event.seq }),
+            ...(event.toolCallId === undefined ? {} : { toolCallId: event.toolCallId }),
+          },
+        ],
+        lastActivityAt: event.at,
+      };
+    case "permission.answered":
+      return {
+        permissions: state.permissions.filter((open) => open.requestId !== event.requestId),
+        lastActivityAt: event.at,
+      };
+    case "mode.changed":
+      return { picks: { ...state.picks, mode: event.mode } };
+    case "model.changed":
+      return { picks: { ...state.picks, model: event.model } };
+    case "config.changed":
+      // What a configuration file chooses is chosen again from that file at the next launch.
+      return event.picked === undefined || event.by === configurationActor
+        ? {}
+        : { picks: { ...state.picks, config: { ...state.picks.config, [event.picked.id]: event.picked.value } } };
+    case "output.damaged":
+      return state.turn.turn === "open" ? { turn: { ...state.turn, answerMayBeLost: true } } : {};
+    case "agent.text":
+    case "agent.thought":
+    case "tool.updated":
+    case "plan.updated":
+      return { lastActivityAt: event.at };
+    case "turn.cancelling":
+      return state.turn.turn === "open" ? { turn: { ...state.turn, cancelling: true } } : {};
+    case "pull-request.seen":
+    case "pull-request.lost":
+    case "pull-request.claimed":
+    case "issue.seen":
+    case "reaction.fired":
+    case "reaction.escalated":
+    case "reaction.cleared":
+    case "notification":
+    case "notification.sent":
+      return tracked(state, event);
+    case "primer.dismissed":
+    case "commands.changed":
+    case "usage.updated":
+    case "auth.required":
+    case "workspace.output":
+    case "notice":
+      return {};
+    default:
+      event satisfies never;
+      return {};
+  }
+}
+
+/** A chat's turn has its own end on record; a terminal's is only known from what its agent did last. */
+function cutTurn(
+  { kind, activity }: SessionState,
+  { how, at }: Extract<SessionEvent, { type: "run.ended" }> & { at: number },
+): Partial<SessionState> {
+  const cut = kind === "terminal" && activity?.activity === "working" && (how === "crash" || how === "lost");
+  return cut ? { cutTurn: { how, at } } : {};
+}
+
+function noCutTurn({ cutTurn: cut }: SessionState): Partial<SessionState> {
+  return cut === undefined ? {} : { cutTurn: null };
+}
+
+/** A worktree that never came to be is created for whoever asks again. */
+function plannedAgain({ workspace }: SessionState): Partial<SessionState> {
+  const unmade = workspace.at === "planned" || (workspace.at === "gone" && workspace.neverMade === true);
+  return unmade ? { workspace: { at: "planned" } } : {};
+}
+
+/** What was asked for is done, so the intent is a plain one again, and newer than the end of the other kind. */
+function converted({ intent }: SessionState, seq: number): Partial<SessionState> {
+  if (intent.want !== "running" || intent.convert === undefined) return {};
+  const { convert: _done, ...plain } = intent;
+  return { intent: { ...plain, seq } };
+}
+
+/** None of these is the session's own activity: what others do to its pull request does not make it younger. */
+function tracked(state: SessionState, event: TrackerEvent & { at: number }): Partial<SessionState> {
+  switch (event.type) {
+    case "pull-request.seen":
+      return withPullRequests(seen(state.pullRequests ?? [], event));
+    case "pull-request.lost":
+      return withPullRequests(
+        (state.pullRequests ?? []).map((one) => (one.facts.url === event.url ? { ...one, lost: event.reason } : one)),
+      );
+    case "pull-request.claimed":
+      return withPullRequests(
+        (state.pullRequests ?? []).map((one) =>
+          one.facts.url === event.url ? { ...one, claimed: true, claimedBy: event.by, lost: null } : one,
+        ),
+      );
+    case "issue.seen":
+      return { issueSeen: { ...event.issue, seenAt: event.at } };
+    case "reaction.fired":
+    case "reaction.escalated": {
+      const before = state.reactions?.[event.reaction];
+      const keys = (before?.keys ?? []).filter((key) => key !== event.key);
+      const history = {
+        keys: [...keys, event.key].slice(-rememberedKeys),
+        // Telling a person has no budget.
+        attempts:
+          event.type === "reaction.fired" && event.action !== "notify" ? event.attempt : (before?.attempts ?? 0),
+        escalated: event.type === "reaction.escalated" || (before?.escalated ?? false),
+        at: event.at,
+      };
+      return { reactions: { ...state.reactions, [event.reaction]: history } };
+    }
+    case "reaction.cleared": {
+      const before = state.reactions?.[event.reaction];
+      if (before === undefined) return {};
+      // What was reacted to stays known: the same content again is no news.
+      return { reactions: { ...state.reactions, [event.reaction]: { ...before, attempts: 0, escalated: false } } };
+    }
+    case "notification":
+      return event.channels.length === 0 ? {} : { untold: [...(state.untold ?? []), event.id] };
+    case "notification.sent":
+      return { untold: (state.untold ?? []).filter((id) => id !== event.id) };
+    default:
+      event satisfies never;
+      return {};
+  }
+}
+
+function seen(
+  known: SeenPullRequest[],
+  { pullRequest: facts, was, at }: Extract<TrackerEvent, { type: "pull-request.seen" }> & { at: number },
+): SeenPullRequest[] {
+  const checks = facts.checks
+    .toSorted((a, b) => checkOrder.indexOf(a.state) - checkOrder.indexOf(b.state))
+    .slice(0, maxKeptChecks);
+  const before = known.find((one) => one.facts.url === facts.url) ?? known.find((one) => one.facts.url === was);
+  const now: SeenPullRequest = {
+    facts: { ...facts, checks },
+    seenAt: at,
+    claimed: before?.claimed ?? false,
+    ...(before?.claimedBy === undefined ? {} : { claimedBy: before.claimedBy }),
+    lost: null,
+  };
+  return before === undefined ? [...known, now] : known.map((one) => (one === before ? now : one));
+}
+
+const checkOrder: readonly CheckState[] = ["failed", "pending", "passed", "skipped"];
+
+function withPullRequests(pullRequests: SeenPullRequest[]): Partial<SessionState> {
+  const primary = primaryPullRequest(pullRequests);
+  return {
+    pullRequests,
+    pullRequest: primary === null ? null : { url: primary.facts.url, state: primary.facts.state },
+  };
+}
+
+const stateOrder: readonly PullRequestFacts["state"][] = ["open", "merged", "closed"];
+
+/** The one that a session is judged by. */
+export function primaryPullRequest(pullRequests: readonly SeenPullRequest[] | undefined): SeenPullRequest | null {
+  const [first] = (pullRequests ?? [])
+    .filter(({ lost }) => lost === null)
+    .toSorted(
+      (a, b) =>
+        stateOrder.indexOf(a.facts.state) - stateOrder.indexOf(b.facts.state) || b.facts.number - a.facts.number,
+    );
+  return first ?? null;
+}
+
+/** Back to waiting; also one that counted as given away and went down with its agent. */
+function requeue(queue: QueuedPrompt[], event: { promptId: PromptId; at: number; seq: number }): QueuedPrompt[] {
+  const { promptId } = event;
+  if (queue.some((prompt) => prompt.promptId === promptId)) return withState(queue, promptId, "queued");
+  return [{ promptId, admittedAt: event.at, admittedSeq: event.seq, state: "queued" }, ...queue];
+}
+
+function moved(queue: QueuedPrompt[], promptId: string, position: number): QueuedPrompt[] {
+  const prompt = queue.find((one) => one.promptId === promptId);
+  return prompt === undefined ? queue : without(queue, promptId).toSpliced(position, 0, prompt);
+}
+
+function withState(queue: QueuedPrompt[], promptId: string, state: QueuedPrompt["state"]): QueuedPrompt[] {
+  return queue.map((prompt) => (prompt.promptId === promptId ? { ...prompt, state } : prompt));
+}
+
+function without(queue: QueuedPrompt[], promptId: string): QueuedPrompt[] {
+  return queue.filter((prompt) => prompt.promptId !== promptId);
+}

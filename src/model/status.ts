@@ -1,0 +1,149 @@
+/** A session's status: computed from the record and what was observed whenever somebody asks, never stored. */
+import type { ExitStatus, SessionState, Status } from "./session.ts";
+import { chatActivity, isStuck } from "./activity.ts";
+import type { Observed, RuntimeFacts } from "./facts.ts";
+import { failedTurn } from "./failed-turn.ts";
+import { pullRequestStatus } from "./pull-request-status.ts";
+import { crashBudget, crashWindowMs, isLive, restOf, type Rest } from "./runs.ts";
+
+export interface StatusOptions {
+  /** The project's limit of silence for a working agent. */
+  stuckAfterMs: number;
+  /** Whether the worktree's directory is there; undefined where that is not known. */
+  workspaceThere?: boolean | undefined;
+  /** False after `start --no-restore`. */
+  restoreLost?: boolean;
+  /** Why the agent's program cannot be launched; null or left out where it can, or was not looked for. */
+  missingProgram?: string | null;
+  /** When the tracker last said that what is on record still holds; null where nobody asked it yet. */
+  trackerHeardAt?: number | null;
+}
+
+export interface StatusAnswer {
+  status: Status;
+  /** Why, where the status alone does not say enough. */
+  reason: string | null;
+  /** The latest turn failed, was refused or was cut, and needs the user although the agent itself is fine. */
+  turnFailed?: true;
+}
+
+export function statusOf(
+  session: SessionState,
+  runtime: Observed<RuntimeFacts>,
+  now: number,
+  options: StatusOptions,
+): StatusAnswer {
+  const { want } = session.intent;
+  // A tombstone is never listed; whoever asks all the same reads that it is over.
+  if (want === "deleted") return { status: "killed", reason: "deleted" };
+  if (want !== "running")
+    return { status: want, reason: runtime.is === "known" ? "its processes are being ended" : null };
+  const { intent } = session;
+  if (intent.want === "running" && intent.convert !== undefined)
+    return { status: "starting", reason: `it is being converted to ${intent.convert.kind}` };
+  const alive = runtime.is === "known" && runtime.value.agent.alive && isExpected(session, runtime.value);
+  const rest = restOf(session, options.restoreLost ?? true);
+  if (rest !== null && !alive) return atRest(session, rest);
+  if (!alive && isMissing(session, options)) return { status: "failed", reason: whyMissing(session) };
+  const missing = options.missingProgram ?? null;
+  if (missing !== null && !isLive(session.run)) return { status: "starting", reason: `${missing}; retrying` };
+  if (session.run.run === "none") return { status: "starting", reason: null };
+  const unseen = runtime.is === "unknown" ? runtime.why : null;
+  if (session.run.run === "launching") {
+    return { status: "starting", reason: session.run.attempt > 1 ? `attempt ${session.run.attempt}` : unseen };
+  }
+  if (runtime.is === "unknown") return { status: "unknown", reason: runtime.why };
+  if (session.run.run !== "up") return { status: "starting", reason: startingAgain(session) };
+  if (runtime.is === "absent") return { status: "unknown", reason: "it looks gone; not concluded yet" };
+  if (!isExpected(session, runtime.value)) return { status: "starting", reason: "an earlier launch is being ended" };
+  if (!alive) return { status: "unknown", reason: "the agent has ended; its end is being recorded" };
+  return ofLiving(session, runtime.value, now, options);
+}
+
+function isExpected(session: SessionState, seen: RuntimeFacts): boolean {
+  return isLive(session.run) && session.run.launch === seen.launch;
+}
+
+function isMissing(session: SessionState, options: StatusOptions): boolean {
+  const { at } = session.workspace;
+  return at === "gone" || (at === "ready" && options.workspaceThere === false);
+}
+
+function whyMissing({ run, workspace, workspacePath }: SessionState): string {
+  return run.run === "none" && workspace.at === "gone"
+    ? notCreated(workspace.reason)
+    : `Workspace missing: ${workspacePath}`;
+}
+
+function atRest(session: SessionState, rest: Rest): StatusAnswer {
+  const { run } = session;
+  switch (rest) {
+    case "exited":
+      if (session.pullRequest?.state === "merged") return { status: "done", reason: "its pull request is merged" };
+      return session.issueSeen?.state === "closed"
+        ? { status: "done", reason: "its issue is closed" }
+        : { status: "exited", reason: null };
+    case "failed":
+      return { status: "failed", reason: whyFailed(session) };
+    case "crashing": {
+      const last = run.run === "ended" ? describeExit(run.exit) : "";
+      return {
+        status: "failed",
+        reason: `crashed ${crashBudget} times within ${crashWindowMs / 1000} s, last ${last}`,
+      };
+    }
+    case "lost":
+      return { status: "failed", reason: "lost with the machine or its tmux server, and started with --no-restore" };
+    default:
+      rest satisfies never;
+      return { status: "failed", reason: null };
+  }
+}
+
+function whyFailed({ run, workspace }: SessionState): string | null {
+  if (workspace.at === "planned" && workspace.failed !== undefined) return notCreated(workspace.failed);
+  if (run.run !== "failed") return null;
+  return run.retry === undefined ? run.reason : `${clause(run.reason)}; ${run.retry.attempt} attempts failed`;
+}
+
+/** More follows it. */
+const clause = (sentence: string): string => sentence.replace(/\.$/, "");
+
+const notCreated = (why: string): string => `The worktree could not be created: ${why}`;
+
+function startingAgain({ run }: SessionState): string | null {
+  if (run.run === "failed")
+    return run.retry === undefined ? null : `${clause(run.reason)}; retrying (failed attempts: ${run.retry.attempt})`;
+  if (run.run !== "ended") return null;
+  if (run.how === "crash") return `starting again after a crash (${describeExit(run.exit)})`;
+  return run.how === "lost" ? "starting again: it was lost with the machine or its tmux server" : null;
+}
+
+export function describeExit(exit: ExitStatus | null): string {
+  if (exit === null || (exit.code === null && exit.signal === null)) return "without an exit status";
+  // The signal says more: a killed process may report code 0 beside it.
+  return exit.signal === null ? `exit code ${exit.code}` : `signal ${exit.signal}`;
+}
+
+function ofLiving(session: SessionState, seen: RuntimeFacts, now: number, options: StatusOptions): StatusAnswer {
+  const { turn } = session;
+  // What a chat agent does is on record; what was seen of it may be older than that.
+  const activity = session.kind === "chat" ? chatActivity(session) : seen.activity;
+  if (activity === "needs_input" || session.permissions.length > 0) {
+    return { status: "needs_input", reason: session.kind === "chat" ? null : (seen.asks ?? null) };
+  }
+  if (activity === "working") {
+    const reason =
+      turn.turn === "open" && turn.answerMayBeLost ? "the answer may be lost; the turn can be ended by force" : null;
+    const stuck = isStuck("working", session.lastActivityAt, now, options.stuckAfterMs);
+    return { status: stuck ? "stuck" : "working", reason };
+  }
+  if (activity === null && seen.starting === true) return { status: "starting", reason: null };
+  const failed = failedTurn(session);
+  const { status, reason } = pullRequestStatus(session, now, options.trackerHeardAt ?? null);
+  // Silence is not taken for idleness: a command that reports nothing is alive, and that is all there is to know.
+  const alive = activity === null ? "running" : "idle";
+  // A prompt that waits to be sent is the answer to it: its turn begins in a moment.
+  if (failed === null || session.queue.length > 0) return { status: status ?? alive, reason };
+  return { status: status ?? alive, reason: failed.why, turnFailed: true };
+}

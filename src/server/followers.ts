@@ -1,0 +1,259 @@
+/**
+ * Those who follow the log. They are only marked behind when something changed; once a tick each one that is behind
+ * re-reads after its own cursor and gets one message. Followers at the same cursor share the read and the bytes. One
+ * that does not take its bytes is not read for any more and catches up later: what it missed stands in the log.
+ */
+import type { EventsText, Logger, Tail } from "../ports/api.ts";
+import type { FollowingDevice, Frame } from "../contract/stream.ts";
+import type { DeviceJson } from "../contract/wire.ts";
+import type { Bearer } from "./access.ts";
+
+/**
+ * One message a follower in this time. The shortest keeps a word waiting for less than the disk does. Where telling costs
+ * more, because of many followers or much to say, the next tick comes later: a fifth of the time goes into it, and a busy
+ * follower still gets 100 messages/s.
+ */
+const shortestTickMs = 2;
+const longestTickMs = 10;
+const flushesPerTick = 5;
+/** Beyond this much unsent a follower is left to catch up by cursor. */
+const maxBufferedBytes = 8 * 1024 * 1024;
+/** Proxies and browsers drop silent connections after 30 to 60 s. */
+export const defaultHeartbeatMs = 15_000;
+
+/** A frame as bytes, in the two forms there are, made at most once each. */
+export interface EncodedFrame {
+  /** Where the follower stands behind it. */
+  cursor: number;
+  json: Buffer;
+  /** Server-sent event; `hello` has no id, so that one who loses the line behind it still gets what follows. */
+  sse: Buffer;
+}
+
+export interface Sink {
+  send(encoded: EncodedFrame, sent: () => void): void;
+  bufferedBytes(): number;
+  /** Keeps the line warm; says whether the other end still lives. */
+  beat(): boolean;
+  /** `over`: this daemon goes; `refused`: it may no longer follow; `broken`: the log cannot be read. */
+  close(why: "over" | "refused" | "broken"): void;
+  /** At once, whatever is still unsent. */
+  terminate(): void;
+}
+
+export interface Follower {
+  hello(): void;
+  remove(): void;
+}
+
+export interface Followers {
+  /** `still` throws once whoever asked may not follow any more. */
+  add(
+    sink: Sink,
+    from: { after: number | null; session: string | undefined; bearer: Bearer | null; still?: () => void },
+  ): Follower;
+  /** Ends those whose bearer this picks. */
+  drop(picks: (bearer: Bearer | null) => boolean): void;
+  /** Says that the devices changed; who was added is told to all others. */
+  tellDevices(added: DeviceJson | null): void;
+  readonly size: number;
+  close(): void;
+  terminate(): void;
+}
+
+interface State {
+  sink: Sink;
+  bearer: Bearer | null;
+  session: string | undefined;
+  still: () => void;
+  cursor: number;
+  behind: boolean;
+}
+
+export interface FollowersOptions {
+  log: Logger;
+  heartbeatMs?: number | undefined;
+  /** The device as it is known now, for those that follow as one. */
+  deviceOf: (bearer: Bearer | null) => FollowingDevice | null;
+}
+
+export function createFollowers(tail: Tail, options: FollowersOptions): Followers {
+  const { log, deviceOf, heartbeatMs = defaultHeartbeatMs } = options;
+  const all = new Set<State>();
+  let nextFlush = -Infinity;
+  let scheduled = false;
+  let closed = false;
+  let stopTail: (() => void) | null = null;
+  let heart: NodeJS.Timeout | null = null;
+
+  const schedule = (): void => {
+    if (scheduled) return;
+    scheduled = true;
+    const waitMs = nextFlush - performance.now();
+    if (waitMs <= 0) setImmediate(flush);
+    else setTimeout(flush, waitMs);
+  };
+
+  const flush = (): void => {
+    scheduled = false;
+    const begun = performance.now();
+    // Timers count whole milliseconds of a clock that stands still within a turn: they come up to a millisecond early.
+    if (begun < nextFlush) return schedule();
+    const shared = new Map<string, EncodedFrame | null>();
+    for (const follower of all) {
+      if (!follower.behind || follower.sink.bufferedBytes() > maxBufferedBytes) continue;
+      if (!mayStill(follower)) {
+        remove(follower);
+        follower.sink.close("refused");
+        continue;
+      }
+      try {
+        catchUp(follower, shared);
+      } catch (error) {
+        log.error("a follower could not be served", { cause: String(error) });
+        remove(follower);
+        follower.sink.close("broken");
+      }
+    }
+    const tookMs = performance.now() - begun;
+    nextFlush = begun + Math.min(longestTickMs, Math.max(shortestTickMs, tookMs * flushesPerTick));
+    if ([...all].some((each) => each.behind && each.sink.bufferedBytes() <= maxBufferedBytes)) schedule();
+  };
+
+  const catchUp = (follower: State, shared: Map<string, EncodedFrame | null>): void => {
+    const key = `${follower.cursor} ${follower.session ?? ""}`;
+    let encoded = shared.get(key);
+    if (encoded === undefined) {
+      encoded = readFrame(tail, follower.cursor, follower.session);
+      shared.set(key, encoded);
+    }
+    // The log may hand out less than all at once: whoever moved looks again next tick.
+    follower.behind = encoded !== null && encoded.cursor !== follower.cursor;
+    if (encoded !== null) send(follower, encoded);
+  };
+
+  const send = (follower: State, encoded: EncodedFrame): void => {
+    follower.cursor = encoded.cursor;
+    follower.sink.send(encoded, () => {
+      if (follower.behind && all.has(follower) && follower.sink.bufferedBytes() <= maxBufferedBytes) schedule();
+    });
+  };
+
+  const remove = (follower: State): void => {
+    all.delete(follower);
+    if (all.size > 0) return;
+    stopTail?.();
+    stopTail = null;
+    if (heart !== null) clearInterval(heart);
+    heart = null;
+  };
+
+  const beat = (): void => {
+    for (const follower of all) {
+      if (follower.sink.beat()) continue;
+      remove(follower);
+      follower.sink.terminate();
+    }
+  };
+
+  return {
+    add: (sink, { after, session, bearer, still = () => undefined }) => {
+      if (closed) {
+        sink.terminate();
+        return { hello: () => undefined, remove: () => undefined };
+      }
+      stopTail ??= tail.onChange(() => {
+        for (const follower of all) follower.behind = true;
+        schedule();
+      });
+      heart ??= setInterval(beat, heartbeatMs).unref();
+      const { cursor, first } = startOf(tail, after, session);
+      const follower: State = { sink, bearer, session, still, cursor, behind: first !== null };
+      const hello = (): void => {
+        const device = deviceOf(bearer);
+        const frame = { ...tail.hello(), cursor: follower.cursor, ...(device === null ? {} : { device }) };
+        sink.send(encodeFrame(frame), () => undefined);
+      };
+      all.add(follower);
+      hello();
+      if (first !== null) {
+        send(follower, first);
+        schedule();
+      }
+      return { hello, remove: () => remove(follower) };
+    },
+    drop: (picks) => {
+      for (const follower of all) {
+        if (!picks(follower.bearer)) continue;
+        remove(follower);
+        follower.sink.close("refused");
+      }
+    },
+    tellDevices: (added) => {
+      for (const { sink, bearer, cursor } of all) {
+        const isItself = bearer?.bearer === "device" && bearer.id === added?.id;
+        const news = isItself ? null : added;
+        sink.send(encodeFrame({ frame: "devices", cursor, added: news }), () => undefined);
+      }
+    },
+    get size() {
+      return all.size;
+    },
+    close: () => {
+      closed = true;
+      for (const follower of all) follower.sink.close("over");
+    },
+    terminate: () => {
+      for (const follower of all) {
+        remove(follower);
+        follower.sink.terminate();
+      }
+    },
+  };
+}
+
+function mayStill({ still }: State): boolean {
+  try {
+    still();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Without a cursor, or with one this log never had, a follower starts with everything as it is. */
+function startOf(
+  tail: Tail,
+  after: number | null,
+  session: string | undefined,
+): { cursor: number; first: EncodedFrame | null } {
+  const behind = after === null ? "unknown" : tail.read(after, session);
+  if (after !== null && behind !== "unknown") return { cursor: after, first: behind === null ? null : encode(behind) };
+  const snapshot = encodeFrame(tail.snapshot(session));
+  return { cursor: snapshot.cursor, first: snapshot };
+}
+
+function readFrame(tail: Tail, cursor: number, session: string | undefined): EncodedFrame | null {
+  const read = tail.read(cursor, session);
+  if (read === null) return null;
+  return read === "unknown" ? encodeFrame(tail.snapshot(session)) : encode(read);
+}
+
+function encodeFrame(frame: Frame): EncodedFrame {
+  const moves = frame.frame !== "hello" && frame.frame !== "devices";
+  return encode({ cursor: frame.cursor, json: JSON.stringify(frame) }, moves);
+}
+
+function encode({ cursor, json: text }: EventsText, hasId = true): EncodedFrame {
+  const json = Buffer.from(text);
+  let sse: Buffer | undefined;
+  return {
+    cursor,
+    json,
+    get sse() {
+      const id = hasId ? `id: ${cursor}\n` : "";
+      sse ??= Buffer.concat([Buffer.from(`${id}data: `), json, Buffer.from("\n\n")]);
+      return sse;
+    },
+  };
+}

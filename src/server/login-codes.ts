@@ -1,0 +1,158 @@
+/**
+ * One-time login links. The secret stands behind the `#` of the link and is never sent: the page proves that it has it. A
+ * used link is remembered for a while, so that whoever comes second learns who came first.
+ */
+import { crypto } from "../base/crypto.ts";
+import { mkdirSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { writeDurable } from "../base/durable-file.ts";
+import { loginText } from "../contract/device-proof.ts";
+import type { Right } from "../contract/rights.ts";
+import { Refusal } from "./refusal.ts";
+
+/** A browser of this machine opens at once; another device has to be fetched first. */
+const lifeMs = { here: 60_000, pair: 10 * 60_000 } as const;
+const rememberedMs = 24 * 3_600_000;
+const maxCodes = 64;
+const idBytes = 6;
+const secretBytes = 16;
+
+interface Code {
+  secret: string;
+  rights: Right;
+  name: string | null;
+  expiresAt: number;
+  used: { at: number; by: string; address: string | null } | null;
+  /** Redirects to the link. */
+  file: string | null;
+}
+
+export interface Redeemed {
+  rights: Right;
+  /** Given with the link. */
+  name: string | null;
+}
+
+export interface LoginProof {
+  code: string;
+  nonce: string;
+  origin: string;
+  publicKey: string;
+  proof: string;
+}
+
+export interface LoginCodes {
+  issue(asked: { rights: Right; name: string | null; for: keyof typeof lifeMs }): { code: string; expiresAt: number };
+  /** Makes a file that redirects to the link. */
+  writeFile(code: string, url: string): string;
+  /** Uses the code up, or throws. */
+  redeem(proof: LoginProof, by: { name: string; address: string | null }): Redeemed;
+  /** None of them works any more. */
+  clear(): void;
+}
+
+/** `directory` is for files that redirect; it is made when one is asked for. */
+export function createLoginCodes(directory: string, now: () => number): LoginCodes {
+  const codes = new Map<string, Code>();
+
+  const dropFile = (code: Code): void => {
+    if (code.file !== null) rmSync(code.file, { force: true });
+    code.file = null;
+  };
+  const sweep = (): void => {
+    for (const [id, code] of codes) {
+      if (code.expiresAt <= now()) dropFile(code);
+      if (now() - code.expiresAt > rememberedMs) codes.delete(id);
+    }
+    while (codes.size >= maxCodes) {
+      const [id, oldest] = codes.entries().next().value!;
+      dropFile(oldest);
+      codes.delete(id);
+    }
+  };
+
+  return {
+    issue: ({ rights, name, for: whom }) => {
+      sweep();
+      const id = crypto().randomBytes(idBytes).toString("base64url");
+      const secret = crypto().randomBytes(secretBytes).toString("base64url");
+      const expiresAt = now() + lifeMs[whom];
+      codes.set(id, { secret, rights, name, expiresAt, used: null, file: null });
+      return { code: `${id}.${secret}`, expiresAt };
+    },
+    writeFile: (given, url) => {
+      const code = codes.get(given.split(".")[0] ?? "");
+      if (code === undefined) throw new Error("a file for a code that is not known");
+      if (![...codes.values()].some(({ file }) => file !== null)) {
+        // Of a daemon that was killed; their codes died with it.
+        rmSync(directory, { recursive: true, force: true });
+        mkdirSync(directory, { recursive: true, mode: 0o700 });
+      }
+      code.file = join(directory, `${crypto().randomBytes(idBytes).toString("hex")}.html`);
+      writeDurable(code.file, redirectTo(url), 0o600);
+      setTimeout(() => dropFile(code), code.expiresAt - now()).unref();
+      return pathToFileURL(code.file).href;
+    },
+    redeem: ({ code: id, nonce, origin, publicKey, proof }, by) => {
+      const code = codes.get(id);
+      const expected =
+        code === undefined
+          ? null
+          : crypto().createHmac("sha256", code.secret).update(loginText({ nonce, origin, publicKey }));
+      const given = Buffer.from(proof, "base64url");
+      const digest = expected?.digest();
+      if (
+        code === undefined ||
+        digest === undefined ||
+        given.length !== digest.length ||
+        !crypto().timingSafeEqual(given, digest)
+      ) {
+        throw new Refusal(
+          "unauthorized",
+          "This login link is not valid: it has expired, or the daemon was restarted.",
+          {
+            hint: "Run `holdfast dashboard` for a new one.",
+          },
+        );
+      }
+      if (code.used !== null) throw usedAlready(code.used);
+      if (code.expiresAt <= now()) {
+        throw new Refusal("unauthorized", "This login link has expired.", {
+          hint: "Run `holdfast dashboard` for a new one, or `holdfast pair` for another device.",
+        });
+      }
+      // Before anything is awaited: of two that come at once only one gets in.
+      code.used = { at: now(), by: code.name ?? by.name, address: by.address };
+      dropFile(code);
+      return { rights: code.rights, name: code.name };
+    },
+    clear: () => {
+      for (const code of codes.values()) dropFile(code);
+      codes.clear();
+    },
+  };
+}
+
+function usedAlready({ at, by, address }: NonNullable<Code["used"]>): Refusal {
+  const from = address === null ? "" : ` from ${address}`;
+  return new Refusal(
+    "unauthorized",
+    `This login link was used already: ${new Date(at).toISOString()}, by ${by}${from}.`,
+    { hint: "If that was not you, run `holdfast device ls` and revoke it. Run `holdfast dashboard` for a new link." },
+  );
+}
+
+/** No script: the page must work wherever it is opened, and the link has nothing to escape but quotes. */
+function redirectTo(url: string): string {
+  const escaped = url.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
+  return `<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer">
+<meta http-equiv="refresh" content="0; url=${escaped}"><title>Holdfast</title>
+<p><a href="${escaped}">Open the dashboard</a>. This link works once.</p>
+`;
+}
+
+/** Beside the token. */
+export function redirectDirectory(tokenFile: string): string {
+  return join(dirname(tokenFile), "login");
+}

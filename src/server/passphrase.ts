@@ -1,0 +1,87 @@
+/**
+ * The passphrase as it is kept: a verifier in the manner of SCRAM (RFC 5802). The browser proves the passphrase without
+ * sending it, and neither the file nor one proof lets anybody in. The CLI writes the person's words into the file (0600);
+ * the daemon that reads them puts the verifier in their place, so that they stand on disk for a moment only.
+ */
+import { crypto } from "../base/crypto.ts";
+import { readFileSync } from "node:fs";
+import { writeDurable } from "../base/durable-file.ts";
+import { minIterations } from "../contract/device-proof.ts";
+
+const hashBytes = 32;
+const saltBytes = 16;
+
+const stored = /^holdfast-pbkdf2-v1:(\d+):([A-Za-z0-9_-]{22}):([A-Za-z0-9_-]{43})$/;
+/** Of a build whose browsers sent the words. Nothing that a browser can prove fits it. */
+const outdated = /^holdfast-scrypt-v1:/;
+
+export interface Passphrase {
+  /** What a browser needs for its proof. Without a salt the passphrase has to be given again. */
+  readonly asked: { salt: string | null; iterations: number };
+  /** `text` is what is vouched for. */
+  verify(proof: string, text: string): Promise<boolean>;
+  /** Resolves once the file holds the verifier, or could not be rewritten (then the words stay in it, 0600). */
+  readonly settled: Promise<void>;
+}
+
+/** Null when there is no passphrase: no file, or an empty one. Fewer iterations are for tests. */
+export function readPassphrase(
+  file: string,
+  warn: (message: string, cause: unknown) => void,
+  iterations: number = minIterations,
+): Passphrase | null {
+  const text = readWords(file);
+  if (text === "") return null;
+  const settled = Promise.resolve();
+  if (outdated.test(text)) return { asked: { salt: null, iterations }, verify: async () => false, settled };
+  const [, count, salt] = stored.exec(text) ?? [];
+  if (salt !== undefined) {
+    const asked = { salt, iterations: Number(count) };
+    return { asked, verify: async (proof, vouchedFor) => matches(proof, vouchedFor, text), settled };
+  }
+  const asked = { salt: crypto().randomBytes(saltBytes).toString("base64url"), iterations };
+  const made = makeVerifier(text, asked);
+  const written = made
+    // One that was removed or changed meanwhile stays so.
+    .then((verifier) => (readWords(file) === text ? writeDurable(file, `${verifier}\n`) : undefined))
+    .catch((error: unknown) => warn("the passphrase file could not be rewritten", error));
+  return { asked, verify: async (proof, vouchedFor) => matches(proof, vouchedFor, await made), settled: written };
+}
+
+/** Empty where there is no file. */
+function readWords(file: string): string {
+  try {
+    return readFileSync(file, "utf8").replace(/\r?\n$/, "");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
+    throw error;
+  }
+}
+
+async function makeVerifier(
+  words: string,
+  { salt, iterations }: { salt: string; iterations: number },
+): Promise<string> {
+  const clientKey = await derive(words, salt, iterations);
+  return `holdfast-pbkdf2-v1:${iterations}:${salt}:${crypto().hash("sha256", clientKey, "base64url")}`;
+}
+
+function matches(proof: string, text: string, verifier: string): boolean {
+  const storedKey = Buffer.from(stored.exec(verifier)?.[3] ?? "", "base64url");
+  const masked = Buffer.from(proof, "base64url");
+  if (masked.length !== hashBytes) return false;
+  const mask = crypto().createHmac("sha256", storedKey).update(text).digest();
+  const clientKey = Buffer.from(masked.map((byte, at) => byte ^ mask[at]!));
+  return crypto().timingSafeEqual(crypto().hash("sha256", clientKey, "buffer"), storedKey);
+}
+
+/** The same words can be typed as different code points on different machines. */
+function derive(words: string, salt: string, iterations: number): Promise<Buffer> {
+  const bytes = Buffer.from(salt, "base64url");
+  return new Promise((resolve, reject) => {
+    crypto().pbkdf2(words.normalize("NFC"), bytes, iterations, hashBytes, "sha256", (error, made) => {
+      if (error === null) resolve(made);
+      else reject(error);
+    });
+  });
+}

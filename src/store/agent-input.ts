@@ -1,0 +1,103 @@
+/** Places of chat launches and the lines they were sent: rows first, files afterwards. */
+import { crc32 } from "node:zlib";
+import type { Fence } from "../contract/acp.ts";
+import { HoldfastError } from "../contract/error.ts";
+import type { LaunchId, SessionId } from "../contract/ids.ts";
+import type { LaunchPlace, OutboxRow } from "../ports/store.ts";
+import type { Sqlite } from "./sqlite.ts";
+
+interface PlaceRow {
+  session: SessionId;
+  launch: LaunchId;
+  inEnd: number;
+  outRead: number;
+  fence: Fence;
+  info: string;
+  settled: number | null;
+}
+
+type StoredRow = OutboxRow & { crc: number };
+
+const selectPlace = `
+  SELECT session, launch, in_end AS inEnd, out_read AS outRead, fence, info,
+    (SELECT answer IS NOT NULL FROM outbox WHERE outbox.launch = launches.launch ORDER BY offset DESC LIMIT 1) AS settled
+  FROM launches`;
+const selectRow = "SELECT launch, key, offset, length, text, crc, answer FROM outbox";
+
+export function readPlaces(sqlite: Sqlite): LaunchPlace[] {
+  return (sqlite.statement(selectPlace).all() as unknown as PlaceRow[]).map(toPlace);
+}
+
+export function readPlace(sqlite: Sqlite, launch: LaunchId): LaunchPlace | null {
+  const row = sqlite.statement(`${selectPlace} WHERE launch = ?`).get(launch) as unknown as PlaceRow | undefined;
+  return row === undefined ? null : toPlace(row);
+}
+
+export function readRow(sqlite: Sqlite, launch: LaunchId, key: string): OutboxRow | null {
+  const row = sqlite.statement(`${selectRow} WHERE launch = ? AND key = ?`).get(launch, key);
+  return row === undefined ? null : toRow(row as unknown as StoredRow);
+}
+
+export function hasRow(sqlite: Sqlite, launch: LaunchId, key: string): boolean {
+  return sqlite.statement("SELECT 1 FROM outbox WHERE launch = ? AND key = ?").get(launch, key) !== undefined;
+}
+
+export function readRowsAfter(sqlite: Sqlite, launch: LaunchId, offset: number): OutboxRow[] {
+  const sql = `${selectRow} WHERE launch = ? AND offset + length > ? ORDER BY offset`;
+  return (sqlite.statement(sql).all(launch, offset) as unknown as StoredRow[]).map(toRow);
+}
+
+export function savePlace(sqlite: Sqlite, place: LaunchPlace): void {
+  const { launch, session, inEnd, outRead, fence, info } = place;
+  sqlite
+    .statement(
+      `INSERT INTO launches (launch, session, in_end, out_read, fence, info) VALUES (?, ?, ?, ?, ?, ?)
+       ON CONFLICT (launch) DO UPDATE SET in_end = excluded.in_end, out_read = excluded.out_read,
+         fence = excluded.fence, info = excluded.info`,
+    )
+    .run(launch, session, inEnd, outRead, fence, info);
+}
+
+export function saveRow(sqlite: Sqlite, row: OutboxRow): void {
+  const { launch, key, offset, length, text, answer } = row;
+  sqlite
+    .statement("INSERT INTO outbox (launch, key, offset, length, text, crc, answer) VALUES (?, ?, ?, ?, ?, ?, ?)")
+    .run(launch, key, offset, length, text, crc32(text ?? ""), answer);
+}
+
+/** The first answer counts: an agent that answers twice changes nothing. */
+export function saveAnswer(sqlite: Sqlite, launch: LaunchId, key: string, answer: string): void {
+  sqlite
+    .statement("UPDATE outbox SET answer = ? WHERE launch = ? AND key = ? AND answer IS NULL")
+    .run(answer, launch, key);
+}
+
+/** A prompt may be 32 MiB; once it is in the agent's file its text is kept in the event alone. */
+export function dropTexts(sqlite: Sqlite, launch: LaunchId, appendedTo: number): void {
+  sqlite
+    .statement("UPDATE outbox SET text = NULL WHERE launch = ? AND text IS NOT NULL AND offset + length <= ?")
+    .run(launch, appendedTo);
+}
+
+export function dropLaunch(sqlite: Sqlite, launch: LaunchId): void {
+  sqlite.statement("DELETE FROM outbox WHERE launch = ?").run(launch);
+  sqlite.statement("DELETE FROM launches WHERE launch = ?").run(launch);
+}
+
+/** All of a session's launches, or all but one. */
+export function dropLaunches(sqlite: Sqlite, session: SessionId, except: LaunchId | null): void {
+  const rows = sqlite.statement("SELECT launch FROM launches WHERE session = ?").all(session);
+  for (const { launch } of rows as unknown as { launch: LaunchId }[]) if (launch !== except) dropLaunch(sqlite, launch);
+}
+
+function toPlace(row: PlaceRow): LaunchPlace {
+  // Without any row nothing was sent, so nothing waits to be read.
+  return { ...row, settled: row.settled !== 0 };
+}
+
+function toRow({ crc, ...row }: StoredRow): OutboxRow {
+  if (row.text === null || crc === crc32(row.text)) return row;
+  throw new HoldfastError("storage", `A line for the agent of launch ${row.launch} is damaged in the database.`, {
+    hint: "It is not sent. `holdfast doctor` lists what is damaged.",
+  });
+}

@@ -1,0 +1,53 @@
+/** Prompts by the id their sender gave them: what makes sending one again safe. */
+import { crypto } from "../base/crypto.ts";
+import { HoldfastError } from "../contract/error.ts";
+import type { Attachment } from "../contract/event.ts";
+import type { PromptId, SessionId } from "../contract/ids.ts";
+import type { PromptRow } from "../ports/store.ts";
+import { decodeEvent, isIntact, type EventRow } from "./events.ts";
+import type { Sqlite } from "./sqlite.ts";
+
+/** Where an admitted prompt stands in its session, and what its text was. */
+export interface Admission {
+  session: SessionId;
+  promptId: PromptId;
+  seq: number;
+  digest: string;
+}
+
+export function digestOf(text: string, attachments: readonly Attachment[] = []): string {
+  const digest = crypto().hash("sha256", text, "hex");
+  if (attachments.length === 0) return digest;
+  const named = attachments.map(({ type, name, mimeType, digest: bytes }) => [type, name, mimeType, bytes]);
+  return crypto().hash("sha256", JSON.stringify([digest, named]), "hex");
+}
+
+export function readAdmission(sqlite: Sqlite, session: SessionId, promptId: PromptId): Admission | null {
+  const sql = "SELECT session, prompt_id AS promptId, seq, digest FROM prompts WHERE session = ? AND prompt_id = ?";
+  const row = sqlite.statement(sql).get(session, promptId) as unknown as Admission | undefined;
+  return row ?? null;
+}
+
+export function saveAdmission(sqlite: Sqlite, { session, promptId, seq, digest }: Admission): void {
+  sqlite
+    .statement("INSERT INTO prompts (session, prompt_id, seq, digest) VALUES (?, ?, ?, ?)")
+    .run(session, promptId, seq, digest);
+}
+
+/** The text stands in the event alone. A damaged one is never handed on to an agent. */
+export function readPrompt(sqlite: Sqlite, session: SessionId, promptId: PromptId): PromptRow | null {
+  const admission = readAdmission(sqlite, session, promptId);
+  if (admission === null) return null;
+  const row = sqlite
+    .statement("SELECT session, seq, at, type, body, crc FROM events WHERE session = ? AND seq = ?")
+    .get(session, admission.seq) as unknown as EventRow | undefined;
+  if (row !== undefined && isIntact(row)) {
+    const event = decodeEvent(row);
+    if (event.type === "prompt.admitted") {
+      return { session, promptId, text: event.text, attachments: event.attachments ?? [], seq: event.seq };
+    }
+  }
+  throw new HoldfastError("storage", `The text of prompt ${promptId} of ${session} is damaged in the database.`, {
+    hint: "Send it again under a new prompt id. `holdfast doctor` lists everything that is damaged.",
+  });
+}

@@ -1,0 +1,84 @@
+/** Tells the person from the agents, for every request [RIGHTS-1]: facts from the kernel, decided by supervisor/identify-caller.ts. */
+import type { Socket } from "node:net";
+import { readLineage, tcpClient } from "../base/lineage.ts";
+import { peerLookUp } from "../base/peer.ts";
+import { whyNotStarted } from "../base/start-child.ts";
+import { callerOf, currentLaunch, peerOf, type Launches } from "./identify-caller.ts";
+import { isShell } from "../model/shells.ts";
+import type { Callers } from "../ports/api.ts";
+import type { Peer } from "../contract/caller.ts";
+import { HoldfastError } from "../contract/error.ts";
+import { asSessionId } from "../contract/ids.ts";
+import type { SessionState } from "../model/session.ts";
+import type { Capabilities } from "./capabilities.ts";
+import type { Parts } from "./services.ts";
+
+export function openCallers(
+  parts: Pick<Parts, "store" | "agents" | "home" | "worktrees">,
+  capabilities: Capabilities,
+  cgroup: string,
+): Callers {
+  const { store } = parts;
+  const launches = (): Launches => ({
+    home: parts.home,
+    cgroup,
+    worktrees: parts.worktrees,
+    sessions: store.sessions(),
+    isShell: (id) => {
+      const session = store.session(asSessionId(id));
+      return session !== null && isShellSession(parts, session);
+    },
+  });
+  /** Nobody's, rather than the person's, where this process cannot look: an agent could use up the descriptors first. */
+  const looked = (look: () => Peer): Peer => {
+    try {
+      return look();
+    } catch (error) {
+      return { is: "gone", why: whyNotStarted(error) };
+    }
+  };
+  const peerWith = (pid: number): Peer => {
+    const lineage = pid > 0 ? readLineage(pid, process.pid) : null;
+    return lineage === null ? { is: "gone" } : peerOf(lineage, launches());
+  };
+  /** A connection may outlive the launch that made it. */
+  const now = (peer: Peer): Peer => {
+    if (peer.is !== "agent") return peer;
+    const session = store.session(peer.session);
+    return session !== null && currentLaunch(session) === peer.launch ? peer : { is: "ended", session: peer.session };
+  };
+  return {
+    peer: (connection) => {
+      const look = peerLookUp();
+      return look.is === "none" ? { is: "unknown" } : looked(() => peerWith(look.pidOf(connection as Socket)));
+    },
+    tcpPeer: (clientPort, ourPort) => {
+      if (process.platform !== "linux") return { is: "unknown" };
+      // Without an agent there is none to be kept out, and nothing to look for.
+      if (!store.sessions().some((one) => currentLaunch(one) !== null && !isShellSession(parts, one))) {
+        return { is: "person" };
+      }
+      const client = tcpClient(clientPort, ourPort);
+      if (client.is !== "found") return { is: client.is === "gone" ? "gone" : "person" };
+      return peerWith(client.pid);
+    },
+    actor: (peer, claims) => {
+      const held = claims.capability === null ? null : capabilities.read(claims.capability);
+      const caller = callerOf(now(peer), claims, held);
+      if (caller.may) return caller.actor;
+      throw new HoldfastError("forbidden", caller.message, { hint: caller.hint });
+    },
+  };
+}
+
+export function isShellSession(parts: Pick<Parts, "agents">, session: SessionState): boolean {
+  return isShell(session, startOf(parts, session));
+}
+
+/** Argv of a session's agent in its terminal; null in a chat. */
+export function startOf(
+  { agents }: Pick<Parts, "agents">,
+  session: Pick<SessionState, "project" | "agent" | "kind">,
+): readonly string[] | null {
+  return session.kind === "terminal" ? (agents.of(session)?.terminal?.start ?? null) : null;
+}

@@ -1,0 +1,73 @@
+/** Actions that end a run, or write down that it ended. */
+import { reach } from "../../base/test-points.ts";
+import type { Action } from "../../model/facts.ts";
+import type { Observation } from "../../ports/runtime.ts";
+import type { FactEvent } from "../../contract/event.ts";
+import type { ExitStatus, SessionState } from "../../model/session.ts";
+import type { Parts } from "../services.ts";
+import type { Outcome } from "./execute.ts";
+import { pinned, runtimeOf } from "../record.ts";
+import { lastWord } from "../settle-prompt.ts";
+
+/** The whole tree is to be gone within 10 s of a kill. */
+const stopDeadlineMs = 9_000;
+const stopRetryMs = 1_000;
+
+export async function recordEnd(
+  parts: Parts,
+  session: SessionState,
+  action: Extract<Action, { do: "record-end" }>,
+  seen: Observation,
+): Promise<Outcome> {
+  const started = session.run;
+  if (started.run !== "up" && started.run !== "launching") return "done";
+  const known = seen.seen.is === "known" ? seen.seen.value : null;
+  const last = await lastWord(parts, session);
+  await parts.store.change(session.id, (state) =>
+    state.run.run === started.run && state.run.launch === started.launch
+      ? [
+          ...pinned(session, known?.agentSessionId ?? null),
+          ...last,
+          ended(parts, session, action.how, action.exit, action.lastLines),
+        ]
+      : [],
+  );
+  // What the agent left behind (a dead pane, children of its own) goes now that its end is on record.
+  if (known !== null) await runtimeOf(parts, session).stop(session, { force: false, deadlineMs: stopDeadlineMs });
+  return "done";
+}
+
+export function ended(
+  parts: Parts,
+  session: SessionState,
+  how: "own-exit" | "crash" | "stopped" | "lost",
+  exit: ExitStatus | null,
+  lastLines: string[],
+): FactEvent {
+  if (session.run.run !== "up" && session.run.run !== "launching") throw new Error(`${session.id} has no run to end`);
+  const uptimeMs = Math.max(0, parts.clock.now() - session.run.at);
+  return { type: "run.ended", launch: session.run.launch, how, exit, uptimeMs, lastLines };
+}
+
+export async function stop(parts: Parts, session: SessionState): Promise<Outcome> {
+  // Before what its hooks wrote is removed with it.
+  const last = await lastWord(parts, session);
+  const { remaining, exit, lastLines } = await runtimeOf(parts, session).stop(session, {
+    force: false,
+    deadlineMs: stopDeadlineMs,
+  });
+  if (remaining.length > 0) {
+    parts.log.warn("some processes did not end yet", { session: session.id, remaining });
+    return { retryInMs: stopRetryMs };
+  }
+  await reach("stop.ended", session.id);
+  const { run } = session;
+  if (run.run === "up" || run.run === "launching") {
+    await parts.store.change(session.id, (state) =>
+      (state.run.run === "up" || state.run.run === "launching") && state.run.launch === run.launch
+        ? [...last, ended(parts, session, "stopped", exit, lastLines)]
+        : [],
+    );
+  }
+  return "done";
+}

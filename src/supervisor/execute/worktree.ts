@@ -1,0 +1,108 @@
+/** Actions on a session's worktree: make, bring back, put away. */
+import { reach } from "../../base/test-points.ts";
+import type { FactEvent } from "../../contract/event.ts";
+import { HoldfastError, messageOf } from "../../contract/error.ts";
+import type { TrashId } from "../../contract/ids.ts";
+import type { SessionState } from "../../model/session.ts";
+import type { Parts } from "../services.ts";
+import { planFor, repositoryOf } from "../plan.ts";
+import { record } from "../record.ts";
+import { ShownOutput } from "../shown-output.ts";
+
+/** A checkout keeps disk and processor busy: the agent that is being started, and whoever waits for it, go first. */
+const spareDelayMs = 500;
+/** As many as a person reads; the trash's own list has all of them. */
+const namedCommits = 10;
+
+export async function createWorkspace(parts: Parts, session: SessionState): Promise<"done"> {
+  const plan = await planFor(parts, session);
+  const output = new ShownOutput(parts, session.id);
+  using unwanted = untilUnwanted(parts, session);
+  try {
+    const ready = await parts.workspaces.create(plan, (text) => output.add(text), unwanted.signal);
+    await reach("workspace.created", session.id);
+    await parts.workspaces.exclude(ready.path, parts.agents.of(session)?.terminal?.exclude ?? []);
+    prepareSpare(parts, session);
+    return await record(parts, session, [...output.rest(), { type: "workspace.ready", ...ready }]);
+  } catch (error) {
+    // What is there of it is dealt with as the person wants it now.
+    if (unwanted.signal.aborted) return await record(parts, session, output.rest());
+    // All or nothing: what was made of it goes. The session stays, failed, until it is asked for again.
+    parts.log.warn("a worktree could not be created", { session: session.id, error });
+    await parts.workspaces.undo(plan);
+    return record(parts, session, [...output.rest(), { type: "workspace.failed", reason: messageOf(error) }]);
+  }
+}
+
+/** Tells when the session is no longer wanted to run: a command of minutes is not waited for then. */
+function untilUnwanted({ store }: Parts, { id }: SessionState): { signal: AbortSignal } & Disposable {
+  const unwanted = new AbortController();
+  const stop = store.onCommit(() => {
+    if (store.session(id)?.intent.want !== "running") unwanted.abort();
+  });
+  return { signal: unwanted.signal, [Symbol.dispose]: stop };
+}
+
+/** Behind the spawn, for the next one; where it fails, the next spawn makes its worktree by itself. */
+function prepareSpare(parts: Parts, session: SessionState): void {
+  const { project } = session;
+  const prepare = async (): Promise<void> => {
+    const { path, defaultBranch, spareWorktrees } = await parts.settings.forSession(project);
+    if (spareWorktrees !== 0) await parts.workspaces.prepareSpare(path, defaultBranch, spareWorktrees === 1);
+  };
+  const begin = (): void =>
+    void prepare().catch((error: unknown) => parts.log.warn("no spare worktree could be made", { project, error }));
+  setTimeout(begin, spareDelayMs).unref();
+}
+
+export async function restoreWorkspace(parts: Parts, session: SessionState): Promise<"done"> {
+  const trash = session.workspace.at === "trashed" ? session.workspace.trash : await newestInTrash(parts, session);
+  if (trash === null) return "done";
+  try {
+    const { path, branch, notes } = await parts.workspaces.restore(trash);
+    return await record(parts, session, [
+      { type: "workspace.restored", trash, path, branch },
+      ...notes.map((text): FactEvent => ({ type: "notice", level: "info", text })),
+    ]);
+  } catch (error) {
+    if (!(error instanceof HoldfastError) || error.code !== "not-found") throw error;
+    // Brought back already, and the record of that was lost.
+    const { workspacePath: path } = session;
+    if (parts.workspaces.exists(path) === true) {
+      return record(parts, session, [{ type: "workspace.restored", trash, path, branch: null }]);
+    }
+    return record(parts, session, [{ type: "workspace.gone", reason: error.message }]);
+  }
+}
+
+async function newestInTrash(parts: Parts, session: SessionState): Promise<TrashId | null> {
+  const entries = (await parts.workspaces.listTrash()).filter((entry) => entry.session === session.id);
+  return entries.toSorted((a, b) => a.trashedAt - b.trashedAt).at(-1)?.id ?? null;
+}
+
+export async function removeWorkspace(parts: Parts, session: SessionState): Promise<"done"> {
+  if (session.workspace.at === "planned") {
+    await parts.workspaces.undo(await planFor(parts, session));
+    const reason = "ended before the worktree was created";
+    return record(parts, session, [{ type: "workspace.gone", reason, neverMade: true }]);
+  }
+  const { id, workspacePath: path, branch } = session;
+  const repository = await repositoryOf(parts, session);
+  const { seq, at } = session.intent;
+  const entry = await parts.workspaces.trash({ session: id, repository, path, branch, intent: { seq, at } });
+  await reach("workspace.trashed", session.id);
+  return record(parts, session, [
+    entry === null
+      ? { type: "workspace.gone", reason: `there was nothing at ${path}` }
+      : {
+          type: "workspace.trashed",
+          trash: entry.id,
+          branch: entry.branch,
+          ref: entry.ref,
+          uncommitted: entry.uncommitted,
+          unpushed: entry.unpushed.length,
+          ...(entry.unpushed.length === 0 ? {} : { commits: entry.unpushed.slice(0, namedCommits) }),
+          ...(entry.note === undefined ? {} : { note: entry.note }),
+        },
+  ]);
+}

@@ -1,0 +1,131 @@
+/**
+ * What a project's files said when they could last be read. A session that exists must not depend on a holdfast.yaml that
+ * somebody is editing, so the last good settings are kept beside it; only a new session insists on the file as it is now.
+ */
+import type { ProjectSettings } from "../ports/projects.ts";
+import type { ProjectRow } from "../ports/store.ts";
+import { notContained } from "../contract/containment.ts";
+import { HoldfastError } from "../contract/error.ts";
+import type { ProjectId } from "../contract/ids.ts";
+import type { KeptEnv } from "./kept-env.ts";
+import { untrustedSettings } from "./untrusted-settings.ts";
+import type { Parts } from "./services.ts";
+
+export interface KnownSettings {
+  /** As the file is now; throws where it is wrong. */
+  read(row: ProjectRow): Promise<ProjectSettings>;
+  /** As the file is now, or as it was when it could last be read. */
+  forSession(project: ProjectId): Promise<ProjectSettings>;
+  /** Without reading any file. Of a file that was not read since the daemon started, `env` has no values but PATH. */
+  last(project: ProjectId): ProjectSettings | null;
+  /** Variables whose values are not known, because the file cannot be read since the daemon started. */
+  lostEnv(project: ProjectId): readonly string[];
+  /** Removes values that an earlier build kept. */
+  forgetValues(): Promise<void>;
+}
+
+type Kept = Omit<ProjectSettings, "passEnv" | "trust" | "contain"> &
+  Partial<Pick<ProjectSettings, "passEnv" | "trust" | "contain">> & {
+    configFile?: string | null;
+    /** Names of the variables whose values are in the project's file alone. Missing in what an earlier build kept. */
+    envNames?: string[];
+  };
+
+/** Values of `env` may be secrets, and a database is copied around: only the PATH, which finds programs, is kept. */
+function keptText(settings: ProjectSettings): string {
+  const { PATH } = settings.env;
+  const envNames = Object.keys(settings.env).filter((name) => name !== "PATH");
+  return JSON.stringify({ ...settings, env: PATH === undefined ? {} : { PATH }, envNames } satisfies Kept);
+}
+
+function kept(text: string, values: Record<string, string>): { settings: ProjectSettings; lost: string[] } {
+  const { envNames = [], ...stored } = JSON.parse(text) as Kept;
+  const found = Object.fromEntries(Object.entries(values).filter(([name]) => envNames.includes(name)));
+  const settings = withTrust(stored);
+  return {
+    settings: { ...settings, env: { ...settings.env, ...found } },
+    lost: envNames.filter((name) => found[name] === undefined),
+  };
+}
+
+/** An earlier build asked nobody: what it kept of a repository's file does not count before the user was asked. */
+function withTrust(settings: Kept): ProjectSettings {
+  const { passEnv = [], contain = notContained, trust } = settings;
+  if (trust !== undefined) return { ...settings, passEnv, contain, trust };
+  if (settings.configFile === null) {
+    return { ...settings, passEnv, contain, trust: { state: "none", digest: null, notices: [] } };
+  }
+  const undecided = { state: "undecided" as const, digest: null, notices: [] };
+  return untrustedSettings({ ...settings, passEnv, contain, trust: undecided });
+}
+
+export function knownSettings(
+  parts: Pick<Parts, "store" | "projects" | "log" | "trust"> & { keptEnv: KeptEnv },
+): KnownSettings {
+  const { store, projects, log, trust, keptEnv } = parts;
+  const key = (project: ProjectId): string => `project.${project}.settings`;
+  const remembered = new Map<ProjectId, ProjectSettings | null>();
+  const lost = new Map<ProjectId, readonly string[]>();
+
+  const last = (project: ProjectId): ProjectSettings | null => {
+    if (!remembered.has(project)) {
+      const text = store.getSetting(key(project));
+      // An earlier build kept no agents, and knew no passEnv.
+      const found = text === null ? null : kept(text, keptEnv.of(project));
+      remembered.set(project, found?.settings ?? null);
+      lost.set(project, found?.lost ?? []);
+    }
+    const settings = remembered.get(project) ?? null;
+    return settings === null ? null : stillTrusted(settings);
+  };
+  // The answer may have been taken back while the file could not be read.
+  const stillTrusted = (settings: ProjectSettings): ProjectSettings => {
+    const { state, digest } = settings.trust;
+    const file = store.projects().find(({ id }) => id === settings.id)?.configFile ?? null;
+    if (state !== "trusted" || digest === null || file === null) return settings;
+    const now = trust.stateOf(file, digest);
+    return now === "trusted" ? settings : untrustedSettings({ ...settings, trust: { ...settings.trust, state: now } });
+  };
+  const read = async (row: ProjectRow): Promise<ProjectSettings> => {
+    const settings = await projects.settings(row);
+    const text = keptText(settings);
+    const { PATH: _, ...values } = settings.env;
+    keptEnv.keep(row.id, values);
+    if (text !== store.getSetting(key(row.id))) await store.putSetting(key(row.id), text);
+    remembered.set(row.id, settings);
+    lost.delete(row.id);
+    return settings;
+  };
+  return {
+    read,
+    last,
+    lostEnv: (project) => {
+      const names = lost.get(project) ?? [];
+      // Without trust the file's env does not count, so nothing of it is missing.
+      return names.length > 0 && last(project)?.trust.state === "trusted" ? names : [];
+    },
+    forgetValues: async () => {
+      for (const { id } of store.projects()) {
+        const before = last(id);
+        const text = store.getSetting(key(id));
+        if (before === null || text === null || "envNames" in (JSON.parse(text) as Kept)) continue;
+        await store.putSetting(key(id), keptText(before));
+      }
+    },
+    forSession: async (project) => {
+      const row = store.projects().find(({ id }) => id === project);
+      const before = last(project);
+      if (row === undefined) {
+        if (before !== null) return before;
+        throw new HoldfastError("not-found", `Unknown project: ${project}`);
+      }
+      try {
+        return await read(row);
+      } catch (error) {
+        if (before === null) throw error;
+        log.warn("a project's configuration cannot be read; its last good one is used", { project, error });
+        return before;
+      }
+    },
+  };
+}

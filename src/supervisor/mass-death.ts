@@ -1,0 +1,41 @@
+/**
+ * The mass-death breaker: when most of the board looks dead at once, the likelier explanation is that we cannot see.
+ * One wrong look at everything would otherwise end or double every session.
+ */
+import type { SessionFacts } from "../model/facts.ts";
+import { isLive } from "../model/runs.ts";
+
+/** Fewer deaths at once than this can be a coincidence and cost little to mend. */
+export const massDeathSessions = 5;
+/** Long enough for a server that restarts or a machine that wakes up to answer properly again. */
+export const lookAgainMs = 10_000;
+
+export interface MassDeath {
+  /** Until then nothing is concluded from an unproven death; in the past: this was the second look, conclude. */
+  lookAgainAt: number | null;
+  /** True in the one pass that tripped it. */
+  tripped: boolean;
+}
+
+/** @param previous what the pass before answered as `lookAgainAt`. */
+export function massDeath(board: readonly SessionFacts[], now: number, previous: number | null): MassDeath {
+  const expected = board.filter(({ session }) => session.intent.want === "running" && isLive(session.run));
+  const suspects = expected.filter(looksDead).length;
+  if (suspects < massDeathSessions || suspects * 2 <= expected.length) return { lookAgainAt: null, tripped: false };
+  if (previous === null) return { lookAgainAt: now + lookAgainMs, tripped: true };
+  // A clock that was set back must not stretch the wait.
+  return { lookAgainAt: Math.min(previous, now + lookAgainMs), tripped: false };
+}
+
+/** Whether a session that should live looks dead, and nothing proves it. */
+export function looksDead({ session, runtime, absence }: SessionFacts): boolean {
+  if (!isLive(session.run) || absence !== null) return false;
+  if (runtime.is === "absent") return true;
+  if (runtime.is === "unknown" || runtime.value.launch !== session.run.launch) return false;
+  return !runtime.value.agent.alive && runtime.value.agent.exit === null;
+}
+
+/** Whether a session that should live is gone with its tmux server, as all others of that server are. */
+export function isLostWithServer({ session, absence }: SessionFacts): boolean {
+  return session.intent.want === "running" && isLive(session.run) && absence === "no-server";
+}

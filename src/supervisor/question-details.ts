@@ -1,0 +1,77 @@
+/** What an open question is about: its tool call as the agent described it up to the moment it asked. */
+import type { Store } from "../ports/store.ts";
+import { HoldfastError } from "../contract/error.ts";
+import type { SessionId } from "../contract/ids.ts";
+import { questionId, questionsNamed } from "../contract/question.ts";
+import { shorten } from "../model/shorten.ts";
+import type { OpenPermission, SessionState } from "../model/session.ts";
+import { callDetails, mergeCall, type CallDetails, type ToolCallFields } from "../model/tool-call.ts";
+import type { QuestionJson, SessionJson } from "../contract/wire.ts";
+
+/** A call's updates are near its question; one that is mentioned earlier than this counts as not described. */
+const searchedEvents = 500;
+const searchedChars = 16 * 1024 * 1024;
+/** In the list of sessions, which every open page gets; the route of one session's questions has it all. */
+const listedChars = 16_000;
+const listedPaths = 50;
+
+type Reads = Pick<Store, "someEvents">;
+
+export function callBefore(store: Reads, session: SessionId, toolCallId: string, before: number): ToolCallFields {
+  const wanted = { before, limit: searchedEvents, chars: searchedChars, newest: true };
+  const updates = store.someEvents(session, { ...wanted, types: ["tool.updated"] });
+  return updates.reduce<ToolCallFields>(
+    (call, event) => (event.type === "tool.updated" && event.toolCallId === toolCallId ? mergeCall(call, event) : call),
+    {},
+  );
+}
+
+/** By the stored question, which stays the same object as long as it is open. */
+const known = new WeakMap<OpenPermission, CallDetails>();
+
+export function detailsOf(store: Reads, session: SessionState, open: OpenPermission): CallDetails {
+  const before = known.get(open);
+  if (before !== undefined) return before;
+  const { toolCallId, seq = session.seq + 1, title } = open;
+  const call = toolCallId === undefined ? {} : callBefore(store, session.id, toolCallId, seq);
+  const details = callDetails({ title, ...call });
+  known.set(open, details);
+  return details;
+}
+
+export function questionJson(store: Reads, session: SessionState, open: OpenPermission): QuestionJson {
+  return {
+    id: questionId(open.requestId),
+    ...detailsOf(store, session, open),
+    title: open.title,
+    options: open.options,
+  };
+}
+
+/** Enough to answer by; `more` where it is not all. */
+export function listedQuestions(store: Reads, session: SessionState): SessionJson["permissions"] {
+  return session.permissions.map((open) => {
+    const { requestId, title, options } = open;
+    const { kind, command, cwd, paths, diffs, words, input } = detailsOf(store, session, open);
+    const isCut = (command?.length ?? 0) > listedChars || paths.length > listedPaths;
+    return {
+      requestId: questionId(requestId),
+      title,
+      options,
+      kind,
+      command: command === null ? null : shorten(command, listedChars),
+      cwd,
+      paths: paths.slice(0, listedPaths),
+      more: isCut || diffs.length > 0 || words !== "" || input !== null,
+    };
+  });
+}
+
+/** The question that a request means. Without a name there may be one at most: which of several was read is not known. */
+export function findQuestion(session: SessionState, name: string | undefined): OpenPermission | null {
+  const open = name === undefined ? session.permissions : questionsNamed(session.permissions, name);
+  if (open.length <= 1) return open[0] ?? null;
+  throw new HoldfastError("conflict", `${session.id} has ${open.length} open questions.`, {
+    hint: `Name the one you answer: ${open.map(({ requestId }) => questionId(requestId)).join(", ")}. Show them: holdfast acp questions ${session.id}`,
+  });
+}

@@ -1,0 +1,44 @@
+/** The parts that the daemon is made of, named by their ports. Only main.ts knows which implementation each one is. */
+import type { ChatRuntime } from "../ports/chat.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Containing } from "../ports/contain.ts";
+import type { Logger } from "../ports/api.ts";
+import type { Agents } from "../ports/agents.ts";
+import type { Projects } from "../ports/projects.ts";
+import type { TerminalRuntime } from "../ports/runtime.ts";
+import type { Store } from "../ports/store.ts";
+import type { Workspaces } from "../ports/worktree.ts";
+import type { SessionId } from "../contract/ids.ts";
+import type { Capabilities } from "./capabilities.ts";
+import type { LazyTranscripts } from "./lazy-transcripts.ts";
+import type { KnownSettings } from "./known-settings.ts";
+import type { RuleBook } from "../ports/permission-rules.ts";
+import type { Programs } from "./programs.ts";
+import type { KeptTrust } from "./trust-answers.ts";
+
+export interface Parts {
+  store: Store;
+  runtimes: { terminal: TerminalRuntime; chat: ChatRuntime };
+  workspaces: Workspaces;
+  agents: Agents;
+  contain: Containing;
+  projects: Projects;
+  settings: KnownSettings;
+  trust: KeptTrust;
+  programs: Programs;
+  transcripts: LazyTranscripts;
+  rules: RuleBook;
+  clock: Clock;
+  log: Logger;
+  /** Where worktrees go: `<worktrees>/<project>/<session>`. */
+  worktrees: string;
+  home: string;
+  /** Where agents reach the daemon, and what they show there. */
+  agentsSocket: string;
+  capabilities: Capabilities;
+  /** False after `start --no-restore`. */
+  restore: boolean;
+  /** When a tracker last confirmed what is on record of a session's pull requests; null before it did. */
+  heardAt: (id: SessionId) => number | null;
+  issueHeardAt: (id: SessionId) => number | null;
+}

@@ -1,0 +1,96 @@
+/**
+ * The user's answers about repositories' files, in the home's database (0600). Kept by file and digest: a file that goes
+ * back to a version that was answered before, as with a change of branch, asks nobody again.
+ */
+import { crypto } from "../base/crypto.ts";
+import { digestOf } from "../base/digest.ts";
+import type { Store } from "../ports/store.ts";
+import type { TrustAnswers, TrustQuestion } from "../ports/trust.ts";
+import type { TrustPart, TrustState } from "../contract/trust.ts";
+
+const key = "trust.answers";
+/** More versions of one file than anybody switches between. */
+const keptVersions = 20;
+
+interface Answered {
+  /** Digests, the newest answer first. */
+  trusted: string[];
+  declined: string[];
+  /** The parts that were last trusted, or else last declined: a change is shown against them. */
+  parts: TrustPart[];
+  partsTrusted: boolean;
+  at: number;
+}
+
+export interface KeptTrust extends TrustAnswers {
+  /** What a changed file is compared with; null before the first answer. */
+  before(file: string): Pick<Answered, "parts" | "at"> | null;
+  /**
+   * Resolves once the answer is on disk.
+   * @param judge is called in turn with the state that the answer would change; it throws where it no longer counts.
+   * True: a no takes trust back from every version of the file.
+   */
+  answer(question: TrustQuestion, trust: boolean, judge?: (now: TrustState) => boolean): Promise<void>;
+}
+
+/** Values of variables may be secrets, which the database does not keep: their digest says whether they changed. */
+function sealed(parts: readonly TrustPart[]): TrustPart[] {
+  return parts.map(({ key, value }) => ({ key, value: isVariable(key) ? sealOf(value) : value }));
+}
+
+const isVariable = (key: string): boolean => /\.env\.[^.]+$/.test(key);
+const sealOf = (value: string): string => `sha256:${crypto().createHash("sha256").update(value).digest("hex")}`;
+
+/** Parts that were kept, with the values that are still the same; of the others it is only known that they were others. */
+export function unsealed(kept: readonly TrustPart[], now: readonly TrustPart[]): TrustPart[] {
+  return kept.map(({ key, value }) => {
+    if (!isVariable(key)) return { key, value };
+    const same = now.find((part) => part.key === key && (part.value === value || sealOf(part.value) === value));
+    return { key, value: same?.value ?? (value.startsWith("sha256:") ? "(another value)" : value) };
+  });
+}
+
+export function keptTrust(store: Pick<Store, "getSetting" | "putSetting">, now: () => number): KeptTrust {
+  // A map without a prototype: files are named by strangers.
+  let answers: Map<string, Answered> | null = null;
+  let writing: Promise<void> = Promise.resolve();
+  const read = (): Map<string, Answered> =>
+    (answers ??= new Map(JSON.parse(store.getSetting(key) ?? "[]") as [string, Answered][]));
+  const stateOf: TrustAnswers["stateOf"] = (file, digest) => {
+    const answered = read().get(file);
+    if (answered === undefined) return "undecided";
+    if (answered.trusted.includes(digest)) return "trusted";
+    return answered.declined.includes(digest) ? "declined" : "changed";
+  };
+  const write = async (question: TrustQuestion, trust: boolean, judge: (now: TrustState) => boolean): Promise<void> => {
+    const forget = judge(stateOf(question.file, question.digest)) && !trust;
+    const before = read().get(question.file);
+    const { file, digest } = question;
+    const parts = sealed(question.parts);
+    const without = (list: string[] = []): string[] => list.filter((one) => one !== digest).slice(0, keptVersions - 1);
+    const trusted = forget ? [] : without(before?.trusted);
+    const declined = without(before?.declined);
+    const isShown = trust || before?.partsTrusted !== true;
+    const after: Answered = {
+      trusted: trust ? [digest, ...trusted] : trusted,
+      declined: trust ? declined : [digest, ...declined],
+      parts: isShown ? parts : before.parts,
+      partsTrusted: trust || before?.partsTrusted === true,
+      at: isShown ? now() : before.at,
+    };
+    const next = new Map(read()).set(file, after);
+    await store.putSetting(key, JSON.stringify([...next]));
+    // Only now: nothing may run on an answer that a crash could take back.
+    answers = next;
+  };
+  return {
+    stateOf,
+    revision: () => digestOf(JSON.stringify([...read()])),
+    before: (file) => read().get(file) ?? null,
+    answer(question, trust, judge = () => false) {
+      // One after the other: of two answers to one question the second sees the first.
+      writing = writing.catch(() => undefined).then(() => write(question, trust, judge));
+      return writing;
+    },
+  };
+}

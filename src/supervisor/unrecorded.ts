@@ -1,0 +1,152 @@
+/**
+ * What a database finds that is older than its home: a backup was put back, or its last writes were lost. Launches and
+ * trash entries that it never named are evidence of what you asked for since, and are written down instead of undone.
+ */
+import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { startedAt } from "../base/pid.ts";
+import { readProcessTable } from "../base/process-tree.ts";
+import { policyActors } from "../model/lifecycle.ts";
+import type { Observation } from "../ports/runtime.ts";
+import type { Store } from "../ports/store.ts";
+import type { TrashEntry } from "../ports/worktree.ts";
+import type { FactEvent } from "../contract/event.ts";
+import { asSessionId, type LaunchId, type ProjectId, type SessionId } from "../contract/ids.ts";
+import { kinds, type SessionState } from "../model/session.ts";
+import { changeByPolicy } from "./apply-verb.ts";
+import type { Parts } from "./services.ts";
+import type { Outcome } from "./execute/execute.ts";
+import { workspacePath } from "./plan.ts";
+import { pinned } from "./record.ts";
+
+/** Far more launches than a session has; each is a short event. */
+const launchesRead = 10_000;
+const charsRead = 64 * 1024 * 1024;
+
+/** Whether the record has the intent that moved a worktree to the trash. Entries of earlier builds do not name it. */
+export function isRecordedEnd(store: Store, session: SessionState, { trashedAt, intent }: TrashEntry): boolean {
+  if (intent === undefined) return trashedAt <= session.intent.at;
+  const [event] = store.events(session.id, intent.seq - 1, 1);
+  return event?.type === "session.intent" && event.at === intent.at;
+}
+
+/** Whether the record ever named this launch of the session. */
+export function isRecordedLaunch(store: Store, session: SessionId, launch: LaunchId): boolean {
+  const types = ["launch.started", "launch.adopted"] as const;
+  const events = store.someEvents(session, { types, limit: launchesRead, chars: charsRead, newest: true });
+  return events.some((event) => "launch" in event && event.launch === launch);
+}
+
+/**
+ * Writes down a launch that the record never named, dead or alive: from then on it is decided about like any other. One
+ * that was started after the intent was written shows that the intent changed since.
+ */
+export async function adoptUnrecorded(parts: Parts, session: SessionState, seen: Observation): Promise<Outcome> {
+  if (seen.seen.is !== "known") return "done";
+  const { launch, agent, agentSessionId } = seen.seen.value;
+  const since = agent.alive ? (startedAt(agent.identity) ?? 0) : 0;
+  const found = parts.workspaces.exists(session.workspacePath) === true;
+  // First the intent: a launch that is on record under an intent to end would be ended by the next daemon.
+  const verb = { verb: "recover-running", startedAt: since } as const;
+  const { intent } = await changeByPolicy(parts, session, verb, policyActors.recovery);
+  const restored = intent.seq !== session.intent.seq && intent.by === policyActors.recovery;
+  const events = (state: SessionState): FactEvent[] => {
+    const { workspacePath: path, branch, branchCreated, base } = state;
+    return [
+      ...(state.workspace.at !== "ready" && agent.alive && found
+        ? [{ type: "workspace.ready" as const, path, branch, branchCreated, base }]
+        : []),
+      ...(state.turn.turn === "open"
+        ? [{ type: "turn.ended" as const, stopReason: "orphaned_at_restart", promptId: state.turn.prompt }]
+        : []),
+      ...pinned(state, agentSessionId),
+      { type: "launch.adopted", launch, agent: agent.alive ? agent.identity : null },
+      { type: "notice", level: "warn", text: noticeOf(session, restored) },
+    ];
+  };
+  if (session.kind === "chat") await parts.runtimes.chat.adoptUnrecorded(session, launch, events);
+  else await parts.store.change(session.id, events);
+  parts.log.warn("found a launch that the database does not know; it is older than its home", {
+    session: session.id,
+    launch,
+  });
+  return "done";
+}
+
+function noticeOf({ id, intent }: SessionState, restored: boolean): string {
+  const older = "The database is older than this session's agent: a backup was put back, or its last writes were lost.";
+  if (!restored) return `${older} What happened in between is missing here.`;
+  return `${older} It recorded the session as ${intent.want}, but the agent was started later, so it keeps running. End it again with: holdfast session kill ${id}`;
+}
+
+/** Unless you decided otherwise meanwhile. */
+export async function stayEnded(parts: Parts, session: SessionState): Promise<Outcome> {
+  const entries = (await parts.workspaces.listTrash()).filter((entry) => entry.session === session.id);
+  const entry = entries.toSorted((a, b) => a.trashedAt - b.trashedAt).at(-1);
+  if (entry === undefined) return "done";
+  const { id: trash, ref, uncommitted, unpushed } = entry;
+  const text = `The database is older than this session's end: its worktree was moved to the trash later, so it stays ended. Bring it back with: holdfast session restore ${session.id}`;
+  const found: FactEvent[] = [
+    { type: "workspace.trashed", trash, ref, uncommitted, unpushed: unpushed.length },
+    { type: "notice", level: "warn", text },
+  ];
+  const verb = { verb: "recover-end", intent: session.intent.seq, found } as const;
+  await changeByPolicy(parts, session, verb, policyActors.recovery);
+  return "done";
+}
+
+/** Before the first look: a session that was converted since the record was written has an agent of the other kind. */
+export async function recordConversions(parts: Parts): Promise<void> {
+  await Promise.all([...parts.store.sessions(), ...parts.store.deleting()].map((one) => recordConversion(parts, one)));
+}
+
+async function recordConversion(parts: Parts, session: SessionState): Promise<void> {
+  const other = kinds.find((kind) => kind !== session.kind)!;
+  const runtime = parts.runtimes[other];
+  if (!runtime.mayHaveLeft(session)) return;
+  const observed = (await runtime.observe([{ ...session, kind: other }])).get(session.id)?.seen;
+  if (observed?.is !== "known") return;
+  if (isRecordedLaunch(parts.store, session.id, observed.value.launch)) return;
+  const { recovery } = policyActors;
+  await parts.store.change(session.id, () => [{ type: "session.converted", kind: other, by: recovery }]);
+}
+
+const taken = new WeakMap<Parts, Promise<ReadonlySet<string>>>();
+
+/**
+ * Which ids a new session must not get although the database does not know them: something of a session with that id is
+ * on disk or runs. The slow part is read once per daemon: only this daemon adds to its home.
+ */
+export async function takenIds(parts: Parts, project: ProjectId): Promise<(id: string) => boolean> {
+  let found = taken.get(parts);
+  if (found === undefined) taken.set(parts, (found = traces(parts)));
+  const ids = await found;
+  return (id) =>
+    ids.has(id) ||
+    parts.runtimes.terminal.hasFiles(asSessionId(id)) ||
+    parts.runtimes.chat.hasFiles(asSessionId(id)) ||
+    existsSync(workspacePath(parts, project, asSessionId(id)));
+}
+
+async function traces(parts: Parts): Promise<ReadonlySet<string>> {
+  const [trash, running] = await Promise.all([
+    parts.workspaces.listTrash(),
+    parts.runtimes.terminal.running().catch(() => []),
+  ]);
+  return new Set<string>([...trash.map(({ session }) => session), ...running, ...(await marked(parts.home))]);
+}
+
+/** Sessions of this home that living processes name in their environment. */
+async function marked(home: string): Promise<string[]> {
+  const { markers } = await readProcessTable("HOLDFAST_SESSION");
+  return [...markers].flatMap(([pid, session]) => (isOfHome(pid, home) ? [session] : []));
+}
+
+function isOfHome(pid: number, home: string): boolean {
+  try {
+    const environment = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
+    const named = environment.find((entry) => entry.startsWith("HOLDFAST_HOME="))?.slice("HOLDFAST_HOME=".length);
+    return named !== undefined && (named === home || realpathSync(named) === realpathSync(home));
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,21 @@
+/** Settings that were kept of a file, without what needs the user's trust. */
+import { agentsWithoutTrust } from "../contract/agents.ts";
+import type { ProjectSettings } from "../ports/projects.ts";
+
+export function untrustedSettings(settings: ProjectSettings): ProjectSettings {
+  return {
+    ...settings,
+    agent: agentsWithoutTrust.includes(settings.agent) ? settings.agent : "claude",
+    env: {},
+    symlinks: [],
+    copy: [],
+    postCreate: [],
+    passEnv: [],
+    reactions: {},
+    tracker: null,
+    codeHost: null,
+    notify: {},
+    // Settings of an early build have none.
+    agents: (settings.agents ?? []).filter(({ from }) => from === "user"),
+  };
+}

@@ -1,0 +1,201 @@
+/** A session as clients see it: the stored state, what was last observed, and the status computed from both. */
+import { chatActivity } from "../model/activity.ts";
+import { sortChecks } from "../model/pull-request-status.ts";
+import { statusOf } from "../model/status.ts";
+import { runtimeFacts } from "./facts.ts";
+import type { StoredEvent } from "../contract/event.ts";
+import { notContained } from "../contract/containment.ts";
+import { statusNeedsYou, type SessionState } from "../model/session.ts";
+import { primaryPullRequest } from "../model/reduce.ts";
+import type { SeenIssue } from "../contract/tracker.ts";
+import { whyDefaults } from "../contract/trust.ts";
+import type { EventJson, PullRequestJson, SessionJson } from "../contract/wire.ts";
+import { lastLine } from "./last-line.ts";
+import type { Loop } from "./loop.ts";
+import type { Parts } from "./services.ts";
+import { listedQuestions } from "./question-details.ts";
+
+/** Where the project's own limit was never read. */
+const defaultStuckMinutes = 30;
+
+/** The last answer, because events of one commit all have one time. */
+let last = { at: 0, text: new Date(0).toISOString() };
+
+export function iso(at: number): string {
+  if (at !== last.at) last = { at, text: new Date(at).toISOString() };
+  return last.text;
+}
+
+export function eventJson(event: StoredEvent): EventJson {
+  // One copy and no more: a flood is told tens of thousands of times a second.
+  return { ...event, at: iso(event.at) };
+}
+
+export function sessionJson(parts: Parts, loop: Loop, session: SessionState): SessionJson {
+  const observation = loop.observation(session);
+  const branch = liveBranch(parts, session);
+  // Whoever has read its branch need not ask whether the worktree is there.
+  const {
+    status,
+    reason,
+    turnFailed = false,
+  } = currentStatus(parts, loop, session, branch === null ? undefined : true);
+  const seen = observation?.seen.is === "known" ? observation.seen.value : null;
+  const { intent } = session;
+  const pullRequests = session.pullRequests === undefined ? [] : pullRequestsJson(parts, session);
+  return {
+    id: session.id,
+    name: session.id,
+    project: session.project,
+    kind: session.kind,
+    role: session.role,
+    agent: session.agent,
+    title: session.title,
+    status,
+    reason: reason ?? loop.trouble(session.id)?.message ?? null,
+    needsYou: turnFailed || statusNeedsYou(status),
+    intent: {
+      want: intent.want,
+      by: intent.by,
+      at: iso(intent.at),
+      ...(intent.want === "snoozed" ? { until: iso(intent.until) } : {}),
+    },
+    branch: branch ?? (session.workspace.at === "trashed" ? session.workspace.branch : null) ?? session.branch,
+    base: session.base,
+    workspacePath: session.workspacePath,
+    contain: session.contain ?? notContained,
+    issue: session.issue,
+    pullRequest: session.pullRequest === null ? null : (pullRequests[0] ?? session.pullRequest),
+    ...(pullRequests.length === 0 ? {} : { pullRequests }),
+    ...(session.issueSeen === undefined ? {} : { issueFacts: issueJson(session.issueSeen) }),
+    agentSessionId: session.agentSessionId,
+    processes: (seen?.processes ?? []).map(({ identity, what, startedAt }) => ({
+      pid: identity.pid,
+      startedAt: iso(startedAt),
+      what,
+    })),
+    trash: session.workspace.at === "trashed" ? session.workspace.trash : null,
+    workspace: session.workspace.at,
+    attach: attachText(parts, session),
+    activity: seen?.activity && session.kind === "chat" ? chatActivity(session) : (seen?.activity?.activity ?? null),
+    permissions: session.permissions.length === 0 ? [] : listedQuestions(parts.store, session),
+    queued: session.queue.length,
+    lastLine: lastLine(parts, session, seen?.said),
+    createdAt: iso(session.createdAt),
+    lastActivityAt: iso(Math.max(session.lastActivityAt, seen?.activity?.since ?? 0)),
+    end: endJson(session),
+    seq: session.seq,
+    ...noticeOf(parts, session),
+  };
+}
+
+/** By the last look at the file: a list of sessions reads no files. */
+function noticeOf(parts: Parts, session: SessionState): { notice?: string } {
+  if (session.intent.want === "killed" || session.intent.want === "deleted") return {};
+  const notice = whyDefaults(session.project, parts.settings.last(session.project)?.trust.state ?? "none");
+  return notice === null ? {} : { notice };
+}
+
+/** The one that counts first. */
+function pullRequestsJson(parts: Parts, session: SessionState): PullRequestJson[] {
+  const heardAt = parts.heardAt(session.id);
+  const primary = primaryPullRequest(session.pullRequests);
+  const shown = (session.pullRequests ?? []).filter(({ lost }) => lost === null);
+  return [...shown.filter((one) => one === primary), ...shown.filter((one) => one !== primary)].map(
+    ({ facts, seenAt, claimed }) => {
+      const { failed, pending, passed } = sortChecks(facts.checks);
+      return {
+        url: facts.url,
+        state: facts.state,
+        number: facts.number,
+        title: facts.title,
+        draft: facts.draft,
+        headBranch: facts.headBranch,
+        baseBranch: facts.baseBranch,
+        checks: {
+          passed: passed.length,
+          failed: failed.length,
+          pending: pending.length,
+          failedNames: failed.map(({ name }) => name),
+        },
+        review: facts.review,
+        conflict: facts.conflict,
+        mergeable: facts.mergeable,
+        claimed,
+        seenAt: iso(Math.max(seenAt, heardAt ?? 0)),
+      };
+    },
+  );
+}
+
+function issueJson({ key, url, title, state, seenAt }: SeenIssue): NonNullable<SessionJson["issueFacts"]> {
+  return { key, url, title, state, seenAt: iso(seenAt) };
+}
+
+/** The branch that is checked out now; one bad worktree must not spoil the list of all. */
+function liveBranch(parts: Parts, session: SessionState): string | null {
+  try {
+    return parts.workspaces.liveBranch(session.workspacePath);
+  } catch {
+    return null;
+  }
+}
+
+export function currentStatus(
+  parts: Parts,
+  loop: Pick<Loop, "observation" | "missingProgram">,
+  session: SessionState,
+  /** Whether the worktree is there, where that is known already. */
+  isThere?: true,
+): ReturnType<typeof statusOf> {
+  const settings = parts.settings.last(session.project);
+  const observation = loop.observation(session);
+  const there = isThere ?? parts.workspaces.exists(session.workspacePath);
+  const since = observation?.seen.is === "known" ? (observation.seen.value.activity?.since ?? 0) : 0;
+  return statusOf(
+    { ...session, lastActivityAt: Math.max(session.lastActivityAt, since) },
+    runtimeFacts(observation),
+    parts.clock.now(),
+    {
+      stuckAfterMs: (settings?.stuckMinutes ?? defaultStuckMinutes) * 60_000,
+      workspaceThere: there === "unknown" ? undefined : there,
+      restoreLost: parts.restore && (settings?.restoreOnBoot ?? true),
+      missingProgram: loop.missingProgram(session.id),
+      trackerHeardAt: parts.heardAt(session.id),
+    },
+  );
+}
+
+/** Something that can be pasted into a shell. */
+export function attachText(parts: Parts, session: SessionState): string | null {
+  if (session.run.run !== "up") return null;
+  const argv = parts.runtimes[session.kind].attachCommand(session);
+  return argv === null ? null : argv.map(quote).join(" ");
+}
+
+function quote(word: string): string {
+  return /^[\w@%+:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+function endJson(session: SessionState): SessionJson["end"] {
+  const { run, intent } = session;
+  if (run.run === "failed") {
+    return {
+      how: "launch-failed",
+      by: "agent",
+      at: iso(run.at),
+      exitCode: null,
+      signal: null,
+      lastLines: run.lastLines,
+    };
+  }
+  if (run.run !== "ended") return null;
+  return {
+    how: run.how,
+    by: run.how === "stopped" ? intent.by : run.how === "lost" ? "machine" : "agent",
+    at: iso(run.at),
+    exitCode: run.exit?.code ?? null,
+    signal: run.exit?.signal ?? null,
+    lastLines: run.lastLines,
+  };
+}

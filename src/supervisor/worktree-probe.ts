@@ -1,0 +1,69 @@
+/** What a look at the places of sessions' worktrees tells beyond whether they are there; asked only of those it matters for. */
+import type { Store } from "../ports/store.ts";
+import type { TrashEntry, Workspaces } from "../ports/worktree.ts";
+import type { SessionId } from "../contract/ids.ts";
+import type { SessionState } from "../model/session.ts";
+import { isRecordedEnd } from "./unrecorded.ts";
+
+export class Places {
+  readonly #workspaces: Workspaces;
+  readonly #store: Store;
+  /** The newest entry of each. */
+  readonly #movedToTrash = new Map<SessionId, TrashEntry>();
+  readonly #beingMade = new Set<SessionId>();
+
+  constructor(workspaces: Workspaces, store: Store) {
+    this.#workspaces = workspaces;
+    this.#store = store;
+  }
+
+  /** Whether the worktree is in the trash although the record does not say so yet. */
+  isInTrash(id: SessionId): boolean {
+    return this.#movedToTrash.has(id);
+  }
+
+  /** Whether it was moved there by a kill that is not on record: then the record is older than the kill. */
+  isTrashedUnrecorded(session: SessionState): boolean {
+    const entry = this.#movedToTrash.get(session.id);
+    return entry !== undefined && !isRecordedEnd(this.#store, session, entry);
+  }
+
+  /** Whether the worktree, which is wanted no more, is still being made. */
+  isBeingMade(id: SessionId): boolean {
+    return this.#beingMade.has(id);
+  }
+
+  async look(sessions: readonly SessionState[]): Promise<void> {
+    for (const { id } of sessions) this.forget(id);
+    await Promise.all([this.#lookIntoTrash(sessions), this.#lookForMakers(sessions)]);
+  }
+
+  forget(id: SessionId): void {
+    this.#movedToTrash.delete(id);
+    this.#beingMade.delete(id);
+  }
+
+  /** A crash between the move of a worktree and its record leaves it where only the trash's own list tells. */
+  async #lookIntoTrash(sessions: readonly SessionState[]): Promise<void> {
+    const missing = sessions.filter(
+      ({ workspace, workspacePath }) => workspace.at === "ready" && this.#workspaces.exists(workspacePath) === false,
+    );
+    if (missing.length === 0) return;
+    const ids = new Set(missing.map(({ id }) => id));
+    for (const entry of await this.#workspaces.listTrash()) {
+      const known = this.#movedToTrash.get(entry.session)?.trashedAt ?? -Infinity;
+      if (ids.has(entry.session) && entry.trashedAt >= known) this.#movedToTrash.set(entry.session, entry);
+    }
+  }
+
+  /** Commands that make a worktree outlive the daemon that began them, and may still be at it when they are asked to end. */
+  async #lookForMakers(sessions: readonly SessionState[]): Promise<void> {
+    const unwanted = sessions.filter(
+      ({ workspace, intent }) => workspace.at === "planned" && intent.want !== "running",
+    );
+    const look = async ({ id, workspacePath }: SessionState): Promise<void> => {
+      if (await this.#workspaces.isBeingMade(workspacePath)) this.#beingMade.add(id);
+    };
+    await Promise.all(unwanted.map(look));
+  }
+}

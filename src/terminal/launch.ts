@@ -1,0 +1,230 @@
+/**
+ * Starts one launch of an agent in a tmux session of its own and sees that it lives. Repeatable for one launch id: the
+ * launch id stands in the session's options, so a launch that is already there is found instead of started again.
+ */
+import { crypto } from "../base/crypto.ts";
+import { cgroupMembers, joinFile, type Cgroups } from "../base/cgroup.ts";
+import { identify } from "../base/pid.ts";
+import { firstWithin } from "../base/pid-namespace.ts";
+import { findTree } from "../base/process-tree.ts";
+import { personalUmask } from "../base/umask.ts";
+import type { AgentDefinition, Agents, TerminalAgent } from "../ports/agents.ts";
+import type { Contained, Containing } from "../ports/contain.ts";
+import type { LaunchRequest, LaunchResult } from "../ports/runtime.ts";
+import { HoldfastError } from "../contract/error.ts";
+import { containedLaunch } from "../ports/contain.ts";
+import { defaultTerminal } from "./config.ts";
+import { agentCommand, agentEnvironment, fill } from "./command.ts";
+import { treeTarget } from "./identity.ts";
+import { otherName, tmuxName } from "./names.ts";
+import { agentPaneOption, homeOption, launchOption, listPanes, removeSession, sessionOption } from "./panes.ts";
+import type { Pane } from "./panes.ts";
+import { failure, watchStart } from "./start.ts";
+import type { StartContext, Started } from "./start.ts";
+import { confirmsPrompts, showsReady } from "./watch.ts";
+
+export interface LaunchContext extends StartContext {
+  agents: Agents;
+  env: NodeJS.ProcessEnv;
+  cgroups: Pick<Cgroups, "make">;
+  contain: Containing | null;
+}
+
+/** Wide enough for every agent's layout; a viewer's size takes over when one attaches. */
+const size = ["-x", "160", "-y", "50"];
+const newSession = ["new-session", "-d", ...size, "-P", "-F", "#{session_id}\t#{pane_id}\t#{pane_pid}"];
+/** The server's environment must not show inside. */
+const emptied = ["/usr/bin/env", "-i"];
+
+export async function launch(context: LaunchContext, request: LaunchRequest): Promise<LaunchResult> {
+  const definition = context.agents.of(request.session);
+  const agent = definition?.terminal ?? null;
+  if (definition === null || agent === null) {
+    return notLaunched(`agent ${request.session.agent} is not known or has no terminal mode`);
+  }
+  if (request.how === "resume" && agent.resume !== null && request.session.agentSessionId === null) {
+    return notLaunched("the conversation to resume is not known");
+  }
+  const earlier = context.files.note(request.session.id, request.launch);
+  if (earlier !== null) {
+    const there = await findEarlier(context, request, agent);
+    if (there !== null) return there;
+  }
+  const resuming = request.how === "resume" && agent.resume !== null;
+  const id = resuming
+    ? request.session.agentSessionId
+    : agent.pin === "chosen"
+      ? (earlier?.agentSessionId ?? crypto().randomUUID())
+      : null;
+  const written = await writeFiles(context, request, definition, agent, id);
+  if (written.is === "refused") {
+    context.files.remove(request.session.id, request.launch);
+    return notLaunched(written.why);
+  }
+  const { promptTaken, contained } = written;
+  context.watches.forget(request.session.id);
+  const made = await makeSession(context, request, contained !== null);
+  if (made.is === "there") return adopt(context, request, agent, made.pane);
+  if (made.is === "refused") {
+    context.files.remove(request.session.id, request.launch);
+    return notLaunched(made.why);
+  }
+  const died = await watchStart(context, request, agent, {
+    ...made,
+    contained: contained?.inNamespace === true,
+  });
+  context.watches.forget(request.session.id);
+  if (died !== null) return died;
+  context.files.forgetRun(request.session.id, request.launch);
+  const identity = identify(made.pid);
+  if (identity === null) return failure(context, request, agent, made.pane);
+  noteCgroup(context, request, made.pid);
+  noteFirst(context, request, made.pid);
+  return { launched: true, agent: identity, agentSessionId: id, promptTaken, ...promises(agent) };
+}
+
+/** An agent that could not join its cgroup runs all the same, and is ended as it would be without one. */
+function noteCgroup(context: LaunchContext, { session, launch }: LaunchRequest, pid: number): void {
+  const cgroup = context.files.note(session.id, launch)?.cgroup ?? null;
+  if (cgroup === null || cgroupMembers(cgroup).includes(pid)) return;
+  context.log?.warn("an agent could not join its cgroup", { session: session.id, cgroup });
+}
+
+/** Of a contained launch: whom to end so that all of it ends. A crash before this leaves it to be found by the marker. */
+function noteFirst({ files }: LaunchContext, { session, launch }: LaunchRequest, pid: number): void {
+  const note = files.note(session.id, launch);
+  if (note?.contained === undefined || note.contained.first !== null) return;
+  const first = firstWithin(pid);
+  if (first !== null) files.amend(session.id, { ...note, contained: { first } });
+}
+
+type Written = { is: "written"; promptTaken: boolean; contained: Contained | null } | { is: "refused"; why: string };
+
+async function writeFiles(
+  context: LaunchContext,
+  request: LaunchRequest,
+  definition: AgentDefinition,
+  agent: TerminalAgent,
+  id: string | null,
+): Promise<Written> {
+  const { session, launch } = request;
+  const hooks = context.files.directory(session.id, launch);
+  const values = { id: id ?? "", prompt: request.prompt?.text.replaceAll("\0", "") ?? "", hooks };
+  const { argv, promptTaken } = agentCommand(agent, request, values);
+  const env = agentEnvironment(context.env, definition, request, values);
+  const files = agent.files.map((file) => ({ ...file, text: fill(file.text, values) }));
+  context.files.writeHooks(session.id, launch, files);
+  let contained: Contained | null;
+  try {
+    const given = [definition.env, agent.env, request.env].flatMap((layer) => Object.keys(layer));
+    contained = await containedLaunch(context.contain, {
+      session,
+      launch,
+      argv,
+      command: [...agent.start, ...(agent.resume ?? [])],
+      // tmux sets TERM for a pane, and a contained launch inherits nothing.
+      env: { ...env, TERM: defaultTerminal },
+      given,
+      directory: hooks,
+      files: [],
+      hooks: files.length > 0,
+    });
+  } catch (error) {
+    if (error instanceof HoldfastError) return { is: "refused", why: [error.message, error.hint].join(" ").trim() };
+    throw error;
+  }
+  const cgroup = context.cgroups.make(session.id, launch);
+  const file = cgroup === null ? null : joinFile(cgroup);
+  const what = { env: contained?.env ?? env, argv: contained?.argv ?? argv };
+  const run = { workspace: session.workspacePath, umask: personalUmask(), cgroup: file, ...what };
+  const resumed = request.how === "resume" && agent.resume !== null;
+  const note = { launch, agentSessionId: id, promptTaken, resumed, cgroup };
+  const whole = contained?.inNamespace === true ? { ...note, contained: { first: null } } : note;
+  context.files.write(session.id, whole, run);
+  return { is: "written", promptTaken, contained };
+}
+
+type Making = ({ is: "made" } & Started) | { is: "there"; pane: Pane } | { is: "refused"; why: string };
+
+async function makeSession(context: LaunchContext, request: LaunchRequest, contained: boolean): Promise<Making> {
+  const { session, launch } = request;
+  let name = tmuxName(session);
+  // Once for a dead session of ours in the way, once for a name that is somebody else's, once for a dying server.
+  for (let attempt = 0; attempt < 4; attempt += 1) {
+    const target = `=${name}:`;
+    const directory = context.files.directory(session.id, launch);
+    const reply = await context.tmux.run({
+      mayStartServer: true,
+      commands: [
+        [...newSession, "-s", name, ...(contained ? emptied : []), "/bin/sh", context.starterPath, directory],
+        ["set-option", "-t", target, sessionOption, session.id],
+        ["set-option", "-t", target, launchOption, launch],
+        ...(context.tmux.home === null ? [] : [["set-option", "-t", target, homeOption, context.tmux.home]]),
+        ["set-option", "-p", "-t", target, agentPaneOption, "1"],
+      ],
+    });
+    if (reply.is === "ok") {
+      const [sessionTarget, paneTarget, pid] = reply.stdout.trim().split("\t");
+      return { is: "made", pane: { sessionTarget: sessionTarget!, paneTarget: paneTarget! }, pid: Number(pid) };
+    }
+    if (reply.is === "refused" && !reply.message.startsWith("duplicate session")) {
+      return { is: "refused", why: `tmux refused the session: ${reply.message}` };
+    }
+    const panes = await panesOrThrow(context, reply.is === "unknown" ? reply.why : "tmux does not answer");
+    const own = panes.filter((pane) => pane.session === session.id);
+    const same = own.find((pane) => pane.launch === launch);
+    if (same !== undefined) return { is: "there", pane: same };
+    const alive = own.find((pane) => !pane.dead);
+    if (alive !== undefined) return { is: "refused", why: `an earlier launch of ${session.id} still runs` };
+    if (reply.is !== "refused") continue;
+    if (own.length === 0) name = otherName(tmuxName(session), session.id);
+    for (const pane of own) await removeSession(context.tmux, pane);
+  }
+  return { is: "refused", why: "tmux did not make the session" };
+}
+
+/** Nobody knows whether the session was made: the caller repeats the same launch later instead of recording a failure. */
+async function panesOrThrow(context: LaunchContext, why: string): Promise<Pane[]> {
+  const list = await listPanes(context.tmux);
+  if (list.is === "known") return list.panes;
+  if (list.is === "no-server") return [];
+  throw new HoldfastError("launch-failed", `tmux cannot be reached: ${why}`, {
+    hint: "The launch is tried again; `holdfast doctor` says what is wrong with tmux.",
+  });
+}
+
+/** What an interrupted call for this same launch left. */
+async function findEarlier(
+  context: LaunchContext,
+  request: LaunchRequest,
+  agent: TerminalAgent,
+): Promise<LaunchResult | null> {
+  const panes = await panesOrThrow(context, "tmux does not answer");
+  const pane = panes.find((one) => one.session === request.session.id && one.launch === request.launch);
+  if (pane !== undefined) return adopt(context, request, agent, pane);
+  const left = await findTree(treeTarget(request.session, context.files, []));
+  return left.length === 0 ? null : notLaunched("processes of an earlier launch still run");
+}
+
+async function adopt(
+  context: LaunchContext,
+  request: LaunchRequest,
+  agent: TerminalAgent,
+  pane: Pane,
+): Promise<LaunchResult> {
+  const identity = pane.dead ? null : identify(pane.pid);
+  if (identity === null) return failure(context, request, agent, pane);
+  noteFirst(context, request, pane.pid);
+  const note = context.files.note(request.session.id, request.launch);
+  const agentSessionId = note?.agentSessionId ?? null;
+  const promptTaken = note?.promptTaken ?? false;
+  return { launched: true, agent: identity, agentSessionId, promptTaken, ...promises(agent) };
+}
+
+function promises(agent: TerminalAgent): { promptConfirmed: "later" | "never"; starting: boolean } {
+  return { promptConfirmed: confirmsPrompts(agent) ? "later" : "never", starting: showsReady(agent) };
+}
+
+function notLaunched(reason: string): LaunchResult {
+  return { launched: false, reason, exit: null, lastLines: [], conversationGone: false };
+}

@@ -1,0 +1,51 @@
+/**
+ * Worktrees, with all that makes, moves and reads them loaded when one is first worked on: a starting daemon only asks
+ * whether they are there and which branch they are on.
+ */
+import { loadOnce } from "../base/load-once.ts";
+import type { Workspaces } from "../ports/worktree.ts";
+import { trashDays } from "./context.ts";
+import { exists } from "./exists.ts";
+import { liveBranch } from "./head.ts";
+import { readWorktree } from "./record.ts";
+import type { WorkspacesOptions } from "./worktrees.ts";
+
+export function openLazyWorkspaces(options: WorkspacesOptions): Workspaces {
+  const open = loadOnce(async () => (await import("./worktrees.ts")).openWorkspaces(options));
+  /** Worktrees of an earlier build: each gets its record behind the first look at it. */
+  const asked = new Set<string>();
+  return {
+    trashDays,
+    exists,
+    liveBranch: (path) => {
+      if (!asked.has(path) && readWorktree(options.worktreesDirectory, path) === null) {
+        asked.add(path);
+        void open().then(
+          (all) => all.liveBranch(path),
+          () => undefined,
+        );
+      }
+      return liveBranch(options.worktreesDirectory, path);
+    },
+    freeBranch: async (...given) => await (await open()).freeBranch(...given),
+    preflight: async (...given) => await (await open()).preflight(...given),
+    create: async (...given) => await (await open()).create(...given),
+    isBeingMade: async (...given) => await (await open()).isBeingMade(...given),
+    endMaking: async (...given) => await (await open()).endMaking(...given),
+    undo: async (...given) => await (await open()).undo(...given),
+    inspect: async (...given) => await (await open()).inspect(...given),
+    landing: async (...given) => await (await open()).landing(...given),
+    isOwnCommit: async (...given) => await (await open()).isOwnCommit(...given),
+    changes: async (...given) => await (await open()).changes(...given),
+    patch: async (...given) => await (await open()).patch(...given),
+    files: async (...given) => await (await open()).files(...given),
+    trashedAt: async (...given) => await (await open()).trashedAt(...given),
+    trash: async (...given) => await (await open()).trash(...given),
+    findPutBack: async (...given) => await (await open()).findPutBack(...given),
+    restore: async (...given) => await (await open()).restore(...given),
+    listTrash: async (...given) => await (await open()).listTrash(...given),
+    empty: async (...given) => await (await open()).empty(...given),
+    exclude: async (...given) => await (await open()).exclude(...given),
+    prepareSpare: async (...given) => await (await open()).prepareSpare(...given),
+  };
+}

@@ -1,0 +1,145 @@
+/** Worktrees for the daemon: implements the port by the parts beside it, one call at a time for each path. */
+import { existsSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import type { Logger } from "../ports/api.ts";
+import type { Workspaces } from "../ports/worktree.ts";
+import { HoldfastError, messageOf } from "../contract/error.ts";
+import { areCommandsLeft, endAllCommands } from "./commands.ts";
+import { trashDays, type Context } from "./context.ts";
+import { createWorkspace } from "./create.ts";
+import { emptyTrash } from "./empty.ts";
+import { excludePatterns } from "./exclude.ts";
+import { exists } from "./exists.ts";
+import { Foresight } from "./preflight-cache.ts";
+import { findFreeBranch } from "./free-branch.ts";
+import { findWorktree, worktreeAt } from "./find-worktree.ts";
+import { liveBranch } from "./head.ts";
+import { inspectWorktree } from "./inspect.ts";
+import { preflightWorkspace } from "./preflight.ts";
+import { findPutBack } from "./put-back.ts";
+import type { Worktree } from "./record.ts";
+import { restoreFromTrash } from "./restore.ts";
+import { Serial } from "./serial.ts";
+import { prepareSpare } from "./spare.ts";
+import {
+  dropUnwritten,
+  forgetRestored,
+  hasTree,
+  publicEntry,
+  readRecord,
+  readRecords,
+  treeOf,
+} from "./trash-records.ts";
+import { moveToTrash, settle } from "./trash.ts";
+import { undoWorkspace } from "./undo.ts";
+
+export interface WorkspacesOptions {
+  worktreesDirectory: string;
+  /** On the file system of the worktrees: a worktree goes there by rename or not at all. */
+  trashDirectory: string;
+  now: () => number;
+  /** The repository of the session that has its worktree at this path: for one of an earlier build, which has no record. */
+  repositoryOf?: (path: string) => string | null;
+  log?: Pick<Logger, "info" | "warn">;
+}
+
+const silent = { info: (): void => undefined, warn: (): void => undefined };
+
+export function openWorkspaces(options: WorkspacesOptions): Workspaces {
+  const context: Context = {
+    worktrees: options.worktreesDirectory,
+    trash: options.trashDirectory,
+    now: options.now,
+    log: options.log ?? silent,
+    serial: new Serial(),
+    busySpares: new Set(),
+    busyEntries: new Set(),
+    findings: new Map(),
+    foresight: new Foresight(),
+    repositoryOf: options.repositoryOf ?? (() => null),
+  };
+  rmSync(join(context.worktrees, ".scratch"), { recursive: true, force: true });
+  dropScratch(context);
+  const { serial } = context;
+  const at = (path: string): Worktree => worktreeAt(context, path);
+  /** Trash entries are worked on under the path they belong to, like everything else at that path. */
+  const pathOf = (id: string): string => readRecord(join(context.trash, id))?.path ?? id;
+
+  return {
+    freeBranch: findFreeBranch,
+    preflight: async (plan) => await preflightWorkspace(context, plan),
+    create: async (plan, output, signal) =>
+      await serial.run(plan.path, async () => {
+        try {
+          return await createWorkspace(context, plan, output, signal);
+        } catch (error) {
+          if (error instanceof HoldfastError && error.code === "launch-failed") await undoQuietly(context, plan);
+          throw error;
+        }
+      }),
+    isBeingMade: areCommandsLeft,
+    endMaking: async (path) => await serial.run(path, async () => await endAllCommands(path)),
+    undo: async (plan) => await serial.run(plan.path, async () => await undoWorkspace(context, plan)),
+    inspect: async (path) => (await inspectWorktree(context, at(path))).work,
+    landing: async (question) => await (await import("./merge-check.ts")).readLanding(at(question.path), question),
+    isOwnCommit: async (path, commit, base) =>
+      await (await import("./merge-check.ts")).isOwnCommit(at(path), commit, base),
+    trashDays,
+    // Only the dashboard asks for these: they load with the first question.
+    changes: async (path, against) => await (await import("./changes.ts")).readChanges(context, at(path), against),
+    patch: async (path, against, file) =>
+      await (await import("./patch.ts")).readPatch(context, at(path), against, file),
+    files: async (path, query, limit) => await (await import("./files.ts")).findFiles(at(path), query, limit),
+    trashedAt: async (id) => (hasTree(context.trash, id) ? treeOf(context.trash, id) : null),
+    exists,
+    liveBranch: (path) => {
+      findWorktree(context, path);
+      return liveBranch(context.worktrees, path);
+    },
+    trash: async (request) => await serial.run(request.path, async () => await moveToTrash(context, request)),
+    findPutBack: async (own) => await serial.run(own.path, async () => await findPutBack(context, own)),
+    restore: async (id) => await serial.run(pathOf(id), async () => await restoreFromTrash(context, id)),
+    listTrash: async () => await listTrash(context),
+    empty: async (id) => await serial.run(pathOf(id), async () => await emptyTrash(context, id)),
+    exclude: async (path, patterns) => excludePatterns(at(path).commonDir, patterns),
+    prepareSpare: async (repository, defaultBranch, always) =>
+      await prepareSpare(context, repository, defaultBranch, always ?? false),
+  };
+}
+
+async function listTrash(context: Context): ReturnType<Workspaces["listTrash"]> {
+  dropUnwritten(context.trash);
+  dropScratch(context);
+  forgetRestored(context.trash, context.now() - trashDays * 24 * 60 * 60_000);
+  const kept = readRecords(context.trash).filter((record) => hasTree(context.trash, record.id));
+  await Promise.all(
+    kept.map(async (record) => {
+      try {
+        // A crash right behind the rename: nobody may ever ask for this one again, and its branch is still held.
+        await context.serial.run(record.path, async () => {
+          if (hasTree(context.trash, record.id)) await settle(context, record);
+        });
+      } catch (error) {
+        context.log.warn("trash entry could not be settled", { id: record.id, error: messageOf(error) });
+      }
+    }),
+  );
+  return kept.map(publicEntry);
+}
+
+async function undoQuietly(context: Context, plan: Parameters<Workspaces["undo"]>[0]): Promise<void> {
+  try {
+    await undoWorkspace(context, plan);
+  } catch (error) {
+    context.log.warn("a failed worktree could not be undone", { path: plan.path, error: messageOf(error) });
+  }
+}
+
+/** Temporary files of a daemon that died in the middle; no other daemon uses this home. */
+function dropScratch({ trash, busyEntries }: Context): void {
+  if (!existsSync(trash)) return;
+  for (const name of readdirSync(trash)) {
+    const id = /^\.scratch-(.*?)(?:\.git)?$/.exec(name)?.[1];
+    if (id !== undefined && !busyEntries.has(id)) rmSync(join(trash, name), { recursive: true, force: true });
+  }
+}

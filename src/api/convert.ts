@@ -6,7 +6,7 @@ import type { SessionState } from "../model/session.ts";
 import type { Answers } from "../contract/answers.ts";
 import { change } from "../supervisor/apply-verb.ts";
 import type { Loop } from "../supervisor/loop.ts";
-import type { Parts } from "../supervisor/services.ts";
+import type { Services } from "../supervisor/services.ts";
 import { settled } from "../supervisor/wait-until-up.ts";
 import { findSession, noticesSince, whatRemains } from "./run-verb.ts";
 import { sessionJson } from "../supervisor/view.ts";
@@ -14,7 +14,7 @@ import { sessionJson } from "../supervisor/view.ts";
 /** After this the answer lists what remains; the daemon continues to convert. */
 const stopWaitMs = 15_000;
 
-export async function convert(parts: Parts, loop: Loop, ask: Ask): Promise<Answers["convert"]> {
+export async function convert(parts: Services, loop: Loop, ask: Ask): Promise<Answers["convert"]> {
   const { kind, fresh = false, wait = true } = ask.body as ConvertRequest;
   const session = findSession(parts, ask);
   const agent = parts.agents.of(session);

@@ -7,7 +7,7 @@ import type { Actor, SessionState } from "../model/session.ts";
 import { changeByPolicy } from "../supervisor/apply-verb.ts";
 import { runtimeFacts } from "../supervisor/facts.ts";
 import type { Loop } from "../supervisor/loop.ts";
-import type { Parts } from "../supervisor/services.ts";
+import type { Services } from "../supervisor/services.ts";
 
 /** Long enough for an agent that ignores every signal but the last one. */
 const haltMs = Number(process.env["HOLDFAST_TEST_HALT_MS"] ?? 15_000);
@@ -18,12 +18,12 @@ export const haltLimitMs = (sessions: number): number => haltMs + haltMsEach * s
 const foreverMs = 2 ** 31 - 1;
 
 export class Halt {
-  readonly #parts: Parts;
+  readonly #parts: Services;
   readonly #loop: Loop;
   readonly #shutDown: () => void;
   #current: AbortController | null = null;
 
-  constructor(parts: Parts, loop: Loop, shutDown: () => void) {
+  constructor(parts: Services, loop: Loop, shutDown: () => void) {
     this.#parts = parts;
     this.#loop = loop;
     this.#shutDown = shutDown;

@@ -11,7 +11,7 @@ import { change } from "../supervisor/apply-verb.ts";
 import { runtimeFacts } from "../supervisor/facts.ts";
 import { forgetConversation, noteKeptConversation } from "../supervisor/forget-conversation.ts";
 import type { Loop } from "../supervisor/loop.ts";
-import type { Parts } from "../supervisor/services.ts";
+import type { Services } from "../supervisor/services.ts";
 import { settled } from "../supervisor/wait-until-up.ts";
 import { sessionJson } from "../supervisor/view.ts";
 import { eventPage, lastEvent } from "../supervisor/read-events.ts";
@@ -22,7 +22,7 @@ const endDeadlineMs = Number(process.env["HOLDFAST_TEST_END_MS"] ?? 10_000);
 export type PlainVerb = "stop" | "kill" | "delete" | "archive" | "unarchive" | "snooze" | "wake" | "restore";
 const bringsUp = new Set<PlainVerb>(["restore", "wake", "unarchive"]);
 
-export async function perform(parts: Parts, loop: Loop, name: PlainVerb, ask: Ask): Promise<VerbAnswer> {
+export async function perform(parts: Services, loop: Loop, name: PlainVerb, ask: Ask): Promise<VerbAnswer> {
   const request = ask.body as VerbRequest & Partial<SnoozeRequest>;
   const session = findSession(parts, ask);
   const verb: Verb =
@@ -57,7 +57,7 @@ export async function perform(parts: Parts, loop: Loop, name: PlainVerb, ask: As
   };
 }
 
-export function findSession(parts: Parts, ask: Ask): SessionState {
+export function findSession(parts: Services, ask: Ask): SessionState {
   const session = parts.store.session(asSessionId(ask.params["id"] ?? ""));
   if (session !== null && session.intent.want !== "deleted") return session;
   throw new HoldfastError("not-found", "Session not found", {
@@ -96,7 +96,7 @@ function isHeld(loop: Loop, { id }: SessionState): boolean {
   return trouble !== null && trouble.isConflict && trouble.count > 1;
 }
 
-function isDown(parts: Parts, loop: Loop, { id }: SessionState, verb: PlainVerb): boolean {
+function isDown(parts: Services, loop: Loop, { id }: SessionState, verb: PlainVerb): boolean {
   const state = parts.store.session(id);
   if (state === null) return true;
   // An end that is on record is not yet the end of what the agent left behind.
@@ -108,7 +108,7 @@ function isDown(parts: Parts, loop: Loop, { id }: SessionState, verb: PlainVerb)
 }
 
 /** Says where uncommitted or unpushed work went, and how to get it back. */
-function keptWork(parts: Parts, before: SessionState, verb: PlainVerb): string[] {
+function keptWork(parts: Services, before: SessionState, verb: PlainVerb): string[] {
   const trashed = lastEvent(parts.store, before.id, { after: before.seq, types: ["workspace.trashed"] });
   if (trashed?.type !== "workspace.trashed") return [];
   const { uncommitted, unpushed, commits = [], note } = trashed;
@@ -126,7 +126,7 @@ function keptWork(parts: Parts, before: SessionState, verb: PlainVerb): string[]
   ];
 }
 
-export function noticesSince(parts: Parts, before: SessionState): string[] {
+export function noticesSince(parts: Services, before: SessionState): string[] {
   return parts.store
     .someEvents(before.id, { after: before.seq, types: ["notice", "context.reset"], ...eventPage })
     .flatMap((event) =>

@@ -54,7 +54,7 @@ import { openKeptEnv } from "../supervisor/kept-env.ts";
 import { knownAgents } from "../supervisor/known-agents.ts";
 import { knownSettings, type KnownSettings } from "../supervisor/known-settings.ts";
 import { Loop } from "../supervisor/loop.ts";
-import type { Parts } from "../supervisor/services.ts";
+import type { Services } from "../supervisor/services.ts";
 import { openRuleBook } from "../supervisor/permission-rules.ts";
 import { createPerform } from "../supervisor/execute/execute.ts";
 import { openPrograms, type Programs } from "../supervisor/programs.ts";
@@ -233,7 +233,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
   const workspaces = takingOver(worktrees, { store, contain, log });
   for (const runtime of [tmux, chat]) endingContainers(runtime, outer.containers);
   const capabilities = openCapabilities(store);
-  const parts: Parts = {
+  const parts: Services = {
     store,
     transcripts,
     settings,

@@ -4,9 +4,9 @@ import type { Paths } from "../base/paths.ts";
 import { peerLookUp } from "../base/peer.ts";
 import { notContained } from "../contract/containment.ts";
 import type { FindingJson } from "../contract/wire.ts";
-import type { Parts } from "../supervisor/services.ts";
+import type { Services } from "../supervisor/services.ts";
 
-export async function selfCheck(parts: Parts, paths: Paths, cgroups: CgroupState): Promise<FindingJson[]> {
+export async function selfCheck(parts: Services, paths: Paths, cgroups: CgroupState): Promise<FindingJson[]> {
   const problems = parts.store.verify();
   const database: FindingJson =
     problems.length === 0
@@ -67,7 +67,7 @@ function ends(cgroups: CgroupState): FindingJson {
 }
 
 /** A problem only where somebody wants contained sessions: they do not start without. */
-async function containment(parts: Parts): Promise<FindingJson> {
+async function containment(parts: Services): Promise<FindingJson> {
   const check = "containment";
   const [problem] = await parts.contain.preflight({ contain: { ...notContained, mode: "worktree" } });
   if (problem === undefined) {
@@ -78,7 +78,7 @@ async function containment(parts: Parts): Promise<FindingJson> {
   return { check, level: wanted ? "fail" : "info", message: problem, fix: null, fixable: false };
 }
 
-export async function devcontainers(parts: Pick<Parts, "contain" | "store">): Promise<FindingJson> {
+export async function devcontainers(parts: Pick<Services, "contain" | "store">): Promise<FindingJson> {
   const check = "dev containers";
   const problems = await parts.contain.preflight({ contain: { ...notContained, mode: "devcontainer" } });
   if (problems.length === 0) {

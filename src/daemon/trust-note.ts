@@ -1,9 +1,9 @@
 /** What a start reports about registered projects whose file the user has not answered about. */
 import type { ProjectRow } from "../ports/store.ts";
 import { isOpenQuestion, type TrustState } from "../contract/trust.ts";
-import type { Parts } from "../supervisor/services.ts";
+import type { Services } from "../supervisor/services.ts";
 
-type Known = Pick<Parts, "store" | "settings" | "projects" | "trust">;
+type Known = Pick<Services, "store" | "settings" | "projects" | "trust">;
 
 export async function trustNotes(parts: Known): Promise<string[]> {
   const states = await Promise.all(

@@ -7,11 +7,11 @@ import type { FactEvent, Judged } from "../contract/event.ts";
 import type { Actor, SessionState } from "../model/session.ts";
 import { runtimeFacts } from "./facts.ts";
 import type { Loop } from "./loop.ts";
-import type { Parts } from "./services.ts";
+import type { Services } from "./services.ts";
 import { repositoryOf } from "./plan.ts";
 
 export async function change(
-  parts: Parts,
+  parts: Services,
   loop: Loop,
   session: SessionState,
   verb: Verb,
@@ -41,7 +41,7 @@ export async function change(
 
 /** A policy's verb: what it may not do any more is no failure, because something newer happened. */
 export function changeByPolicy(
-  { store }: Pick<Parts, "store">,
+  { store }: Pick<Services, "store">,
   session: SessionState,
   verb: PolicyVerb,
   by: Actor,
@@ -53,7 +53,7 @@ export function changeByPolicy(
 }
 
 /** The record of a worktree that was gone when its session was killed and that is at its path again. */
-async function findPutBack(parts: Parts, session: SessionState): Promise<FactEvent[]> {
+async function findPutBack(parts: Services, session: SessionState): Promise<FactEvent[]> {
   const { id, workspace, workspacePath: path, branch, base, branchCreated } = session;
   if (workspace.at !== "gone" || workspace.original !== undefined || parts.workspaces.exists(path) !== true) return [];
   const ready = { path, branch, base, branchCreated };
@@ -70,7 +70,7 @@ export function refuseBeside(other: SessionState | null): void {
 }
 
 /** In place, or in the trash although a crash kept that from being recorded. */
-async function hasFiles(parts: Parts, session: SessionState): Promise<boolean> {
+async function hasFiles(parts: Services, session: SessionState): Promise<boolean> {
   if (parts.workspaces.exists(session.workspacePath) !== false) return true;
   return (await parts.workspaces.listTrash()).some((entry) => entry.session === session.id);
 }

@@ -11,10 +11,10 @@ import { HoldfastError } from "../contract/error.ts";
 import { asSessionId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
 import type { Capabilities } from "./capabilities.ts";
-import type { Parts } from "./services.ts";
+import type { Services } from "./services.ts";
 
 export function openCallers(
-  parts: Pick<Parts, "store" | "agents" | "home" | "worktrees">,
+  parts: Pick<Services, "store" | "agents" | "home" | "worktrees">,
   capabilities: Capabilities,
   cgroup: string,
 ): Callers {
@@ -71,13 +71,13 @@ export function openCallers(
   };
 }
 
-export function isShellSession(parts: Pick<Parts, "agents">, session: SessionState): boolean {
+export function isShellSession(parts: Pick<Services, "agents">, session: SessionState): boolean {
   return isShell(session, startOf(parts, session));
 }
 
 /** Argv of a session's agent in its terminal; null in a chat. */
 export function startOf(
-  { agents }: Pick<Parts, "agents">,
+  { agents }: Pick<Services, "agents">,
   session: Pick<SessionState, "project" | "agent" | "kind">,
 ): readonly string[] | null {
   return session.kind === "terminal" ? (agents.of(session)?.terminal?.start ?? null) : null;

@@ -5,11 +5,11 @@ import { HoldfastError } from "../contract/error.ts";
 import type { LaunchId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
 import { isShellSession } from "./callers.ts";
-import type { Parts } from "./services.ts";
+import type { Services } from "./services.ts";
 
 /** @param launch null for a command of the agent that is no launch of it. */
 export async function environmentFor(
-  parts: Parts,
+  parts: Services,
   session: SessionState,
   launch: LaunchId | null,
 ): Promise<Record<string, string>> {
@@ -41,7 +41,7 @@ export async function environmentFor(
 }
 
 /** A shell is the person, and asks where the person does. */
-async function doorOf(parts: Parts, session: SessionState, launch: LaunchId): Promise<Record<string, string>> {
+async function doorOf(parts: Services, session: SessionState, launch: LaunchId): Promise<Record<string, string>> {
   if (isShellSession(parts, session)) return {};
   const capability = await parts.capabilities.of({ session: session.id, launch });
   return { [socketVariable]: parts.agentsSocket, [capabilityVariable]: capability };

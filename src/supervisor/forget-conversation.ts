@@ -3,10 +3,10 @@ import type { DeleteOutcome } from "../ports/chat.ts";
 import { HoldfastError } from "../contract/error.ts";
 import type { SessionState } from "../model/session.ts";
 import { environmentFor } from "./environment.ts";
-import type { Parts } from "./services.ts";
+import type { Services } from "./services.ts";
 
 /** `asked`: what the living agent said to `session/delete`. Only once nothing of the session runs any more. */
-export async function forgetConversation(parts: Parts, session: SessionState, asked: DeleteOutcome): Promise<void> {
+export async function forgetConversation(parts: Services, session: SessionState, asked: DeleteOutcome): Promise<void> {
   // One that never got a prompt was never kept by any agent.
   if (asked === "deleted" || session.agentSessionId === null || !session.prompted) return;
   const env = await environmentFor(parts, session, null).catch(() => null);
@@ -15,7 +15,7 @@ export async function forgetConversation(parts: Parts, session: SessionState, as
 }
 
 /** Puts on record that the agent keeps its transcript, and how to remove it where that is known. */
-export async function noteKeptConversation(parts: Parts, session: SessionState): Promise<void> {
+export async function noteKeptConversation(parts: Services, session: SessionState): Promise<void> {
   if (session.agentSessionId === null || !session.prompted) return;
   const agent = parts.agents.of(session);
   const hint = agent?.chat?.deleteHint;

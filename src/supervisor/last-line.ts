@@ -4,7 +4,7 @@
  */
 import { lastLineOf } from "../model/last-line.ts";
 import type { SessionState } from "../model/session.ts";
-import type { Parts } from "./services.ts";
+import type { Services } from "./services.ts";
 
 /** The line grows while the agent speaks; a card need not follow each word. */
 const freshMs = 250;
@@ -22,7 +22,7 @@ const known = new WeakMap<object, Map<string, Known>>();
 
 /** @param said what the agent of a terminal session said last, by its own word: a screen's last line is where one types. */
 export function lastLine(
-  parts: Pick<Parts, "store" | "clock">,
+  parts: Pick<Services, "store" | "clock">,
   session: SessionState,
   said: string | undefined,
 ): string | null {

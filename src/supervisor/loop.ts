@@ -13,7 +13,7 @@ import type { LaunchId, SessionId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
 import { runtimeFacts, workspaceFacts } from "./facts.ts";
 import { observe } from "./observe.ts";
-import type { Parts } from "./services.ts";
+import type { Services } from "./services.ts";
 import type { Perform } from "./execute/execute.ts";
 import { Places } from "./worktree-probe.ts";
 import { isRecordedLaunch } from "./unrecorded.ts";
@@ -34,7 +34,7 @@ interface Trouble {
 }
 
 export class Loop {
-  readonly #parts: Parts;
+  readonly #parts: Services;
   readonly #perform: Perform;
   readonly #seen = new Map<SessionId, Observation>();
   readonly #trouble = new Map<SessionId, Trouble>();
@@ -57,7 +57,7 @@ export class Loop {
   #passWanted = false;
   #closed = false;
 
-  constructor(parts: Parts, perform: Perform) {
+  constructor(parts: Services, perform: Perform) {
     this.#parts = parts;
     this.#perform = perform;
     this.#places = new Places(parts.workspaces, parts.store);

@@ -3,12 +3,15 @@ import { bounded } from "../base/deadline.ts";
 import type { Observation } from "../ports/runtime.ts";
 import type { SessionId } from "../contract/ids.ts";
 import { kinds, type SessionState } from "../model/session.ts";
-import type { Parts } from "./services.ts";
+import type { Services } from "./services.ts";
 
 /** Longer than any runtime's own deadline, so that this one only speaks when a runtime itself hangs. */
 const observeDeadlineMs = 8_000;
 
-export async function observe(parts: Parts, sessions: readonly SessionState[]): Promise<Map<SessionId, Observation>> {
+export async function observe(
+  parts: Services,
+  sessions: readonly SessionState[],
+): Promise<Map<SessionId, Observation>> {
   const found = await Promise.all(
     kinds.map((kind) =>
       observeKind(
@@ -22,7 +25,7 @@ export async function observe(parts: Parts, sessions: readonly SessionState[]): 
 }
 
 async function observeKind(
-  parts: Parts,
+  parts: Services,
   kind: SessionState["kind"],
   sessions: SessionState[],
 ): Promise<Map<SessionId, Observation>> {

@@ -5,13 +5,13 @@ import type { ProjectSettings } from "../ports/projects.ts";
 import type { WorkspacePlan } from "../ports/worktree.ts";
 import type { ProjectId, SessionId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
-import type { Parts } from "./services.ts";
+import type { Services } from "./services.ts";
 
-export function workspacePath(parts: Parts, project: ProjectId, session: SessionId): string {
+export function workspacePath(parts: Services, project: ProjectId, session: SessionId): string {
   return join(parts.worktrees, project, session);
 }
 
-export async function planFor(parts: Parts, session: SessionState): Promise<WorkspacePlan> {
+export async function planFor(parts: Services, session: SessionState): Promise<WorkspacePlan> {
   return planWith(await parts.settings.forSession(session.project), session);
 }
 
@@ -33,6 +33,6 @@ export function planWith(
   };
 }
 
-export async function repositoryOf(parts: Parts, session: SessionState): Promise<string> {
+export async function repositoryOf(parts: Services, session: SessionState): Promise<string> {
   return (await parts.settings.forSession(session.project)).path;
 }

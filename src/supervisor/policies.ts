@@ -8,14 +8,14 @@ import type { SessionState } from "../model/session.ts";
 import { changeByPolicy } from "./apply-verb.ts";
 import { emptyEntry } from "./empty-trash.ts";
 import type { Loop } from "./loop.ts";
-import type { Parts } from "./services.ts";
+import type { Services } from "./services.ts";
 import { expiredTrash } from "./trash-days.ts";
 import { currentStatus } from "./view.ts";
 
 /** Also how often policies are looked at. A test of an idle minute does not wait that long. */
 const minuteMs = Number(process.env["HOLDFAST_TEST_MINUTE_MS"] ?? 60_000);
 
-export function startPolicies(parts: Parts, loop: Loop): () => void {
+export function startPolicies(parts: Services, loop: Loop): () => void {
   let running = false;
   const timer = setInterval(() => {
     // Emptying much trash takes longer than a minute: a second look would empty the same entries at the same time.
@@ -30,7 +30,7 @@ export function startPolicies(parts: Parts, loop: Loop): () => void {
 }
 
 /** Each for itself: what is wrong with one project or one entry keeps none of the others waiting. */
-async function run(parts: Parts, loop: Loop): Promise<void> {
+async function run(parts: Services, loop: Loop): Promise<void> {
   const old = await expiredTrash(parts, await parts.workspaces.listTrash());
   const work = [
     ...parts.store.projects().map((row) => () => stopIdle(parts, loop, row.id)),
@@ -46,12 +46,12 @@ async function run(parts: Parts, loop: Loop): Promise<void> {
 }
 
 /** Contained sessions that may commit without anybody noticing when: not every agent says that it rests. */
-function running({ store }: Parts): SessionState[] {
+function running({ store }: Services): SessionState[] {
   return store.sessions().filter(({ contain, run: { run: is } }) => contain?.mode === "worktree" && is === "up");
 }
 
 /** The id stays used for ever; what a deleted session said goes once everything of it is cleared away. */
-async function purgeDeleted(parts: Parts): Promise<void> {
+async function purgeDeleted(parts: Services): Promise<void> {
   for (const session of parts.store.deleting()) {
     if (!isCleared(session)) continue;
     // It may have been converted, and a crash may have left files of either kind.
@@ -66,7 +66,7 @@ async function purgeDeleted(parts: Parts): Promise<void> {
  * A turn that an agent began itself ends by silence. The daemon that heard its last word may be gone, or may have found a
  * question open when its own time was up: then nobody else ends it.
  */
-async function endQuietTurns(parts: Parts, loop: Loop): Promise<void> {
+async function endQuietTurns(parts: Services, loop: Loop): Promise<void> {
   const before = parts.clock.now() - minuteMs;
   const isQuiet = ({ turn, permissions, lastActivityAt }: SessionState): boolean =>
     turn.turn === "open" && turn.prompt === null && permissions.length === 0 && lastActivityAt <= before;
@@ -78,7 +78,7 @@ async function endQuietTurns(parts: Parts, loop: Loop): Promise<void> {
   }
 }
 
-async function stopIdle(parts: Parts, loop: Loop, project: ProjectId): Promise<void> {
+async function stopIdle(parts: Services, loop: Loop, project: ProjectId): Promise<void> {
   const { idleStopMinutes } = await parts.settings.forSession(project);
   if (idleStopMinutes <= 0) return;
   const before = parts.clock.now() - idleStopMinutes * minuteMs;

@@ -4,7 +4,7 @@ import type { PromptToSend, SentAttachment } from "../ports/runtime.ts";
 import type { Attachment } from "../contract/event.ts";
 import type { PromptId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
-import type { Parts } from "./services.ts";
+import type { Services } from "./services.ts";
 
 export interface StoredPrompt {
   promptId: PromptId;
@@ -12,7 +12,7 @@ export interface StoredPrompt {
   attachments: Attachment[];
 }
 
-export function promptToSend(parts: Parts, session: SessionState, promptId: PromptId): StoredPrompt {
+export function promptToSend(parts: Services, session: SessionState, promptId: PromptId): StoredPrompt {
   const edited = session.queue.find((prompt) => prompt.promptId === promptId)?.editedSeq;
   const event = edited === undefined ? undefined : parts.store.events(session.id, edited - 1, 1)[0];
   const prompt = parts.store.prompt(session.id, promptId);
@@ -32,7 +32,7 @@ export function hasImage({ attachments }: StoredPrompt): boolean {
 }
 
 /** For a chat: with the bytes. */
-export function wholePrompt(parts: Parts, session: SessionState, prompt: StoredPrompt): PromptToSend {
+export function wholePrompt(parts: Services, session: SessionState, prompt: StoredPrompt): PromptToSend {
   const { promptId, text } = prompt;
   if (prompt.attachments.length === 0) return { promptId, text };
   const attachments = prompt.attachments.map(({ type, name, mimeType, size }, n): SentAttachment => {

@@ -3,14 +3,14 @@ import type { Runtime } from "../ports/runtime.ts";
 import type { FactEvent } from "../contract/event.ts";
 import type { PromptId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
-import type { Parts } from "./services.ts";
+import type { Services } from "./services.ts";
 
-export async function record(parts: Parts, session: SessionState, events: FactEvent[]): Promise<"done"> {
+export async function record(parts: Services, session: SessionState, events: FactEvent[]): Promise<"done"> {
   await parts.store.change(session.id, () => events);
   return "done";
 }
 
-export function runtimeOf(parts: Parts, session: SessionState): Runtime {
+export function runtimeOf(parts: Services, session: SessionState): Runtime {
   return parts.runtimes[session.kind];
 }
 

@@ -3,7 +3,7 @@ import type { SentPrompt } from "../ports/runtime.ts";
 import type { FactEvent, IntentBody } from "../contract/event.ts";
 import type { PromptId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
-import type { Parts } from "./services.ts";
+import type { Services } from "./services.ts";
 import type { Outcome } from "./execute/execute.ts";
 import { promptToSend, typedPrompt } from "./prompt-text.ts";
 import { eventPage, lastEvent } from "./read-events.ts";
@@ -15,7 +15,7 @@ export const confirmRetryMs = 1_000;
 const maxTries = 3;
 const interrupted = "something stopped while it was being sent; it may or may not have arrived";
 
-export async function settlePrompt(parts: Parts, session: SessionState, promptId: PromptId): Promise<Outcome> {
+export async function settlePrompt(parts: Services, session: SessionState, promptId: PromptId): Promise<Outcome> {
   const sent = sentPrompt(parts, session, promptId);
   if (sent === null) return record(parts, session, [doubtful(promptId, interrupted)]);
   const isUp = session.run.run === "up" && session.run.launch === sent.launch;
@@ -39,7 +39,12 @@ export async function settlePrompt(parts: Parts, session: SessionState, promptId
   }
 }
 
-export async function tryAgain(parts: Parts, session: SessionState, promptId: PromptId, why: string): Promise<Outcome> {
+export async function tryAgain(
+  parts: Services,
+  session: SessionState,
+  promptId: PromptId,
+  why: string,
+): Promise<Outcome> {
   const after = parts.store.prompt(session.id, promptId)?.seq ?? 0;
   const events = parts.store.someEvents(session.id, { after, types: ["prompt.requeued"], ...eventPage });
   if (timesTyped(events, promptId) + 1 >= maxTries) return record(parts, session, [doubtful(promptId, why)]);
@@ -55,7 +60,7 @@ export function timesTyped(events: readonly (FactEvent | IntentBody)[], promptId
 }
 
 /** Of the prompt that an agent was given before it ended. One that it cannot have read waits for the next start. */
-export async function lastWord(parts: Parts, session: SessionState): Promise<FactEvent[]> {
+export async function lastWord(parts: Services, session: SessionState): Promise<FactEvent[]> {
   if (session.kind !== "terminal") return [];
   const open = session.queue.find((prompt) => prompt.state === "sending");
   if (open === undefined) return [];
@@ -72,13 +77,13 @@ export async function lastWord(parts: Parts, session: SessionState): Promise<Fac
 }
 
 /** Whether the latest launch was ever seen to work or to wait for a prompt; a dialog alone reads none. */
-function hasBegun({ store }: Parts, { id }: SessionState): boolean {
+function hasBegun({ store }: Services, { id }: SessionState): boolean {
   const started = lastEvent(store, id, { after: 0, types: ["launch.started"] })?.seq ?? 0;
   const seen = store.someEvents(id, { after: started, types: ["activity.changed"], ...eventPage });
   return seen.some((event) => event.type === "activity.changed" && event.activity !== "needs_input");
 }
 
-function sentPrompt(parts: Parts, session: SessionState, promptId: PromptId): SentPrompt | null {
+function sentPrompt(parts: Services, session: SessionState, promptId: PromptId): SentPrompt | null {
   if (session.kind !== "terminal") return null;
   const after = parts.store.prompt(session.id, promptId)?.seq ?? 0;
   const event = lastEvent(parts.store, session.id, { after, types: ["prompt.sending"] });

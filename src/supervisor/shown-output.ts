@@ -2,7 +2,7 @@
 import { messageOf } from "../contract/error.ts";
 import type { FactEvent } from "../contract/event.ts";
 import type { SessionId } from "../contract/ids.ts";
-import type { Parts } from "./services.ts";
+import type { Services } from "./services.ts";
 
 /** Soon enough for a person who watches, seldom enough for the log of a command that never stops printing. */
 const showEveryMs = 500;
@@ -11,13 +11,13 @@ const maxShown = 256_000;
 const maxLast = 16_000;
 
 export class ShownOutput {
-  readonly #parts: Pick<Parts, "store" | "log">;
+  readonly #parts: Pick<Services, "store" | "log">;
   readonly #session: SessionId;
   #waiting = "";
   #shown = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(parts: Pick<Parts, "store" | "log">, session: SessionId) {
+  constructor(parts: Pick<Services, "store" | "log">, session: SessionId) {
     this.#parts = parts;
     this.#session = session;
   }

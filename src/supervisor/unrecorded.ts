@@ -13,7 +13,7 @@ import type { FactEvent } from "../contract/event.ts";
 import { asSessionId, type LaunchId, type ProjectId, type SessionId } from "../contract/ids.ts";
 import { kinds, type SessionState } from "../model/session.ts";
 import { changeByPolicy } from "./apply-verb.ts";
-import type { Parts } from "./services.ts";
+import type { Services } from "./services.ts";
 import type { Outcome } from "./execute/execute.ts";
 import { workspacePath } from "./plan.ts";
 import { pinned } from "./record.ts";
@@ -40,7 +40,7 @@ export function isRecordedLaunch(store: Store, session: SessionId, launch: Launc
  * Writes down a launch that the record never named, dead or alive: from then on it is decided about like any other. One
  * that was started after the intent was written shows that the intent changed since.
  */
-export async function adoptUnrecorded(parts: Parts, session: SessionState, seen: Observation): Promise<Outcome> {
+export async function adoptUnrecorded(parts: Services, session: SessionState, seen: Observation): Promise<Outcome> {
   if (seen.seen.is !== "known") return "done";
   const { launch, agent, agentSessionId } = seen.seen.value;
   const since = agent.alive ? (startedAt(agent.identity) ?? 0) : 0;
@@ -79,7 +79,7 @@ function noticeOf({ id, intent }: SessionState, restored: boolean): string {
 }
 
 /** Unless you decided otherwise meanwhile. */
-export async function stayEnded(parts: Parts, session: SessionState): Promise<Outcome> {
+export async function stayEnded(parts: Services, session: SessionState): Promise<Outcome> {
   const entries = (await parts.workspaces.listTrash()).filter((entry) => entry.session === session.id);
   const entry = entries.toSorted((a, b) => a.trashedAt - b.trashedAt).at(-1);
   if (entry === undefined) return "done";
@@ -95,11 +95,11 @@ export async function stayEnded(parts: Parts, session: SessionState): Promise<Ou
 }
 
 /** Before the first look: a session that was converted since the record was written has an agent of the other kind. */
-export async function recordConversions(parts: Parts): Promise<void> {
+export async function recordConversions(parts: Services): Promise<void> {
   await Promise.all([...parts.store.sessions(), ...parts.store.deleting()].map((one) => recordConversion(parts, one)));
 }
 
-async function recordConversion(parts: Parts, session: SessionState): Promise<void> {
+async function recordConversion(parts: Services, session: SessionState): Promise<void> {
   const other = kinds.find((kind) => kind !== session.kind)!;
   const runtime = parts.runtimes[other];
   if (!runtime.mayHaveLeft(session)) return;
@@ -110,13 +110,13 @@ async function recordConversion(parts: Parts, session: SessionState): Promise<vo
   await parts.store.change(session.id, () => [{ type: "session.converted", kind: other, by: recovery }]);
 }
 
-const taken = new WeakMap<Parts, Promise<ReadonlySet<string>>>();
+const taken = new WeakMap<Services, Promise<ReadonlySet<string>>>();
 
 /**
  * Which ids a new session must not get although the database does not know them: something of a session with that id is
  * on disk or runs. The slow part is read once per daemon: only this daemon adds to its home.
  */
-export async function takenIds(parts: Parts, project: ProjectId): Promise<(id: string) => boolean> {
+export async function takenIds(parts: Services, project: ProjectId): Promise<(id: string) => boolean> {
   let found = taken.get(parts);
   if (found === undefined) taken.set(parts, (found = traces(parts)));
   const ids = await found;
@@ -127,7 +127,7 @@ export async function takenIds(parts: Parts, project: ProjectId): Promise<(id: s
     existsSync(workspacePath(parts, project, asSessionId(id)));
 }
 
-async function traces(parts: Parts): Promise<ReadonlySet<string>> {
+async function traces(parts: Services): Promise<ReadonlySet<string>> {
   const [trash, running] = await Promise.all([
     parts.workspaces.listTrash(),
     parts.runtimes.terminal.running().catch(() => []),

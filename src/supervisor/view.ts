@@ -12,7 +12,7 @@ import { whyDefaults } from "../contract/trust.ts";
 import type { EventJson, PullRequestJson, SessionJson } from "../contract/wire.ts";
 import { lastLine } from "./last-line.ts";
 import type { Loop } from "./loop.ts";
-import type { Parts } from "./services.ts";
+import type { Services } from "./services.ts";
 import { listedQuestions } from "./question-details.ts";
 
 /** Where the project's own limit was never read. */
@@ -31,7 +31,7 @@ export function eventJson(event: StoredEvent): EventJson {
   return { ...event, at: iso(event.at) };
 }
 
-export function sessionJson(parts: Parts, loop: Loop, session: SessionState): SessionJson {
+export function sessionJson(parts: Services, loop: Loop, session: SessionState): SessionJson {
   const observation = loop.observation(session);
   const branch = liveBranch(parts, session);
   // Whoever has read its branch need not ask whether the worktree is there.
@@ -90,14 +90,14 @@ export function sessionJson(parts: Parts, loop: Loop, session: SessionState): Se
 }
 
 /** By the last look at the file: a list of sessions reads no files. */
-function noticeOf(parts: Parts, session: SessionState): { notice?: string } {
+function noticeOf(parts: Services, session: SessionState): { notice?: string } {
   if (session.intent.want === "killed" || session.intent.want === "deleted") return {};
   const notice = whyDefaults(session.project, parts.settings.last(session.project)?.trust.state ?? "none");
   return notice === null ? {} : { notice };
 }
 
 /** The one that counts first. */
-function pullRequestsJson(parts: Parts, session: SessionState): PullRequestJson[] {
+function pullRequestsJson(parts: Services, session: SessionState): PullRequestJson[] {
   const heardAt = parts.heardAt(session.id);
   const primary = primaryPullRequest(session.pullRequests);
   const shown = (session.pullRequests ?? []).filter(({ lost }) => lost === null);
@@ -133,7 +133,7 @@ function issueJson({ key, url, title, state, seenAt }: SeenIssue): NonNullable<S
 }
 
 /** The branch that is checked out now; one bad worktree must not spoil the list of all. */
-function liveBranch(parts: Parts, session: SessionState): string | null {
+function liveBranch(parts: Services, session: SessionState): string | null {
   try {
     return parts.workspaces.liveBranch(session.workspacePath);
   } catch {
@@ -142,7 +142,7 @@ function liveBranch(parts: Parts, session: SessionState): string | null {
 }
 
 export function currentStatus(
-  parts: Parts,
+  parts: Services,
   loop: Pick<Loop, "observation" | "missingProgram">,
   session: SessionState,
   /** Whether the worktree is there, where that is known already. */
@@ -167,7 +167,7 @@ export function currentStatus(
 }
 
 /** Something that can be pasted into a shell. */
-export function attachText(parts: Parts, session: SessionState): string | null {
+export function attachText(parts: Services, session: SessionState): string | null {
   if (session.run.run !== "up") return null;
   const argv = parts.runtimes[session.kind].attachCommand(session);
   return argv === null ? null : argv.map(quote).join(" ");

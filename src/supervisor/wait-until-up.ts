@@ -3,7 +3,7 @@ import { HoldfastError } from "../contract/error.ts";
 import type { SessionState } from "../model/session.ts";
 import type { SessionJson } from "../contract/wire.ts";
 import type { Loop } from "./loop.ts";
-import type { Parts } from "./services.ts";
+import type { Services } from "./services.ts";
 import { currentStatus, sessionJson } from "./view.ts";
 
 /** A large checkout and a slow agent together may take this long; the spawn goes on behind an answer that gave up. */
@@ -13,7 +13,7 @@ const triesBeforeAnswer = 3;
 
 /** Until the agent runs or has failed since it was asked for, with the reason. */
 export async function settled(
-  parts: Parts,
+  parts: Services,
   loop: Loop,
   asked: SessionState,
   signal: AbortSignal,

@@ -3,7 +3,7 @@ import { reach } from "../../base/test-points.ts";
 import { conversionEvents, freshReason } from "../../model/lifecycle.ts";
 import type { SessionState } from "../../model/session.ts";
 import { forgetConversation } from "../forget-conversation.ts";
-import type { Parts } from "../services.ts";
+import type { Services } from "../services.ts";
 import { stop } from "./stop.ts";
 import type { Outcome } from "./execute.ts";
 import { lastEvent } from "../read-events.ts";
@@ -15,13 +15,13 @@ export function isDiscarded({ kind, intent }: SessionState): boolean {
 }
 
 /** Asked again right before: what you took back meanwhile discards nothing. */
-function isStillDiscarded({ store }: Parts, { id, intent }: SessionState): boolean {
+function isStillDiscarded({ store }: Services, { id, intent }: SessionState): boolean {
   const now = store.session(id);
   return now !== null && now.intent.seq === intent.seq && isDiscarded(now);
 }
 
 /** Only a living agent can delete its copy. That it did is on record before the kind changes. */
-export async function stopAndDiscard(parts: Parts, session: SessionState): Promise<Outcome> {
+export async function stopAndDiscard(parts: Services, session: SessionState): Promise<Outcome> {
   if (!isStillDiscarded(parts, session)) return stop(parts, session);
   const asked = await parts.runtimes.chat.deleteConversation(session);
   await reach("convert.discarded", session.id);
@@ -31,7 +31,7 @@ export async function stopAndDiscard(parts: Parts, session: SessionState): Promi
 }
 
 /** Nothing of the old kind runs any more. */
-export async function convertKind(parts: Parts, session: SessionState): Promise<"done"> {
+export async function convertKind(parts: Services, session: SessionState): Promise<"done"> {
   const { seq } = session.intent;
   const isReset = lastEvent(parts.store, session.id, { after: seq, types: ["context.reset"] }) !== undefined;
   if (isStillDiscarded(parts, session) && !isReset) await forgetConversation(parts, session, "not-running");

@@ -3,7 +3,7 @@ import { reach } from "../../base/test-points.ts";
 import type { PromptToSend } from "../../ports/runtime.ts";
 import type { PromptId } from "../../contract/ids.ts";
 import type { SessionState } from "../../model/session.ts";
-import type { Parts } from "../services.ts";
+import type { Services } from "../services.ts";
 import type { Outcome } from "./execute.ts";
 import { hasImage, promptToSend, typedPrompt, wholePrompt } from "../prompt-text.ts";
 import { record, requeued, runtimeOf } from "../record.ts";
@@ -12,7 +12,7 @@ import { confirmRetryMs, tryAgain } from "../settle-prompt.ts";
 /** A prompt that could not be typed now is tried again after this, or when something changes. */
 const sendRetryMs = 1_000;
 
-export async function deliver(parts: Parts, session: SessionState, promptId: PromptId): Promise<Outcome> {
+export async function deliver(parts: Services, session: SessionState, promptId: PromptId): Promise<Outcome> {
   if (session.run.run !== "up") return "done";
   const prompt = promptToSend(parts, session, promptId);
   if (session.kind === "chat") return tell(parts, session, wholePrompt(parts, session, prompt));
@@ -58,7 +58,7 @@ function isDue({ intent, queue }: SessionState, promptId: PromptId): boolean {
 }
 
 /** A chat runtime records the prompt in the same commit as the line it writes: there is nothing to be settled here. */
-async function tell(parts: Parts, session: SessionState, prompt: PromptToSend): Promise<Outcome> {
+async function tell(parts: Services, session: SessionState, prompt: PromptToSend): Promise<Outcome> {
   const result = await runtimeOf(parts, session).send(session, prompt);
   await reach("prompt.typed", session.id);
   if (result.sent === "refused") return refused(parts, session, prompt.promptId, result.why);
@@ -67,6 +67,6 @@ async function tell(parts: Parts, session: SessionState, prompt: PromptToSend): 
   return result.sent === "seen" ? "done" : { retryInMs: sendRetryMs };
 }
 
-function refused(parts: Parts, session: SessionState, promptId: PromptId, reason: string): Promise<Outcome> {
+function refused(parts: Services, session: SessionState, promptId: PromptId, reason: string): Promise<Outcome> {
   return record(parts, session, [{ type: "prompt.refused", promptId, reason }]);
 }

@@ -10,7 +10,7 @@ import type { Observation } from "../../ports/runtime.ts";
 import type { SessionState } from "../../model/session.ts";
 import { changeByPolicy } from "../apply-verb.ts";
 import { forgetConversation } from "../forget-conversation.ts";
-import type { Parts } from "../services.ts";
+import type { Services } from "../services.ts";
 import { convertKind, isDiscarded, stopAndDiscard } from "./convert.ts";
 import { recordEnd, stop } from "./stop.ts";
 import { adopt, launch } from "./launch.ts";
@@ -29,7 +29,7 @@ const startsAtOnce = 4;
 /** Real agents open within this; one that hangs in its start must not keep the others from theirs. */
 const startHoldsMs = 8_000;
 
-export function createPerform(parts: Parts): Perform {
+export function createPerform(parts: Services): Perform {
   const starts = new Slots(startsAtOnce, startHoldsMs);
   return async (session, action, seen) => {
     await reach(`perform.${action.do}`, session.id);
@@ -82,21 +82,21 @@ export function createPerform(parts: Parts): Perform {
 }
 
 /** Only a living agent can be asked; its own command needs it gone. */
-async function stopAndForget(parts: Parts, session: SessionState): Promise<Outcome> {
+async function stopAndForget(parts: Services, session: SessionState): Promise<Outcome> {
   const asked = await parts.runtimes.chat.deleteConversation(session);
   const outcome = await stop(parts, session);
   if (outcome === "done") await forgetConversation(parts, session, asked);
   return outcome;
 }
 
-async function settleTurn(parts: Parts, session: SessionState, stopReason: string): Promise<"done"> {
+async function settleTurn(parts: Services, session: SessionState, stopReason: string): Promise<"done"> {
   await parts.store.change(session.id, ({ turn }) =>
     turn.turn === "open" ? [{ type: "turn.ended", stopReason, promptId: turn.prompt }] : [],
   );
   return "done";
 }
 
-async function wake(parts: Parts, session: SessionState): Promise<"done"> {
+async function wake(parts: Services, session: SessionState): Promise<"done"> {
   await changeByPolicy(parts, session, { verb: "end-snooze", snooze: session.intent.seq }, policyActors.snoozeTimer);
   return "done";
 }

@@ -10,14 +10,14 @@ import type { FactEvent } from "../../contract/event.ts";
 import { asLaunchId, type LaunchId, type PromptId } from "../../contract/ids.ts";
 import type { SessionState } from "../../model/session.ts";
 import { environmentFor } from "../environment.ts";
-import type { Parts } from "../services.ts";
+import type { Services } from "../services.ts";
 import { ended } from "./stop.ts";
 import type { Outcome } from "./execute.ts";
 import { hasImage, promptToSend, typedPrompt } from "../prompt-text.ts";
 import { pinned, record, requeued, runtimeOf } from "../record.ts";
 
 export async function launch(
-  parts: Parts,
+  parts: Services,
   session: SessionState,
   action: Extract<Action, { do: "launch" }>,
 ): Promise<Outcome> {
@@ -94,7 +94,7 @@ export async function launch(
   return launchFailed(parts, session, id, resumed, back);
 }
 
-function takesArgument(parts: Parts, session: SessionState, how: "fresh" | "resume"): boolean {
+function takesArgument(parts: Services, session: SessionState, how: "fresh" | "resume"): boolean {
   const terminal = session.kind === "chat" ? null : (parts.agents.of(session)?.terminal ?? null);
   if (terminal === null) return false;
   return (how === "resume" && terminal.resume !== null ? terminal.resumePrompt : terminal.startPrompt) !== null;
@@ -107,7 +107,7 @@ function firstPrompt(promptId: PromptId, taken: boolean, confirmed: "later" | "n
 }
 
 /** The launch was made by an earlier daemon, or by this one before it could write so down. */
-export async function adopt(parts: Parts, session: SessionState, seen: Observation): Promise<Outcome> {
+export async function adopt(parts: Services, session: SessionState, seen: Observation): Promise<Outcome> {
   if (seen.seen.is !== "known" || !seen.seen.value.agent.alive) return "done";
   if (session.kind === "chat") return takeUpChat(parts, session, seen.seen.value.launch);
   const { launch, agent, agentSessionId, promptTaken = false, promptConfirmed = "never" } = seen.seen.value;
@@ -121,7 +121,7 @@ export async function adopt(parts: Parts, session: SessionState, seen: Observati
 }
 
 /** A chat's start is over when its conversation is open: what an earlier daemon began is taken up where it stands. */
-async function takeUpChat(parts: Parts, session: SessionState, launch: LaunchId): Promise<Outcome> {
+async function takeUpChat(parts: Services, session: SessionState, launch: LaunchId): Promise<Outcome> {
   const how = session.run.run === "launching" ? session.run.how : "fresh";
   const env = await environmentFor(parts, session, launch);
   const result = await parts.runtimes.chat.launch({ session, launch, how, prompt: null, env });
@@ -151,7 +151,7 @@ function fromMemory(path: string): FactEvent {
 
 /** Counted by the crash budget: one exit on the way back up is no reason to give a session up. */
 async function crashed(
-  parts: Parts,
+  parts: Services,
   launching: SessionState,
   { exit, lastLines }: Extract<LaunchResult, { launched: false }>,
   more: FactEvent[] = [],
@@ -160,7 +160,7 @@ async function crashed(
 }
 
 async function launchFailed(
-  parts: Parts,
+  parts: Services,
   session: SessionState,
   launch: LaunchId,
   { reason, lastLines, conversationGone }: Extract<LaunchResult, { launched: false }>,

@@ -4,7 +4,7 @@ import type { Action } from "../../model/facts.ts";
 import type { Observation } from "../../ports/runtime.ts";
 import type { FactEvent } from "../../contract/event.ts";
 import type { ExitStatus, SessionState } from "../../model/session.ts";
-import type { Parts } from "../services.ts";
+import type { Services } from "../services.ts";
 import type { Outcome } from "./execute.ts";
 import { pinned, runtimeOf } from "../record.ts";
 import { lastWord } from "../settle-prompt.ts";
@@ -14,7 +14,7 @@ const stopDeadlineMs = 9_000;
 const stopRetryMs = 1_000;
 
 export async function recordEnd(
-  parts: Parts,
+  parts: Services,
   session: SessionState,
   action: Extract<Action, { do: "record-end" }>,
   seen: Observation,
@@ -38,7 +38,7 @@ export async function recordEnd(
 }
 
 export function ended(
-  parts: Parts,
+  parts: Services,
   session: SessionState,
   how: "own-exit" | "crash" | "stopped" | "lost",
   exit: ExitStatus | null,
@@ -49,7 +49,7 @@ export function ended(
   return { type: "run.ended", launch: session.run.launch, how, exit, uptimeMs, lastLines };
 }
 
-export async function stop(parts: Parts, session: SessionState): Promise<Outcome> {
+export async function stop(parts: Services, session: SessionState): Promise<Outcome> {
   // Before what its hooks wrote is removed with it.
   const last = await lastWord(parts, session);
   const { remaining, exit, lastLines } = await runtimeOf(parts, session).stop(session, {

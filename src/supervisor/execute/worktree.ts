@@ -4,7 +4,7 @@ import type { FactEvent } from "../../contract/event.ts";
 import { HoldfastError, messageOf } from "../../contract/error.ts";
 import type { TrashId } from "../../contract/ids.ts";
 import type { SessionState } from "../../model/session.ts";
-import type { Parts } from "../services.ts";
+import type { Services } from "../services.ts";
 import { planFor, repositoryOf } from "../plan.ts";
 import { record } from "../record.ts";
 import { ShownOutput } from "../shown-output.ts";
@@ -14,7 +14,7 @@ const spareDelayMs = 500;
 /** As many as a person reads; the trash's own list has all of them. */
 const namedCommits = 10;
 
-export async function createWorkspace(parts: Parts, session: SessionState): Promise<"done"> {
+export async function createWorkspace(parts: Services, session: SessionState): Promise<"done"> {
   const plan = await planFor(parts, session);
   const output = new ShownOutput(parts, session.id);
   using unwanted = untilUnwanted(parts, session);
@@ -35,7 +35,7 @@ export async function createWorkspace(parts: Parts, session: SessionState): Prom
 }
 
 /** Tells when the session is no longer wanted to run: a command of minutes is not waited for then. */
-function untilUnwanted({ store }: Parts, { id }: SessionState): { signal: AbortSignal } & Disposable {
+function untilUnwanted({ store }: Services, { id }: SessionState): { signal: AbortSignal } & Disposable {
   const unwanted = new AbortController();
   const stop = store.onCommit(() => {
     if (store.session(id)?.intent.want !== "running") unwanted.abort();
@@ -44,7 +44,7 @@ function untilUnwanted({ store }: Parts, { id }: SessionState): { signal: AbortS
 }
 
 /** Behind the spawn, for the next one; where it fails, the next spawn makes its worktree by itself. */
-function prepareSpare(parts: Parts, session: SessionState): void {
+function prepareSpare(parts: Services, session: SessionState): void {
   const { project } = session;
   const prepare = async (): Promise<void> => {
     const { path, defaultBranch, spareWorktrees } = await parts.settings.forSession(project);
@@ -55,7 +55,7 @@ function prepareSpare(parts: Parts, session: SessionState): void {
   setTimeout(begin, spareDelayMs).unref();
 }
 
-export async function restoreWorkspace(parts: Parts, session: SessionState): Promise<"done"> {
+export async function restoreWorkspace(parts: Services, session: SessionState): Promise<"done"> {
   const trash = session.workspace.at === "trashed" ? session.workspace.trash : await newestInTrash(parts, session);
   if (trash === null) return "done";
   try {
@@ -75,12 +75,12 @@ export async function restoreWorkspace(parts: Parts, session: SessionState): Pro
   }
 }
 
-async function newestInTrash(parts: Parts, session: SessionState): Promise<TrashId | null> {
+async function newestInTrash(parts: Services, session: SessionState): Promise<TrashId | null> {
   const entries = (await parts.workspaces.listTrash()).filter((entry) => entry.session === session.id);
   return entries.toSorted((a, b) => a.trashedAt - b.trashedAt).at(-1)?.id ?? null;
 }
 
-export async function removeWorkspace(parts: Parts, session: SessionState): Promise<"done"> {
+export async function removeWorkspace(parts: Services, session: SessionState): Promise<"done"> {
   if (session.workspace.at === "planned") {
     await parts.workspaces.undo(await planFor(parts, session));
     const reason = "ended before the worktree was created";

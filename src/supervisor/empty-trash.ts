@@ -2,9 +2,13 @@
 import type { TrashEntry } from "../ports/worktree.ts";
 import type { Services } from "./services.ts";
 
-export async function emptyEntry(parts: Services, entry: TrashEntry, reason: string): Promise<void> {
-  await parts.workspaces.empty(entry.id);
-  const owner = parts.store.session(entry.session);
+export async function emptyEntry(
+  services: Pick<Services, "store" | "workspaces">,
+  entry: TrashEntry,
+  reason: string,
+): Promise<void> {
+  await services.workspaces.empty(entry.id);
+  const owner = services.store.session(entry.session);
   if (owner?.workspace.at !== "trashed" || owner.workspace.trash !== entry.id) return;
-  await parts.store.change(owner.id, () => [{ type: "workspace.gone", reason }]);
+  await services.store.change(owner.id, () => [{ type: "workspace.gone", reason }]);
 }

@@ -60,9 +60,9 @@ function withTrust(settings: Kept): ProjectSettings {
 }
 
 export function knownSettings(
-  parts: Pick<Services, "store" | "projects" | "log" | "trust"> & { keptEnv: KeptEnv },
+  services: Pick<Services, "store" | "projects" | "log" | "trust"> & { keptEnv: KeptEnv },
 ): KnownSettings {
-  const { store, projects, log, trust, keptEnv } = parts;
+  const { store, projects, log, trust, keptEnv } = services;
   const key = (project: ProjectId): string => `project.${project}.settings`;
   const remembered = new Map<ProjectId, ProjectSettings | null>();
   const lost = new Map<ProjectId, readonly string[]>();

@@ -22,7 +22,7 @@ const known = new WeakMap<object, Map<string, Known>>();
 
 /** @param said what the agent of a terminal session said last, by its own word: a screen's last line is where one types. */
 export function lastLine(
-  parts: Pick<Services, "store" | "clock">,
+  services: Pick<Services, "store" | "clock">,
   session: SessionState,
   said: string | undefined,
 ): string | null {
@@ -30,11 +30,11 @@ export function lastLine(
     const { run } = session;
     return lastLineOf(run.run === "ended" || run.run === "failed" ? run.lastLines.join("\n") : (said ?? ""));
   }
-  const { store } = parts;
+  const { store } = services;
   const sessions = known.get(store) ?? new Map<string, Known>();
   known.set(store, sessions);
   const before = sessions.get(session.id);
-  const now = parts.clock.now();
+  const now = services.clock.now();
   if (before?.seq === session.seq) return before.line;
   // At the end of a turn it is always read: nothing may come after it for hours.
   if (before !== undefined && session.turn.turn === "open" && Math.abs(now - before.at) < freshMs) return before.line;

@@ -18,6 +18,11 @@ import type { Perform } from "./execute/execute.ts";
 import { Places } from "./worktree-probe.ts";
 import { isRecordedLaunch } from "./unrecorded.ts";
 
+type Needs = Pick<
+  Services,
+  "store" | "runtimes" | "workspaces" | "agents" | "settings" | "programs" | "clock" | "log" | "restore"
+>;
+
 /** How often everything is looked at although nothing was heard. Hints make the usual case immediate. */
 const passEveryMs = 5_000;
 /** After this many actions in a row a session gets a pause, so that a flapping one cannot spin. */
@@ -34,7 +39,7 @@ interface Trouble {
 }
 
 export class Loop {
-  readonly #parts: Services;
+  readonly #services: Needs;
   readonly #perform: Perform;
   readonly #seen = new Map<SessionId, Observation>();
   readonly #trouble = new Map<SessionId, Trouble>();
@@ -57,11 +62,11 @@ export class Loop {
   #passWanted = false;
   #closed = false;
 
-  constructor(parts: Services, perform: Perform) {
-    this.#parts = parts;
+  constructor(services: Needs, perform: Perform) {
+    this.#services = services;
     this.#perform = perform;
-    this.#places = new Places(parts.workspaces, parts.store);
-    for (const runtime of Object.values(parts.runtimes)) runtime.onHint((id) => this.wake(id));
+    this.#places = new Places(services.workspaces, services.store);
+    for (const runtime of Object.values(services.runtimes)) runtime.onHint((id) => this.wake(id));
   }
 
   /** Resolves when every session has its first answer; what then has to be launched goes on behind it. */
@@ -119,7 +124,7 @@ export class Loop {
 
   /** Nothing of it is on record as running, and nothing is being done for it. */
   isDown(id: SessionId): boolean {
-    const run = this.#parts.store.session(id)?.run;
+    const run = this.#services.store.session(id)?.run;
     return !this.isBusy(id) && (run === undefined || !isLive(run));
   }
 
@@ -153,7 +158,7 @@ export class Loop {
   }
 
   #restless(): readonly SessionState[] {
-    const all = [...this.#parts.store.sessions(), ...this.#parts.store.deleting()];
+    const all = [...this.#services.store.sessions(), ...this.#services.store.deleting()];
     return all.filter(
       (session) => this.#resting.get(session.id) !== session.seq && !(isAtRest(session) && !this.#mayBeUp(session)),
     );
@@ -175,7 +180,7 @@ export class Loop {
         // What failed waits for its own time, which grows with each failure.
         for (const { id } of sessions) if (!(this.#trouble.has(id) && this.#timers.has(id))) this.#step(id);
       } catch (error) {
-        this.#parts.log.error("a look at all sessions failed; the next one comes", { error });
+        this.#services.log.error("a look at all sessions failed; the next one comes", { error });
       }
     }
     this.#passing = false;
@@ -185,38 +190,38 @@ export class Loop {
   #schedulePass(): void {
     if (this.#closed) return;
     clearTimeout(this.#passTimer);
-    const wait = this.#lookAgainAt === null ? passEveryMs : Math.max(0, this.#lookAgainAt - this.#parts.clock.now());
+    const wait = this.#lookAgainAt === null ? passEveryMs : Math.max(0, this.#lookAgainAt - this.#services.clock.now());
     this.#passTimer = setTimeout(() => this.#startPass(), Math.min(wait, passEveryMs));
   }
 
   /** One observation for all that could have something to be seen; the rest is down by its own record. */
   async #look(sessions: readonly SessionState[]): Promise<void> {
     const found = await observe(
-      this.#parts,
+      this.#services,
       sessions.filter((session) => this.#mayBeUp(session)),
     );
     for (const session of sessions) {
       // One that was launched or has ended since the look began: only its own look tells.
-      if (this.#parts.store.session(session.id)?.run === session.run) {
+      if (this.#services.store.session(session.id)?.run === session.run) {
         this.#seen.set(session.id, found.get(session.id) ?? gone);
       }
     }
     await this.#places.look(sessions);
     const verdict = massDeath(
       sessions.filter(({ run }) => isLive(run)).map((session) => this.#facts(session)),
-      this.#parts.clock.now(),
+      this.#services.clock.now(),
       this.#lookAgainAt,
     );
     this.#lookAgainAt = verdict.lookAgainAt;
     if (verdict.tripped)
-      this.#parts.log.warn("most sessions look dead without a proven cause; looking again before concluding");
+      this.#services.log.warn("most sessions look dead without a proven cause; looking again before concluding");
   }
 
   /** Whether there can be something to see: a run that is not recorded as ended, or leftovers of one that is. */
   #mayBeUp(session: SessionState): boolean {
     // Without any run on record there may still be one that a newer record named.
     if (session.run.run === "launching" || session.run.run === "up") return true;
-    return this.#parts.runtimes[session.kind].mayHaveLeft(session);
+    return this.#services.runtimes[session.kind].mayHaveLeft(session);
   }
 
   #step(id: SessionId, first: "look" | "seen" = "seen"): void {
@@ -240,15 +245,15 @@ export class Loop {
     this.#timers.delete(id);
     let look = first === "look";
     for (let count = 0; count < maxActionsInARow && !this.#closed; count++) {
-      let session = this.#parts.store.session(id);
+      let session = this.#services.store.session(id);
       if (session === null) return this.#forget(id);
       if (look) {
-        this.#seen.set(id, (await observe(this.#parts, this.#mayBeUp(session) ? [session] : [])).get(id) ?? gone);
+        this.#seen.set(id, (await observe(this.#services, this.#mayBeUp(session) ? [session] : [])).get(id) ?? gone);
         await this.#places.look([session]);
       }
       await this.#noteActivity(session);
-      session = this.#parts.store.session(id) ?? session;
-      const now = this.#parts.clock.now();
+      session = this.#services.store.session(id) ?? session;
+      const now = this.#services.clock.now();
       const facts = this.#facts(session);
       // One session that looks dead may be one of many: the breaker judges over the whole board. And one that is lost with
       // its server is one of many: all are seen to be gone before the first is recorded, so that they are reported together.
@@ -293,7 +298,7 @@ export class Loop {
   }
 
   #hold(id: SessionId, why: string): void {
-    this.#held.set(id, { why, seq: this.#parts.store.session(id)?.seq ?? 0 });
+    this.#held.set(id, { why, seq: this.#services.store.session(id)?.seq ?? 0 });
   }
 
   #rest(session: SessionState): void {
@@ -309,23 +314,24 @@ export class Loop {
   #clearLeft(session: SessionState): void {
     const absent = this.#seen.get(session.id)?.seen.is === "absent";
     if (!absent || isLive(session.run)) return;
-    for (const runtime of Object.values(this.#parts.runtimes)) if (runtime.mayHaveLeft(session)) runtime.clear(session);
+    for (const runtime of Object.values(this.#services.runtimes))
+      if (runtime.mayHaveLeft(session)) runtime.clear(session);
   }
 
   #failed(id: SessionId, action: string, error: unknown): void {
     const count = (this.#trouble.get(id)?.count ?? 0) + 1;
     const isConflict = error instanceof HoldfastError && error.code === "conflict";
     this.#trouble.set(id, { count, message: messageOf(error), isConflict });
-    this.#parts.log.error("an action failed", { session: id, action, error });
+    this.#services.log.error("an action failed", { session: id, action, error });
     this.#tell(id);
     this.#later(id, troubleRetryMs[Math.min(count, troubleRetryMs.length) - 1]!);
   }
 
   #facts(session: SessionState): SessionFacts {
     const observation = this.#seen.get(session.id) ?? gone;
-    const agent = this.#parts.agents.of(session);
+    const agent = this.#services.agents.of(session);
     const canResume = session.kind === "terminal" ? (agent?.terminal?.resume ?? null) !== null : true;
-    const { workspaces } = this.#parts;
+    const { workspaces } = this.#services;
     const program = (): NonNullable<SessionFacts["program"]> => this.#program(session);
     return {
       session,
@@ -338,7 +344,7 @@ export class Loop {
       get program() {
         return program();
       },
-      restoreLost: this.#parts.restore && (this.#parts.settings.last(session.project)?.restoreOnBoot ?? true),
+      restoreLost: this.#services.restore && (this.#services.settings.last(session.project)?.restoreOnBoot ?? true),
       canResume,
       lookAgainAt: this.#lookAgainAt,
       workspaceInTrash: this.#places.isInTrash(session.id),
@@ -353,20 +359,20 @@ export class Loop {
     const { run, id } = session;
     const launch = observation.seen.is === "known" ? observation.seen.value.launch : null;
     if (facts.is !== "known" || launch === null || (run.run !== "none" && run.launch === launch)) return facts;
-    return { is: "known", value: { ...facts.value, unrecorded: !isRecordedLaunch(this.#parts.store, id, launch) } };
+    return { is: "known", value: { ...facts.value, unrecorded: !isRecordedLaunch(this.#services.store, id, launch) } };
   }
 
   #program(session: SessionState): NonNullable<SessionFacts["program"]> {
-    const found = this.#parts.programs.of(session);
+    const found = this.#services.programs.of(session);
     if (found?.is !== "missing") {
       this.#missing.delete(session.id);
       return { is: "found" };
     }
     const before = this.#missing.get(session.id);
-    const missing = { why: found.why, since: before?.since ?? this.#parts.clock.now() };
+    const missing = { why: found.why, since: before?.since ?? this.#services.clock.now() };
     this.#missing.set(session.id, missing);
     if (before === undefined)
-      this.#parts.log.warn("an agent's program is missing", { session: session.id, ...missing });
+      this.#services.log.warn("an agent's program is missing", { session: session.id, ...missing });
     return { is: "missing", ...missing };
   }
 
@@ -386,7 +392,7 @@ export class Loop {
     // Told by the agent's hooks; one without them that works has been told to.
     const used = seen.value.prompted === true || (session.kind === "terminal" && activity?.activity === "working");
     if (used && !session.prompted) events.push({ type: "conversation.used" });
-    if (events.length > 0) await this.#parts.store.change(session.id, (now) => (now.run.run === "up" ? events : []));
+    if (events.length > 0) await this.#services.store.change(session.id, (now) => (now.run.run === "up" ? events : []));
   }
 
   #later(id: SessionId, ms: number): void {

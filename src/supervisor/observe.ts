@@ -9,13 +9,13 @@ import type { Services } from "./services.ts";
 const observeDeadlineMs = 8_000;
 
 export async function observe(
-  parts: Services,
+  services: Pick<Services, "runtimes" | "log">,
   sessions: readonly SessionState[],
 ): Promise<Map<SessionId, Observation>> {
   const found = await Promise.all(
     kinds.map((kind) =>
       observeKind(
-        parts,
+        services,
         kind,
         sessions.filter((session) => session.kind === kind),
       ),
@@ -25,21 +25,21 @@ export async function observe(
 }
 
 async function observeKind(
-  parts: Services,
+  services: Pick<Services, "runtimes" | "log">,
   kind: SessionState["kind"],
   sessions: SessionState[],
 ): Promise<Map<SessionId, Observation>> {
   if (sessions.length === 0) return new Map();
   const unknown = (why: string): Map<SessionId, Observation> =>
     new Map(sessions.map((session) => [session.id, { seen: { is: "unknown", why }, cause: null }]));
-  const runtime = parts.runtimes[kind];
+  const runtime = services.runtimes[kind];
   try {
     const answer = await bounded(runtime.observe(sessions), observeDeadlineMs);
     if (answer === "too-late")
       return unknown(`the ${kind} runtime did not answer within ${observeDeadlineMs / 1000} s`);
     return answer;
   } catch (error) {
-    parts.log.warn("observing failed", { kind, error });
+    services.log.warn("observing failed", { kind, error });
     return unknown(error instanceof Error ? error.message : String(error));
   }
 }

@@ -13,7 +13,7 @@ const triesBeforeAnswer = 3;
 
 /** Until the agent runs or has failed since it was asked for, with the reason. */
 export async function settled(
-  parts: Services,
+  services: Pick<Services, "store" | "runtimes" | "workspaces" | "settings" | "clock" | "restore" | "heardAt">,
   loop: Loop,
   asked: SessionState,
   signal: AbortSignal,
@@ -21,7 +21,7 @@ export async function settled(
   const { id } = asked;
   let last = asked;
   const over = (): boolean => {
-    const state = parts.store.session(id);
+    const state = services.store.session(id);
     if (state === null) return true;
     last = state;
     const { run } = state;
@@ -36,8 +36,8 @@ export async function settled(
   if (last.intent.want !== "running" && last.run.run !== "up") throw takenBack(last);
   const notCreated = whyNotCreated(last);
   if (notCreated !== null) throw neverMade(last, notCreated);
-  const json = sessionJson(parts, loop, last);
-  const { status, reason } = currentStatus(parts, loop, last);
+  const json = sessionJson(services, loop, last);
+  const { status, reason } = currentStatus(services, loop, last);
   const trouble = last.run.run === "up" ? null : loop.trouble(id);
   if (trouble !== null) {
     throw new HoldfastError("launch-failed", `${last.agent} has not started in ${id} yet: ${trouble.message}`, {

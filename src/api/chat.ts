@@ -9,13 +9,13 @@ import { optionKindWords } from "../model/option-words.ts";
 import type { Answers } from "../contract/answers.ts";
 import type { WorkerJson } from "../contract/wire.ts";
 import { checkMayPrompt } from "./authorize.ts";
-import { change } from "../supervisor/apply-verb.ts";
+import { commitVerb } from "../supervisor/apply-verb.ts";
 import type { Loop } from "../supervisor/loop.ts";
 import type { Services } from "../supervisor/services.ts";
 import { primerOf } from "./recap-events.ts";
 import { promptToSend } from "../supervisor/prompt-text.ts";
 import { findQuestion } from "../supervisor/question-details.ts";
-import { settled } from "../supervisor/wait-until-up.ts";
+import { waitUntilUp } from "../supervisor/wait-until-up.ts";
 import { findSession, noticesSince, perform, whatRemains } from "./run-verb.ts";
 import { iso, sessionJson } from "../supervisor/view.ts";
 
@@ -226,14 +226,14 @@ export async function restartAgent(parts: Services, loop: Loop, ask: Ask): Promi
     const json = sessionJson(parts, loop, latest());
     return { session: json, done: false, ...whatRemains(loop, latest(), json) };
   }
-  const json = await settled(parts, loop, latest(), ask.signal);
+  const json = await waitUntilUp(parts, loop, latest(), ask.signal);
   return { session: json, remaining: [], done: true, notes: noticesSince(parts, session) };
 }
 
 /** The same intent as a stop; only less time is given. */
 export async function killAgent(parts: Services, loop: Loop, ask: Ask): Promise<Answers["acpKill"]> {
   const session = findChat(parts, ask);
-  const state = await change(parts, loop, session, { verb: "stop" }, ask.actor);
+  const state = await commitVerb(parts, loop, session, { verb: "stop" }, ask.actor);
   await parts.runtimes.chat.stop(state, { force: true, deadlineMs: cancelWaitMs });
   return perform(parts, loop, "stop", { ...ask, body: {} });
 }

@@ -9,7 +9,7 @@ import { messageOf } from "../contract/error.ts";
 import { asSessionId } from "../contract/ids.ts";
 import { primaryPullRequest } from "../model/reduce.ts";
 import type { SessionState } from "../model/session.ts";
-import { changeByPolicy } from "../supervisor/apply-verb.ts";
+import { commitPolicyVerb } from "../supervisor/apply-verb.ts";
 import { runtimeFacts } from "../supervisor/facts.ts";
 import type { Loop } from "../supervisor/loop.ts";
 import type { Services } from "../supervisor/services.ts";
@@ -106,7 +106,7 @@ async function cleanOne(
   if (now?.outcome !== "would-kill") return now ?? { session: line.session, outcome: "skipped", why: "it is gone" };
   const { notes = [] } = await left(parts, line);
   // Written only over the session that was judged; then a kill like any other.
-  const ended = await changeByPolicy(parts, session, { verb: "cleanup", judged: session }, policyActors.cleanup);
+  const ended = await commitPolicyVerb(parts, session, { verb: "cleanup", judged: session }, policyActors.cleanup);
   if (ended.intent.want !== "killed")
     return { session: line.session, outcome: "skipped", why: "something was asked of it meanwhile" };
   const killed = await perform(parts, loop, "kill", {

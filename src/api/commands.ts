@@ -9,7 +9,7 @@ import { eventPageChars } from "../contract/event-page.ts";
 import type { Answers } from "../contract/answers.ts";
 import type { FindingJson, InfoJson, ProjectJson, SessionJson, TrashJson } from "../contract/wire.ts";
 import { isOlder } from "../model/trash-age.ts";
-import { change } from "../supervisor/apply-verb.ts";
+import { commitVerb } from "../supervisor/apply-verb.ts";
 import { emptyEntry } from "../supervisor/empty-trash.ts";
 import { fenced } from "./authorize.ts";
 import { Halt } from "./halt.ts";
@@ -95,7 +95,7 @@ export function createCommands(parts: Services, loop: Loop, options: CommandsOpt
     snooze: verb("snooze"),
     rename: async (ask) => {
       const { title } = ask.body as { title: string };
-      return json(await change(parts, loop, findSession(parts, ask), { verb: "rename", title }, ask.actor));
+      return json(await commitVerb(parts, loop, findSession(parts, ask), { verb: "rename", title }, ask.actor));
     },
     prompt: async (ask) => (await import("./prompts.ts")).admitPrompt(parts, loop, ask),
     events: (ask) => {

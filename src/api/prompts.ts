@@ -1,6 +1,6 @@
 /** A prompt is on disk before anything is typed; the receipt says what was really seen of it. */
 import { chatActivity } from "../model/activity.ts";
-import { restOf } from "../model/runs.ts";
+import { downReason } from "../model/runs.ts";
 import type { Ask } from "../ports/api.ts";
 import type { PromptRequest } from "../contract/command.ts";
 import { HoldfastError } from "../contract/error.ts";
@@ -12,7 +12,7 @@ import type { Taken } from "./attachments.ts";
 import type { Loop } from "../supervisor/loop.ts";
 import type { Services } from "../supervisor/services.ts";
 import { askingAgent, checkMayPrompt, promptText } from "./authorize.ts";
-import { change } from "../supervisor/apply-verb.ts";
+import { commitVerb } from "../supervisor/apply-verb.ts";
 import { findSession } from "./run-verb.ts";
 import { eventPage, lastEvent } from "../supervisor/read-events.ts";
 
@@ -47,7 +47,7 @@ export async function admitPrompt(parts: Services, loop: Loop, ask: Ask): Promis
   }
   const { attachments, bytes } = await attached(parts, session, request);
   try {
-    await change(parts, loop, session, { verb: "prompt", promptId, text, attachments }, ask.actor, bytes);
+    await commitVerb(parts, loop, session, { verb: "prompt", promptId, text, attachments }, ask.actor, bytes);
   } catch (error) {
     // As it is now, and not as it was found: the kill may have come in between.
     const want = parts.store.session(session.id)?.intent.want ?? "deleted";
@@ -239,11 +239,11 @@ function refuseImages(parts: Services, session: SessionState): void {
 
 /** Since the prompt came, or without a next attempt: an earlier failed launch is made again for the prompt. */
 function hasFailed(state: SessionState, seq: number): boolean {
-  return state.run.run === "failed" && (state.run.seq > seq || restOf(state, false) !== null);
+  return state.run.run === "failed" && (state.run.seq > seq || downReason(state, false) !== null);
 }
 
 function why(parts: Services, loop: Loop, before: SessionState, promptId: PromptId): string {
-  const trouble = loop.trouble(before.id);
+  const trouble = loop.lastError(before.id);
   if (trouble !== null) return trouble.message;
   const state = parts.store.session(before.id) ?? before;
   const { want } = state.intent;

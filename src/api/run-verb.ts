@@ -7,12 +7,12 @@ import { HoldfastError } from "../contract/error.ts";
 import { asSessionId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
 import type { VerbAnswer } from "../contract/wire.ts";
-import { change } from "../supervisor/apply-verb.ts";
+import { commitVerb } from "../supervisor/apply-verb.ts";
 import { runtimeFacts } from "../supervisor/facts.ts";
 import { forgetConversation, noteKeptConversation } from "../supervisor/forget-conversation.ts";
 import type { Loop } from "../supervisor/loop.ts";
 import type { Services } from "../supervisor/services.ts";
-import { settled } from "../supervisor/wait-until-up.ts";
+import { waitUntilUp } from "../supervisor/wait-until-up.ts";
 import { sessionJson } from "../supervisor/view.ts";
 import { eventPage, lastEvent } from "../supervisor/read-events.ts";
 
@@ -27,7 +27,7 @@ export async function perform(parts: Services, loop: Loop, name: PlainVerb, ask:
   const session = findSession(parts, ask);
   const verb: Verb =
     name === "snooze" ? { verb: "snooze", until: parts.clock.now() + (request.forMs ?? 0) } : { verb: name };
-  const state = await change(parts, loop, session, verb, ask.actor);
+  const state = await commitVerb(parts, loop, session, verb, ask.actor);
   // Holdfast removes no transcript of a terminal agent: it has no command for that.
   if (name === "delete" && session.kind === "terminal") await noteKeptConversation(parts, session);
   // Nothing of it runs, so the loop has no agent to ask.
@@ -37,7 +37,7 @@ export async function perform(parts: Services, loop: Loop, name: PlainVerb, ask:
   loop.asked(session.id);
   const wait = request.wait !== false;
   if (bringsUp.has(name)) {
-    const json = wait ? await settled(parts, loop, state, ask.signal) : sessionJson(parts, loop, state);
+    const json = wait ? await waitUntilUp(parts, loop, state, ask.signal) : sessionJson(parts, loop, state);
     return { session: json, remaining: [], done: wait, notes: noticesSince(parts, session) };
   }
   const isOver = (): boolean => isDown(parts, loop, session, name) || isHeld(loop, session);
@@ -75,7 +75,7 @@ export function whatRemains(
   const seen = runtimeFacts(loop.observation(session));
   const recorded = run.run === "up" && run.agent !== null ? [{ pid: run.agent.pid, what: "agent" }] : [];
   const listed = json.processes.map(({ pid, what }) => ({ pid, what }));
-  const trouble = loop.trouble(session.id);
+  const trouble = loop.lastError(session.id);
   return {
     remaining: listed.length > 0 ? listed : recorded,
     notes: [
@@ -92,7 +92,7 @@ export function whatRemains(
 
 /** Twice in the way, a second apart: the user learns at once what it is, and the daemon keeps trying. */
 function isHeld(loop: Loop, { id }: SessionState): boolean {
-  const trouble = loop.trouble(id);
+  const trouble = loop.lastError(id);
   return trouble !== null && trouble.isConflict && trouble.count > 1;
 }
 

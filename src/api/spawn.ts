@@ -25,8 +25,8 @@ import type { Services } from "../supervisor/services.ts";
 import { planWith, workspacePath } from "../supervisor/plan.ts";
 import { commandOf, pathFor, whyMissing } from "../supervisor/programs.ts";
 import { clampSpawn, refuseIssueInShell } from "./authorize.ts";
-import { change, refuseBeside } from "../supervisor/apply-verb.ts";
-import { settled } from "../supervisor/wait-until-up.ts";
+import { commitVerb, refuseBeside } from "../supervisor/apply-verb.ts";
+import { waitUntilUp } from "../supervisor/wait-until-up.ts";
 import { containedBranch, containmentFor } from "./spawn-contain.ts";
 import { takenIds } from "../supervisor/unrecorded.ts";
 import { sessionJson } from "../supervisor/view.ts";
@@ -108,7 +108,7 @@ export async function spawn(
   loop.asked(id);
   if (request.wait === false) return sessionJson(parts, loop, state);
   using _awaited = pending.await(ask.requestId, id);
-  return await settled(parts, loop, state, ask.signal);
+  return await waitUntilUp(parts, loop, state, ask.signal);
 }
 
 function noIssue({ prompt }: SpawnRequest): SpawnIssue {
@@ -269,11 +269,11 @@ async function resume(
   const promptId = asPromptId(`${session.id}-${session.seq}`);
   const running = wantsToRun(session) && (session.run.run === "up" || session.run.run === "launching");
   const verb: Verb | null = text !== null ? { verb: "prompt", promptId, text } : running ? null : { verb: "restore" };
-  const state = verb === null ? session : await change(parts, loop, session, verb, ask.actor);
+  const state = verb === null ? session : await commitVerb(parts, loop, session, verb, ask.actor);
   loop.asked(session.id);
   if (wait === false) return sessionJson(parts, loop, state);
   using _awaited = pending.await(ask.requestId, session.id);
-  return await settled(parts, loop, state, ask.signal);
+  return await waitUntilUp(parts, loop, state, ask.signal);
 }
 
 /** @param env of the project: its PATH, or the agent's own, is where the agent's program is looked for. */

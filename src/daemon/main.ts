@@ -56,7 +56,7 @@ import { knownSettings, type KnownSettings } from "../supervisor/known-settings.
 import { Loop } from "../supervisor/loop.ts";
 import type { Services } from "../supervisor/services.ts";
 import { openRuleBook } from "../supervisor/permission-rules.ts";
-import { createPerform } from "../supervisor/execute/execute.ts";
+import { createExecutor } from "../supervisor/execute/execute.ts";
 import { openPrograms, type Programs } from "../supervisor/programs.ts";
 import { PushDoor } from "../integrations/notifiers/lazy-push.ts";
 import { createIngest } from "../chat/ingest.ts";
@@ -255,7 +255,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
     heardAt: (id) => heard.pullRequests.get(id) ?? null,
     issueHeardAt: (id) => heard.issues.get(id) ?? null,
   };
-  const loop = new Loop(services, createPerform(services));
+  const loop = new Loop(services, createExecutor(services));
   owner.owns("loop", () => loop.close(stopGraceMs));
   await recordConversions(services);
   await loop.start();

@@ -8,7 +8,7 @@ import type { Attachment, FactEvent, IntentEvent, Judged, SessionEvent } from ".
 import type { PromptId } from "../contract/ids.ts";
 import { isOpen, reactionActor } from "../contract/reaction.ts";
 import type { Actor, Conversion, IntentName, SessionState, Want } from "./session.ts";
-import { restOf } from "./runs.ts";
+import { downReason } from "./runs.ts";
 import { quoteShellWord } from "./shell-quote.ts";
 
 export type Verb =
@@ -305,7 +305,7 @@ function admit(state: SessionState, prompt: Extract<Verb, { verb: "prompt" }>, c
   const { intent } = state;
   const converting = intent.want === "running" && intent.convert !== undefined;
   // `false`: a run that was lost is asked for again in so many words, whatever the daemon's own policy is.
-  const down = intent.want !== "running" || (!converting && restOf(state, false) !== null);
+  const down = intent.want !== "running" || (!converting && downReason(state, false) !== null);
   return down ? intend(state, { want: "running" }, context, "prompt", admitted) : write(state, admitted);
 }
 

@@ -43,10 +43,10 @@ export function recentCrashes({ crashes }: Pick<SessionState, "crashes">): numbe
 }
 
 /** Why a session that is wanted running stays down by itself. */
-export type Rest = "exited" | "failed" | "crashing" | "lost";
+export type DownReason = "exited" | "failed" | "crashing" | "lost";
 
 /** Null when nothing in the record stands against a launch (or when there is a live run, which needs none). */
-export function restOf(session: SessionState, restoreLost: boolean): Rest | null {
+export function downReason(session: SessionState, restoreLost: boolean): DownReason | null {
   const { run, workspace } = session;
   // The next intent to run clears it.
   if (workspace.at === "planned" && workspace.failed !== undefined) return "failed";
@@ -94,7 +94,7 @@ function promptedSince({ queue }: Pick<SessionState, "queue">, seq: number): boo
  * Wanted down, and down by its own record with nothing left to write: no look at it could lead to anything. What makes
  * its worktree may have outlived the daemon that began it.
  */
-export function isAtRest({ intent, run, turn, queue, workspace }: SessionState): boolean {
+export function isInactive({ intent, run, turn, queue, workspace }: SessionState): boolean {
   if (isLive(run) || turn.turn === "open" || queue.some((prompt) => prompt.state === "sending")) return false;
   if (workspace.at === "planned") return false;
   return intent.want === "stopped" || intent.want === "archived" || isCleared({ intent, run, workspace });

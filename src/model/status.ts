@@ -4,7 +4,7 @@ import { chatActivity, isStuck } from "./activity.ts";
 import type { Observed, RuntimeFacts } from "./facts.ts";
 import { failedTurn } from "./failed-turn.ts";
 import { pullRequestStatus } from "./pull-request-status.ts";
-import { crashBudget, crashWindowMs, isLive, restOf, type Rest } from "./runs.ts";
+import { crashBudget, crashWindowMs, isLive, downReason, type DownReason } from "./runs.ts";
 
 export interface StatusOptions {
   /** The project's limit of silence for a working agent. */
@@ -42,7 +42,7 @@ export function statusOf(
   if (intent.want === "running" && intent.convert !== undefined)
     return { status: "starting", reason: `it is being converted to ${intent.convert.kind}` };
   const alive = runtime.is === "known" && runtime.value.agent.alive && isExpected(session, runtime.value);
-  const rest = restOf(session, options.restoreLost ?? true);
+  const rest = downReason(session, options.restoreLost ?? true);
   if (rest !== null && !alive) return atRest(session, rest);
   if (!alive && isMissing(session, options)) return { status: "failed", reason: whyMissing(session) };
   const missing = options.missingProgram ?? null;
@@ -75,7 +75,7 @@ function whyMissing({ run, workspace, workspacePath }: SessionState): string {
     : `Workspace missing: ${workspacePath}`;
 }
 
-function atRest(session: SessionState, rest: Rest): StatusAnswer {
+function atRest(session: SessionState, rest: DownReason): StatusAnswer {
   const { run } = session;
   switch (rest) {
     case "exited":

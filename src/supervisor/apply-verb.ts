@@ -10,7 +10,7 @@ import type { Loop } from "./loop.ts";
 import type { Services } from "./services.ts";
 import { repositoryOf } from "./plan.ts";
 
-export async function change(
+export async function commitVerb(
   services: Pick<Services, "store" | "workspaces" | "settings">,
   loop: Loop,
   session: SessionState,
@@ -40,7 +40,7 @@ export async function change(
 }
 
 /** A policy's verb: what it may not do any more is no failure, because something newer happened. */
-export function changeByPolicy(
+export function commitPolicyVerb(
   { store }: Pick<Services, "store">,
   session: SessionState,
   verb: PolicyVerb,

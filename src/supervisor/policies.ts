@@ -5,7 +5,7 @@ import { isCleared } from "../model/runs.ts";
 import { messageOf } from "../contract/error.ts";
 import type { ProjectId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
-import { changeByPolicy } from "./apply-verb.ts";
+import { commitPolicyVerb } from "./apply-verb.ts";
 import { emptyEntry } from "./empty-trash.ts";
 import type { Loop } from "./loop.ts";
 import type { Services } from "./services.ts";
@@ -90,7 +90,7 @@ async function stopIdle(services: Needs, loop: Loop, project: ProjectId): Promis
   for (const session of services.store.sessions()) {
     if (session.project !== project || session.role !== "worker" || session.lastActivityAt > before) continue;
     if (currentStatus(services, loop, session).status !== "idle") continue;
-    await changeByPolicy(services, session, { verb: "idle-stop", quietSince: before }, policyActors.idleStop);
+    await commitPolicyVerb(services, session, { verb: "idle-stop", quietSince: before }, policyActors.idleStop);
     loop.wake(session.id);
   }
 }

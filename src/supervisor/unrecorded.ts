@@ -12,7 +12,7 @@ import type { TrashEntry, Workspaces } from "../ports/worktree.ts";
 import type { FactEvent } from "../contract/event.ts";
 import { asSessionId, type LaunchId, type ProjectId, type SessionId } from "../contract/ids.ts";
 import { kinds, type SessionState } from "../model/session.ts";
-import { changeByPolicy } from "./apply-verb.ts";
+import { commitPolicyVerb } from "./apply-verb.ts";
 import type { Services } from "./services.ts";
 import type { Outcome } from "./execute/execute.ts";
 import { workspacePath } from "./plan.ts";
@@ -51,7 +51,7 @@ export async function adoptUnrecorded(
   const found = services.workspaces.exists(session.workspacePath) === true;
   // First the intent: a launch that is on record under an intent to end would be ended by the next daemon.
   const verb = { verb: "recover-running", startedAt: since } as const;
-  const { intent } = await changeByPolicy(services, session, verb, policyActors.recovery);
+  const { intent } = await commitPolicyVerb(services, session, verb, policyActors.recovery);
   const restored = intent.seq !== session.intent.seq && intent.by === policyActors.recovery;
   const events = (state: SessionState): FactEvent[] => {
     const { workspacePath: path, branch, branchCreated, base } = state;
@@ -97,7 +97,7 @@ export async function stayEnded(
     { type: "notice", level: "warn", text },
   ];
   const verb = { verb: "recover-end", intent: session.intent.seq, found } as const;
-  await changeByPolicy(services, session, verb, policyActors.recovery);
+  await commitPolicyVerb(services, session, verb, policyActors.recovery);
   return "done";
 }
 

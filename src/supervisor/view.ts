@@ -57,7 +57,7 @@ export function sessionJson(services: ViewServices, loop: Loop, session: Session
     agent: session.agent,
     title: session.title,
     status,
-    reason: reason ?? loop.trouble(session.id)?.message ?? null,
+    reason: reason ?? loop.lastError(session.id)?.message ?? null,
     needsYou: turnFailed || statusNeedsYou(status),
     intent: {
       want: intent.want,

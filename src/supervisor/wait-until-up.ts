@@ -12,7 +12,7 @@ const spawnDeadlineMs = 180_000;
 const triesBeforeAnswer = 3;
 
 /** Until the agent runs or has failed since it was asked for, with the reason. */
-export async function settled(
+export async function waitUntilUp(
   services: Pick<Services, "store" | "runtimes" | "workspaces" | "settings" | "clock" | "restore" | "heardAt">,
   loop: Loop,
   asked: SessionState,
@@ -27,7 +27,7 @@ export async function settled(
     const { run } = state;
     const concluded = (run.run === "failed" || run.run === "ended") && run.seq > asked.seq;
     const up = run.run === "up" && loop.observation(state)?.seen.is !== "absent";
-    const tries = loop.trouble(id)?.count ?? 0;
+    const tries = loop.lastError(id)?.count ?? 0;
     const unmade = state.workspace.at === "gone" || whyNotCreated(state) !== null;
     const down = unmade || tries >= triesBeforeAnswer || loop.missingProgram(id) !== null;
     return state.intent.want !== "running" || up || concluded || down;
@@ -38,7 +38,7 @@ export async function settled(
   if (notCreated !== null) throw neverMade(last, notCreated);
   const json = sessionJson(services, loop, last);
   const { status, reason } = currentStatus(services, loop, last);
-  const trouble = last.run.run === "up" ? null : loop.trouble(id);
+  const trouble = last.run.run === "up" ? null : loop.lastError(id);
   if (trouble !== null) {
     throw new HoldfastError("launch-failed", `${last.agent} has not started in ${id} yet: ${trouble.message}`, {
       hint: `It is tried again: see holdfast session show ${id}, or end it with holdfast session kill ${id}.`,

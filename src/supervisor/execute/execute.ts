@@ -8,7 +8,7 @@ import type { Action } from "../../model/facts.ts";
 import { policyActors } from "../../model/lifecycle.ts";
 import type { Observation } from "../../ports/runtime.ts";
 import type { SessionState } from "../../model/session.ts";
-import { changeByPolicy } from "../apply-verb.ts";
+import { commitPolicyVerb } from "../apply-verb.ts";
 import { forgetConversation } from "../forget-conversation.ts";
 import type { Services } from "../services.ts";
 import { convertKind, isDiscarded, stopAndDiscard } from "./convert.ts";
@@ -37,22 +37,22 @@ type Needs = Pick<
 
 /** `seen`: the action itself tells how it looks now, so that no look is needed behind it. */
 export type Outcome = "done" | { retryInMs: number; /** Why a prompt waits. */ why?: string } | { seen: Observation };
-export type Perform = (session: SessionState, action: Action, seen: Observation) => Promise<Outcome>;
+export type Executor = (session: SessionState, action: Action, seen: Observation) => Promise<Outcome>;
 
 /** Starts at once: more would make each of them slow and the machine unusable after a reboot. */
 const startsAtOnce = 4;
 /** Real agents open within this; one that hangs in its start must not keep the others from theirs. */
 const startHoldsMs = 8_000;
 
-export function createPerform(services: Needs): Perform {
+export function createExecutor(services: Needs): Executor {
   const starts = new Slots(startsAtOnce, startHoldsMs);
   return async (session, action, seen) => {
-    await reach(`perform.${action.do}`, session.id);
+    await reach(`execute.${action.do}`, session.id);
     switch (action.do) {
       case "create-workspace":
         return createWorkspace(services, session);
-      case "end-making":
-        await services.workspaces.endMaking(session.workspacePath);
+      case "cancel-create":
+        await services.workspaces.cancelCreate(session.workspacePath);
         return "done";
       case "restore-workspace":
         return restoreWorkspace(services, session);
@@ -116,6 +116,11 @@ async function settleTurn(
 }
 
 async function wake(services: Pick<Services, "store">, session: SessionState): Promise<"done"> {
-  await changeByPolicy(services, session, { verb: "end-snooze", snooze: session.intent.seq }, policyActors.snoozeTimer);
+  await commitPolicyVerb(
+    services,
+    session,
+    { verb: "end-snooze", snooze: session.intent.seq },
+    policyActors.snoozeTimer,
+  );
   return "done";
 }

@@ -9,7 +9,7 @@ import type { TerminalRuntime } from "../ports/runtime.ts";
 import type { Store } from "../ports/store.ts";
 import type { Workspaces } from "../ports/worktree.ts";
 import type { SessionId } from "../contract/ids.ts";
-import type { Capabilities } from "./capabilities.ts";
+import type { Capabilities } from "./callers/callers.ts";
 import type { LazyTranscripts } from "./lazy-transcripts.ts";
 import type { KnownSettings } from "./known-settings.ts";
 import type { RuleBook } from "../ports/permission-rules.ts";

@@ -21,7 +21,7 @@ import type { SessionState } from "../../model/session.ts";
 import type { PullRequestFacts, ReviewThread } from "../../contract/tracker.ts";
 import type { Loop } from "../../supervisor/loop.ts";
 import type { Notifications } from "./notifications.ts";
-import { startOf } from "../../supervisor/callers.ts";
+import { startOf } from "../../supervisor/callers/callers.ts";
 import type { Services } from "../../supervisor/services.ts";
 import type { Tracking } from "../trackers/tracking.ts";
 import { currentStatus } from "../../supervisor/view.ts";

@@ -10,7 +10,7 @@ import type { Store } from "../ports/store.ts";
 import type { Workspaces } from "../ports/worktree.ts";
 import type { SessionId } from "../contract/ids.ts";
 import type { Capabilities } from "./callers/callers.ts";
-import type { LazyTranscripts } from "./lazy-transcripts.ts";
+import type { Transcripts } from "./transcripts.ts";
 import type { KnownSettings } from "./known-settings.ts";
 import type { RuleBook } from "../ports/permission-rules.ts";
 import type { Programs } from "./programs.ts";
@@ -26,7 +26,7 @@ export interface Services {
   settings: KnownSettings;
   trust: KeptTrust;
   programs: Programs;
-  transcripts: LazyTranscripts;
+  transcripts: Transcripts;
   rules: RuleBook;
   clock: Clock;
   log: Logger;

@@ -2,7 +2,7 @@
 import { memo, useState } from "react";
 import { ArrowDown, ArrowUp, Paperclip, Pencil, Trash2 } from "lucide-react";
 import type { PromptEditRequest } from "../../contract/command.ts";
-import type { PromptItem } from "../../model/transcript-items.ts";
+import type { PromptItem } from "../../contract/transcript.ts";
 import { call, sentenceOf } from "../state/api.ts";
 import { Button, IconButton } from "../ui/button.tsx";
 import { inputLook } from "../ui/field.tsx";

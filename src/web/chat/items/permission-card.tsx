@@ -1,7 +1,7 @@
 /** A question of the agent, with its own answers. It can be answered once, from anywhere. */
 import { useState } from "react";
 import { CircleHelp } from "lucide-react";
-import type { PermissionItem } from "../../../model/transcript-items.ts";
+import type { PermissionItem } from "../../../contract/transcript.ts";
 import { optionKindWords } from "../../../model/option-words.ts";
 import { questionId } from "../../../contract/question.ts";
 import { call, sentenceOf } from "../../state/api.ts";

@@ -110,7 +110,7 @@ export interface QueuedPrompt {
 }
 
 /** A question of the agent that waits for a person, however long. */
-export interface OpenPermission {
+export interface PermissionRequest {
   /** Unique in the session; contract/question.ts has the name that is shown. */
   requestId: string;
   title: string;
@@ -148,7 +148,7 @@ export interface SessionState {
   turn: Turn;
   queue: QueuedPrompt[];
   /** Open questions of a chat agent, oldest first. */
-  permissions: OpenPermission[];
+  permissions: PermissionRequest[];
   picks: Picks;
   agentSessionId: string | null;
   /** When the chat conversation began: one agent must not be resumed in that same minute. */

@@ -9,7 +9,7 @@ import { inputLook } from "../ui/field.tsx";
 import { say } from "../ui/toast.tsx";
 import { useChat } from "./chat-context.ts";
 import { safeText } from "./inert.ts";
-import { shorten } from "../../model/shorten.ts";
+import { shorten } from "../../model/text.ts";
 
 export const QueueList = memo(function QueueList({ queue, why }: { queue: readonly PromptItem[]; why: string }) {
   const { session, closed } = useChat();

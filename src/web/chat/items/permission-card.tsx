@@ -2,7 +2,7 @@
 import { useState } from "react";
 import { CircleHelp } from "lucide-react";
 import type { PermissionItem } from "../../../contract/transcript.ts";
-import { optionKindWords } from "../../../model/option-words.ts";
+import { optionKindWords } from "../../../model/tool-call.ts";
 import { questionId } from "../../../contract/question.ts";
 import { call, sentenceOf } from "../../state/api.ts";
 import { useSession } from "../../state/live.ts";

@@ -8,7 +8,7 @@ import { HoldfastError } from "../contract/error.ts";
 import { eventPageChars } from "../contract/event-page.ts";
 import type { Answers } from "../contract/answers.ts";
 import type { FindingJson, InfoJson, ProjectJson, SessionJson, TrashJson } from "../contract/wire.ts";
-import { isOlder } from "../model/trash-age.ts";
+import { isOlder } from "../model/trash-days.ts";
 import { change } from "../supervisor/apply-verb.ts";
 import { emptyEntry } from "../supervisor/empty-trash.ts";
 import { fenced } from "./authorize.ts";

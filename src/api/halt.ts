@@ -1,6 +1,6 @@
 /** `stop --halt-sessions`: every session is brought down, and then the daemon ends, however long that takes. */
 import { reach } from "../base/test-points.ts";
-import { isLive, restOf } from "../model/runs.ts";
+import { isLive, downReason } from "../model/runs.ts";
 import type { Answers } from "../contract/answers.ts";
 import type { SessionId } from "../contract/ids.ts";
 import type { Actor, SessionState } from "../model/session.ts";
@@ -66,7 +66,7 @@ export class Halt {
   }
 
   #wouldStart(session: SessionState): boolean {
-    return session.intent.want === "running" && restOf(session, this.#parts.restore) === null;
+    return session.intent.want === "running" && downReason(session, this.#parts.restore) === null;
   }
 
   /** An end that is on record is not yet the end of what the agent left behind. */

@@ -1,6 +1,6 @@
 /** A prompt is on disk before anything is typed; the receipt says what was really seen of it. */
-import { chatActivity } from "../model/activity.ts";
-import { restOf } from "../model/runs.ts";
+import { chatActivity } from "../model/status.ts";
+import { downReason } from "../model/runs.ts";
 import type { Ask } from "../ports/api.ts";
 import type { PromptRequest } from "../contract/command.ts";
 import { HoldfastError } from "../contract/error.ts";
@@ -239,7 +239,7 @@ function refuseImages(parts: Parts, session: SessionState): void {
 
 /** Since the prompt came, or without a next attempt: an earlier failed launch is made again for the prompt. */
 function hasFailed(state: SessionState, seq: number): boolean {
-  return state.run.run === "failed" && (state.run.seq > seq || restOf(state, false) !== null);
+  return state.run.run === "failed" && (state.run.seq > seq || downReason(state, false) !== null);
 }
 
 function why(parts: Parts, loop: Loop, before: SessionState, promptId: PromptId): string {

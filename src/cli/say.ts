@@ -5,7 +5,7 @@ import type { IndexEntry } from "./entry-types.ts";
 import { nearest } from "../base/nearest.ts";
 import { jsonText } from "./render/json.ts";
 import { clean, inert } from "./render/text.ts";
-import { quoteShellWord } from "../model/shell-quote.ts";
+import { quoteShellWord } from "../model/text.ts";
 
 export interface UnknownCommand {
   /** The words in front of it, `holdfast` first. */

@@ -6,7 +6,7 @@ import { HoldfastError } from "../contract/error.ts";
 import { findProgram } from "../base/find-program.ts";
 import { startChild } from "../base/start-child.ts";
 import type { NpmPlace } from "./update-place.ts";
-import { quoteShellWord } from "../model/shell-quote.ts";
+import { quoteShellWord } from "../model/text.ts";
 
 export interface Spec {
   /** As npm takes it. */

@@ -15,7 +15,7 @@ import { resolveProject, type ResolvedProject } from "./resolve.ts";
 import type { HoldfastConfig } from "./schema.ts";
 import { judge, noFile, questionOf, type Judged } from "./trusted.ts";
 import { userConfig } from "./user-config.ts";
-import { quoteShellWord } from "../model/shell-quote.ts";
+import { quoteShellWord } from "../model/text.ts";
 
 export interface OpenProjectsOptions {
   /** The person's own config.yaml. */

@@ -1,5 +1,5 @@
 import { hostPattern, namedCaches } from "../contract/containment.ts";
-import { hiddenCharacters } from "../model/hidden-characters.ts";
+import { hiddenCharacters } from "../model/text.ts";
 
 /** What is wrong with a single value beyond its type: a message that follows the key's name, and what to do. */
 export interface Fault {

@@ -4,7 +4,7 @@ import { readLineage, tcpClient } from "../base/lineage.ts";
 import { peerLookUp } from "../base/peer.ts";
 import { whyNotStarted } from "../base/start-child.ts";
 import { callerOf, currentLaunch, peerOf, type Launches } from "./identify-caller.ts";
-import { isShell } from "../model/shells.ts";
+import { isShell } from "../model/roles.ts";
 import type { Callers } from "../ports/api.ts";
 import type { Peer } from "../contract/caller.ts";
 import { HoldfastError } from "../contract/error.ts";

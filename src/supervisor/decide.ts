@@ -1,6 +1,13 @@
 import type { Action, RuntimeFacts, SessionFacts, StopReason } from "../model/facts.ts";
-import { nextLookMs, nextRetryMs } from "../model/programs.ts";
-import { askedOrPrompted, howEnded, isLive, recentCrashes, restOf } from "../model/runs.ts";
+import {
+  nextLookMs,
+  nextRetryMs,
+  askedOrPrompted,
+  howEnded,
+  isLive,
+  recentCrashes,
+  downReason,
+} from "../model/runs.ts";
 
 /** What could not be seen is looked at again after this: soon enough for a person who waits, cheap enough for ever. */
 export const retryUnknownMs = 2_000;
@@ -109,7 +116,7 @@ function prepareWorkspace(facts: SessionFacts): Action[] {
   const moved = at === "ready" && facts.workspaceInTrash === true && facts.workspace.is === "absent";
   // Also where nothing would start it again: it is not a session that failed.
   if (moved && facts.trashedUnrecorded === true) return [{ do: "stay-ended" }];
-  if (restOf(session, facts.restoreLost) !== null) return [];
+  if (downReason(session, facts.restoreLost) !== null) return [];
   if (at === "planned") return [{ do: "create-workspace" }];
   return at === "trashed" || moved ? [{ do: "restore-workspace" }] : [];
 }
@@ -176,7 +183,7 @@ function settlePrompt({ session }: SessionFacts): Action[] {
 
 function launch(facts: SessionFacts, now: number): Action[] {
   const { session, workspace } = facts;
-  if (restOf(session, facts.restoreLost) !== null || session.workspace.at !== "ready") return [];
+  if (downReason(session, facts.restoreLost) !== null || session.workspace.at !== "ready") return [];
   if (workspace.is === "unknown") return [waitForSight(workspace.why, now)];
   // Never made anew: that would drop what was not committed. The status says what is missing.
   if (workspace.is === "absent") {

@@ -2,7 +2,7 @@
  * A session's last line. Read from the log in steps: what was read once is kept, and a list of sessions in which nothing
  * happened asks for nothing.
  */
-import { lastLineOf } from "../model/last-line.ts";
+import { lastLineOf } from "../model/text.ts";
 import type { SessionState } from "../model/session.ts";
 import type { Parts } from "./services.ts";
 

@@ -5,7 +5,7 @@
 import { decide } from "./decide.ts";
 import type { Action, SessionFacts } from "../model/facts.ts";
 import { isLostWithServer, looksDead, massDeath } from "./mass-death.ts";
-import { isAtRest, isLive } from "../model/runs.ts";
+import { isInactive, isLive } from "../model/runs.ts";
 import type { Observation } from "../ports/runtime.ts";
 import type { FactEvent } from "../contract/event.ts";
 import { HoldfastError, messageOf } from "../contract/error.ts";
@@ -94,7 +94,7 @@ export class Loop {
 
   /** Null before the first look. Of a session at rest nothing is there to be seen. */
   observation(session: SessionState): Observation | null {
-    return this.#seen.get(session.id) ?? (isAtRest(session) ? gone : null);
+    return this.#seen.get(session.id) ?? (isInactive(session) ? gone : null);
   }
 
   /** What went wrong the last time something was tried for this session, and how often in a row. */
@@ -155,7 +155,7 @@ export class Loop {
   #restless(): readonly SessionState[] {
     const all = [...this.#parts.store.sessions(), ...this.#parts.store.deleting()];
     return all.filter(
-      (session) => this.#resting.get(session.id) !== session.seq && !(isAtRest(session) && !this.#mayBeUp(session)),
+      (session) => this.#resting.get(session.id) !== session.seq && !(isInactive(session) && !this.#mayBeUp(session)),
     );
   }
 

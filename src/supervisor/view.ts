@@ -1,12 +1,10 @@
 /** A session as clients see it: the stored state, what was last observed, and the status computed from both. */
-import { chatActivity } from "../model/activity.ts";
-import { sortChecks } from "../model/pull-request-status.ts";
-import { statusOf } from "../model/status.ts";
+import { chatActivity, statusOf } from "../model/status.ts";
+import { primaryPullRequest, sortChecks } from "../model/pull-requests.ts";
 import { runtimeFacts } from "./facts.ts";
 import type { StoredEvent } from "../contract/event.ts";
 import { notContained } from "../contract/containment.ts";
 import { statusNeedsYou, type SessionState } from "../model/session.ts";
-import { primaryPullRequest } from "../model/reduce.ts";
 import type { SeenIssue } from "../contract/tracker.ts";
 import { whyDefaults } from "../contract/trust.ts";
 import type { EventJson, PullRequestJson, SessionJson } from "../contract/wire.ts";

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { massDeath } from "./mass-death.ts";
 import { decide } from "./decide.ts";
-import { restOf } from "../model/runs.ts";
+import { downReason } from "../model/runs.ts";
 import { World, type LaunchOutcome, type Sight, type Sim, type VerbName } from "./world.fixture.ts";
 import { agentDoes, checkAlways, faultAtRest, settle, type AgentDoes } from "./world-checks.fixture.ts";
 
@@ -125,7 +125,7 @@ test("[HOME-202] with a record that is older than the world: no agent is ended t
 
 /** Wanted running by a record that is older than the move of its worktree to the trash. */
 function lostItsKill({ state, disk, trashedBy, events, processes }: Sim): boolean {
-  const due = state.intent.want === "running" && state.workspace.at === "ready" && restOf(state, true) === null;
+  const due = state.intent.want === "running" && state.workspace.at === "ready" && downReason(state, true) === null;
   return (
     due &&
     disk.path === "none" &&

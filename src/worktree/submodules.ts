@@ -7,7 +7,7 @@ import { isAbsolute, join } from "node:path";
 import { askGit, checkoutDeadlineMs, git, runGit, type GitCall } from "./git.ts";
 import { readFilters } from "./filters.ts";
 import { isInside } from "./repository.ts";
-import { quoteShellWord } from "../model/shell-quote.ts";
+import { quoteShellWord } from "../model/text.ts";
 
 export interface Submodule {
   name: string;

@@ -2,8 +2,8 @@
 import type { SessionId } from "../../contract/ids.ts";
 import type { ReactionAction } from "../../contract/reaction.ts";
 import type { SessionState, Status } from "../../model/session.ts";
-import { orchestratorOf } from "../../model/orchestrator.ts";
-import { contentKey } from "../../model/external-text.ts";
+import { orchestratorOf } from "../../model/roles.ts";
+import { contentKey } from "../../model/text.ts";
 
 const finished: ReadonlySet<Status> = new Set<Status>(["done", "merged"]);
 const over: ReadonlySet<Status> = new Set<Status>(["done", "merged", "exited", "killed", "archived"]);

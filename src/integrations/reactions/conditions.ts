@@ -2,9 +2,9 @@
 import { reactionActor, type ReactionName } from "../../contract/reaction.ts";
 import { pullRequestStatuses, type Status } from "../../model/session.ts";
 import type { SeenPullRequest, PullRequestFacts, ReviewThread } from "../../contract/tracker.ts";
-import { contentKey } from "../../model/external-text.ts";
-import { inWords, isApprovedAndGreen, sortChecks, staleAfterMs } from "../../model/pull-request-status.ts";
-import { failedTurn } from "../../model/failed-turn.ts";
+import { contentKey } from "../../model/text.ts";
+import { inWords, isApprovedAndGreen, sortChecks, staleAfterMs } from "../../model/pull-requests.ts";
+import { failedTurn } from "../../model/status.ts";
 import type { ReactionFacts } from "./plan.ts";
 
 /** Some checks are never finished; after this the failed ones are not kept waiting for them. */

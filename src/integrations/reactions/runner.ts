@@ -6,7 +6,7 @@ import { allDone } from "./all-done.ts";
 import type { Observed } from "../../model/facts.ts";
 import { applyVerb } from "../../model/lifecycle.ts";
 import { lostTogether } from "./lost-together.ts";
-import { orchestratorOf } from "../../model/orchestrator.ts";
+import { orchestratorOf } from "../../model/roles.ts";
 import { logTailLines, messageFor, noticeFor, quotedLogs, type CheckLog } from "./message.ts";
 import { planReactions, settingOf, type ReactionStep } from "./plan.ts";
 import { digestOf } from "../../base/digest.ts";

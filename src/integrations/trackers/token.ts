@@ -6,7 +6,7 @@ import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Run } from "../../base/run.ts";
 import type { TrackerSettings } from "../../ports/tracker.ts";
-import { quoteShellWord } from "../../model/shell-quote.ts";
+import { quoteShellWord } from "../../model/text.ts";
 
 export interface TokenPlaces {
   env: Readonly<Record<string, string | undefined>>;

@@ -1,5 +1,5 @@
 /** Puts what trackers say of a session on record: what is different, what is its own, and what is gone. */
-import { differs } from "../../model/pull-request-status.ts";
+import { differs } from "../../model/pull-requests.ts";
 import type { FactEvent } from "../../contract/event.ts";
 import type { SessionState } from "../../model/session.ts";
 import type { IssueFacts, PullRequestFacts, SeenPullRequest } from "../../contract/tracker.ts";

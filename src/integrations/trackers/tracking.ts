@@ -12,7 +12,7 @@ import type { ProjectId, SessionId } from "../../contract/ids.ts";
 import type { SessionState } from "../../model/session.ts";
 import type { IssueFacts } from "../../contract/tracker.ts";
 import type { TrackerJson } from "../../contract/wire.ts";
-import { issueReference, looksLikeIssue } from "../../model/issue-reference.ts";
+import { issueReference, looksLikeIssue } from "../../model/issue.ts";
 import type { Parts } from "../../supervisor/services.ts";
 import { TrackerHealth } from "./tracker-health.ts";
 import { askAll, questionOf, renamedTo } from "./tracker-questions.ts";

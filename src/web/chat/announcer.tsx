@@ -1,5 +1,5 @@
 import { useState } from "react";
-import type { TranscriptItem } from "../../model/transcript-items.ts";
+import type { TranscriptItem } from "../../contract/transcript.ts";
 import { safeText } from "./inert.ts";
 import { turnEndWords } from "./words.ts";
 

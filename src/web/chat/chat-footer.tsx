@@ -1,6 +1,6 @@
 /** Below the last item: what is on its way, and whether the agent is at work. */
 import { memo, useState } from "react";
-import type { PromptItem, TranscriptTurn } from "../../model/transcript-items.ts";
+import type { PromptItem, TranscriptTurn } from "../../contract/transcript.ts";
 import { Button } from "../ui/button.tsx";
 import { useChat } from "./chat-context.ts";
 import { Callout } from "./items/mark-row.tsx";

@@ -1,5 +1,5 @@
 import { useMemo, useState } from "react";
-import type { TranscriptHead } from "../../model/transcript-items.ts";
+import type { TranscriptHead } from "../../contract/transcript.ts";
 import { call, sentenceOf } from "../state/api.ts";
 import { useMay } from "../state/live.ts";
 import { say } from "../ui/toast.tsx";

@@ -1,6 +1,6 @@
 /** What the agent lets one pick: its mode, its model, and options of its own. Agents say it in three ways. */
 import type { ConfigureRequest } from "../../contract/command.ts";
-import type { TranscriptHead } from "../../model/transcript-items.ts";
+import type { TranscriptHead } from "../../contract/transcript.ts";
 import { numberIn, shape, textIn } from "./tool-parts.ts";
 
 export interface Picker {

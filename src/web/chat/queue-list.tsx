@@ -2,14 +2,14 @@
 import { memo, useState } from "react";
 import { ArrowDown, ArrowUp, Paperclip, Pencil, Trash2 } from "lucide-react";
 import type { PromptEditRequest } from "../../contract/command.ts";
-import type { PromptItem } from "../../model/transcript-items.ts";
+import type { PromptItem } from "../../contract/transcript.ts";
 import { call, sentenceOf } from "../state/api.ts";
 import { Button, IconButton } from "../ui/button.tsx";
 import { inputLook } from "../ui/field.tsx";
 import { say } from "../ui/toast.tsx";
 import { useChat } from "./chat-context.ts";
 import { safeText } from "./inert.ts";
-import { shorten } from "../../model/shorten.ts";
+import { shorten } from "../../model/text.ts";
 
 export const QueueList = memo(function QueueList({ queue, why }: { queue: readonly PromptItem[]; why: string }) {
   const { session, closed } = useChat();

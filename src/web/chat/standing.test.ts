@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { asPromptId } from "../../contract/ids.ts";
-import type { PromptItem } from "../../model/transcript-items.ts";
+import type { PromptItem } from "../../contract/transcript.ts";
 import type { SessionJson } from "../../contract/wire.ts";
 import { closedWords, waitingOf } from "./standing.ts";
 

@@ -1,5 +1,5 @@
 /** How a session stands towards the person who wants to say something. */
-import type { PromptItem, TranscriptHead } from "../../model/transcript-items.ts";
+import type { PromptItem, TranscriptHead } from "../../contract/transcript.ts";
 import type { SessionJson } from "../../contract/wire.ts";
 
 /** Why nothing can be sent; null when it can. */

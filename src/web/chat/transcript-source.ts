@@ -1,6 +1,5 @@
 /** The daemon as a transcript's source, and the cache of this browser before it. */
-import type { TranscriptItem } from "../../model/transcript-items.ts";
-import type { TranscriptPage } from "../../model/transcript.ts";
+import type { TranscriptItem, TranscriptPage } from "../../contract/transcript.ts";
 import type { EventJson } from "../../contract/wire.ts";
 import { call } from "../state/api.ts";
 import { newestPage } from "../state/early-transcript.ts";

@@ -1,7 +1,7 @@
 /** Ends a turn: first the agent is asked, then, if it does not answer, the person may end it without its word. */
 import { useState } from "react";
 import { Square } from "lucide-react";
-import type { TranscriptTurn } from "../../model/transcript-items.ts";
+import type { TranscriptTurn } from "../../contract/transcript.ts";
 import { call, sentenceOf } from "../state/api.ts";
 import { useMay } from "../state/live.ts";
 import { Button } from "../ui/button.tsx";

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 import { LoaderCircle } from "lucide-react";
-import type { TranscriptTurn } from "../../model/transcript-items.ts";
+import type { TranscriptTurn } from "../../contract/transcript.ts";
 import { Turning } from "./turning.tsx";
 import { durationWords } from "./words.ts";
 

@@ -1,5 +1,5 @@
 /** The newest page of a transcript, asked for while the code that shows it is still being fetched. */
-import type { TranscriptPage } from "../../model/transcript.ts";
+import type { TranscriptPage } from "../../contract/transcript.ts";
 import { call } from "./api.ts";
 import { hasState } from "./session-cache.ts";
 

@@ -1,5 +1,5 @@
 /** Text that somebody approves: characters that are not seen are written out, and long blanks are counted. */
-import { hiddenCharacters } from "../../model/hidden-characters.ts";
+import { hiddenCharacters } from "../../model/text.ts";
 
 const unseen = new RegExp(String.raw`[\u0000-\u0008\u000b-\u001f\u007f-\u009f${hiddenCharacters}]`, "gu");
 const blanks = / {24,}|\n{4,}|\t{8,}/g;

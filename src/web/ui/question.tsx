@@ -3,7 +3,7 @@
  * what each answer does, because its name is the agent's own word.
  */
 import { useId, useState, type ReactNode } from "react";
-import { optionKindWords } from "../../model/option-words.ts";
+import { optionKindWords } from "../../model/tool-call.ts";
 import type { SessionJson } from "../../contract/wire.ts";
 import { Button } from "./button.tsx";
 import { classes } from "./classes.ts";

@@ -1,6 +1,6 @@
 import { HoldfastError } from "../../../contract/error.ts";
 import { chatArgument, type CommandEntry, jsonOption } from "../../entry-types.ts";
-import { quoteShellWord } from "../../../model/shell-quote.ts";
+import { quoteShellWord } from "../../../model/text.ts";
 import { clean } from "../../render/text.ts";
 import { verbFailure } from "../../verb.ts";
 

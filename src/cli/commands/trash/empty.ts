@@ -1,5 +1,5 @@
 import { HoldfastError } from "../../../contract/error.ts";
-import { isOlder } from "../../../model/trash-age.ts";
+import { isOlder } from "../../../model/trash-days.ts";
 import { type CommandEntry, jsonOption, yesOption } from "../../entry-types.ts";
 import { trashLines } from "../../render/trash.ts";
 import { count } from "../../render/text.ts";

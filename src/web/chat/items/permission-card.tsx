@@ -1,8 +1,8 @@
 /** A question of the agent, with its own answers. It can be answered once, from anywhere. */
 import { useState } from "react";
 import { CircleHelp } from "lucide-react";
-import type { PermissionItem } from "../../../model/transcript-items.ts";
-import { optionKindWords } from "../../../model/option-words.ts";
+import type { PermissionItem } from "../../../contract/transcript.ts";
+import { optionKindWords } from "../../../model/tool-call.ts";
 import { questionId } from "../../../contract/question.ts";
 import { call, sentenceOf } from "../../state/api.ts";
 import { useSession } from "../../state/live.ts";

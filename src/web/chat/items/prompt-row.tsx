@@ -1,5 +1,5 @@
 import { FileText, Image } from "lucide-react";
-import type { PromptItem } from "../../../model/transcript-items.ts";
+import type { PromptItem } from "../../../contract/transcript.ts";
 import { classes } from "../../ui/classes.ts";
 import { CopyButton } from "../copy-button.tsx";
 import { safeText } from "../inert.ts";

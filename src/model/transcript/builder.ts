@@ -6,10 +6,10 @@
  * only those that a later event can still change are looked up. So a fold can be saved and taken up again with its head
  * and those few items, without the others (see `saved`).
  */
-import type { StoredEvent } from "../contract/event.ts";
-import { fold } from "./transcript-fold.ts";
-import type { Transcript, TranscriptItem } from "./transcript-items.ts";
-import { FoldState, referred, type SavedTranscript, type TranscriptRefs } from "./transcript-state.ts";
+import type { StoredEvent } from "../../contract/event.ts";
+import { fold } from "./reducer.ts";
+import type { Transcript, TranscriptItem, TranscriptPage } from "../../contract/transcript.ts";
+import { FoldState, referred, type SavedTranscript } from "./state.ts";
 
 /** An event as the API gives it, or as the store does. */
 export interface TranscriptEvent {
@@ -25,14 +25,6 @@ export interface TranscriptChange {
   removed: readonly number[];
   /** Whether something beside the items is another than before. */
   head: boolean;
-}
-
-/** The newest items, or those before one. `refs` and the head let a `TranscriptBuilder` fold later events on top. */
-export interface TranscriptPage extends Transcript {
-  older: boolean;
-  /** Items before these that later events may still change: an open question, a tool that runs. */
-  pinned: TranscriptItem[];
-  refs: TranscriptRefs;
 }
 
 /** Of what is saved: raised when a fold gives another result for the same events. */

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import type { SessionEvent, StoredEvent } from "../contract/event.ts";
-import { asLaunchId, asPromptId } from "../contract/ids.ts";
-import { maxItemText } from "./transcript-fold.ts";
-import type { TranscriptItem } from "./transcript-items.ts";
-import { referred } from "./transcript-state.ts";
-import { TranscriptBuilder, transcriptOf } from "./transcript.ts";
+import type { SessionEvent, StoredEvent } from "../../contract/event.ts";
+import { asLaunchId, asPromptId } from "../../contract/ids.ts";
+import { maxItemText } from "./reducer.ts";
+import type { TranscriptItem } from "../../contract/transcript.ts";
+import { referred } from "./state.ts";
+import { TranscriptBuilder, transcriptOf } from "./builder.ts";
 
 const p1 = asPromptId("p1");
 const p2 = asPromptId("p2");

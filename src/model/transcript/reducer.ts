@@ -1,7 +1,7 @@
 /** What each event does to a transcript. An event costs the same however long the transcript is. */
-import type { StoredEvent } from "../contract/event.ts";
-import type { PromptItem, ToolItem, TranscriptHead, TranscriptItem } from "./transcript-items.ts";
-import type { FoldState } from "./transcript-state.ts";
+import type { StoredEvent } from "../../contract/event.ts";
+import type { PromptItem, ToolItem, TranscriptHead, TranscriptItem } from "../../contract/transcript.ts";
+import type { FoldState } from "./state.ts";
 
 /** Longer words go on in another item: nobody's screen, and no row of the snapshot, has to hold 100 MB of them. */
 export const maxItemText = 128 * 1024;

@@ -2,17 +2,7 @@
  * What a fold of events has so far: the head, the items it knows, and where those stand that a later event can still change.
  * All of it but the items can be saved as plain JSON (see `saved`).
  */
-import type { TranscriptHead, TranscriptItem } from "./transcript-items.ts";
-
-/** Where to look for the items that may still change; all of it is plain JSON. */
-export interface TranscriptRefs {
-  /** The last item: words that follow are added to it. */
-  last: number | null;
-  tools: [toolCallId: string, seq: number][];
-  permissions: [requestId: string, seq: number][];
-  prompts: [promptId: string, seq: number][];
-  launch: number | null;
-}
+import type { TranscriptHead, TranscriptItem, TranscriptRefs } from "../../contract/transcript.ts";
 
 export interface SavedTranscript {
   head: TranscriptHead;

@@ -1,5 +1,5 @@
 /** Items as a ready transcript holds them: what a tool was given and gave back is shortened; events have all of it. */
-import type { ToolItem, TranscriptItem } from "./transcript-items.ts";
+import type { ToolItem, TranscriptItem } from "../../contract/transcript.ts";
 
 /** Of each of a tool call's content, input and output. */
 const maxFieldChars = 16 * 1024;

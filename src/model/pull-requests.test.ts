@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { reduce } from "./reduce.ts";
 import type { PullRequestFacts } from "../contract/tracker.ts";
-import { differs, inWords, staleAfterMs } from "./pull-request-status.ts";
+import { differs, inWords, staleAfterMs } from "./pull-requests.ts";
 import { statusOf } from "./status.ts";
 import { absent, alive, created, ended, fold, ready, started, t0, up } from "../supervisor/facts.fixture.ts";
 import { check, issueSeen, pullRequest, seen } from "../integrations/reactions/pull-request.fixture.ts";

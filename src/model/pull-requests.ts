@@ -1,7 +1,14 @@
 /** What a pull request means for its session's status, and for the marks beside it. Pure: facts and their age. */
 import type { SessionState, Status } from "./session.ts";
-import { primaryPullRequest } from "./reduce.ts";
-import type { CheckFacts, PullRequestFacts, SeenPullRequest } from "../contract/tracker.ts";
+import type { TrackerEvent } from "../contract/event.ts";
+import { rememberedKeys } from "../contract/reaction.ts";
+import {
+  maxKeptChecks,
+  type CheckFacts,
+  type CheckState,
+  type PullRequestFacts,
+  type SeenPullRequest,
+} from "../contract/tracker.ts";
 
 /** Longer than any interval of the poller: what nobody confirmed for so long is told with its age. */
 export const staleAfterMs = 10 * 60_000;
@@ -97,4 +104,92 @@ export function inWords(ms: number): string {
   if (ms < 90 * minute) return `${Math.round(ms / minute)} min`;
   const hours = Math.round(ms / (60 * minute));
   return hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} d`;
+}
+
+/** None of these is the session's own activity: what others do to its pull request does not make it younger. */
+export function applyTrackerEvent(state: SessionState, event: TrackerEvent & { at: number }): Partial<SessionState> {
+  switch (event.type) {
+    case "pull-request.seen":
+      return withPullRequests(seen(state.pullRequests ?? [], event));
+    case "pull-request.lost":
+      return withPullRequests(
+        (state.pullRequests ?? []).map((one) => (one.facts.url === event.url ? { ...one, lost: event.reason } : one)),
+      );
+    case "pull-request.claimed":
+      return withPullRequests(
+        (state.pullRequests ?? []).map((one) =>
+          one.facts.url === event.url ? { ...one, claimed: true, claimedBy: event.by, lost: null } : one,
+        ),
+      );
+    case "issue.seen":
+      return { issueSeen: { ...event.issue, seenAt: event.at } };
+    case "reaction.fired":
+    case "reaction.escalated": {
+      const before = state.reactions?.[event.reaction];
+      const keys = (before?.keys ?? []).filter((key) => key !== event.key);
+      const history = {
+        keys: [...keys, event.key].slice(-rememberedKeys),
+        // Telling a person has no budget.
+        attempts:
+          event.type === "reaction.fired" && event.action !== "notify" ? event.attempt : (before?.attempts ?? 0),
+        escalated: event.type === "reaction.escalated" || (before?.escalated ?? false),
+        at: event.at,
+      };
+      return { reactions: { ...state.reactions, [event.reaction]: history } };
+    }
+    case "reaction.cleared": {
+      const before = state.reactions?.[event.reaction];
+      if (before === undefined) return {};
+      // What was reacted to stays known: the same content again is no news.
+      return { reactions: { ...state.reactions, [event.reaction]: { ...before, attempts: 0, escalated: false } } };
+    }
+    case "notification":
+      return event.channels.length === 0 ? {} : { untold: [...(state.untold ?? []), event.id] };
+    case "notification.sent":
+      return { untold: (state.untold ?? []).filter((id) => id !== event.id) };
+    default:
+      event satisfies never;
+      return {};
+  }
+}
+
+function seen(
+  known: SeenPullRequest[],
+  { pullRequest: facts, was, at }: Extract<TrackerEvent, { type: "pull-request.seen" }> & { at: number },
+): SeenPullRequest[] {
+  const checks = facts.checks
+    .toSorted((a, b) => checkOrder.indexOf(a.state) - checkOrder.indexOf(b.state))
+    .slice(0, maxKeptChecks);
+  const before = known.find((one) => one.facts.url === facts.url) ?? known.find((one) => one.facts.url === was);
+  const now: SeenPullRequest = {
+    facts: { ...facts, checks },
+    seenAt: at,
+    claimed: before?.claimed ?? false,
+    ...(before?.claimedBy === undefined ? {} : { claimedBy: before.claimedBy }),
+    lost: null,
+  };
+  return before === undefined ? [...known, now] : known.map((one) => (one === before ? now : one));
+}
+
+const checkOrder: readonly CheckState[] = ["failed", "pending", "passed", "skipped"];
+
+function withPullRequests(pullRequests: SeenPullRequest[]): Partial<SessionState> {
+  const primary = primaryPullRequest(pullRequests);
+  return {
+    pullRequests,
+    pullRequest: primary === null ? null : { url: primary.facts.url, state: primary.facts.state },
+  };
+}
+
+const stateOrder: readonly PullRequestFacts["state"][] = ["open", "merged", "closed"];
+
+/** The one that a session is judged by. */
+export function primaryPullRequest(pullRequests: readonly SeenPullRequest[] | undefined): SeenPullRequest | null {
+  const [first] = (pullRequests ?? [])
+    .filter(({ lost }) => lost === null)
+    .toSorted(
+      (a, b) =>
+        stateOrder.indexOf(a.facts.state) - stateOrder.indexOf(b.facts.state) || b.facts.number - a.facts.number,
+    );
+  return first ?? null;
 }

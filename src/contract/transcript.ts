@@ -1,8 +1,7 @@
 /** What a person reads of a session, item by item: the fold in transcript.ts makes them, the dashboard shows them. */
-import type { Attachment } from "../contract/event.ts";
-import type { LaunchId, PromptId } from "../contract/ids.ts";
-import type { RuleName } from "../contract/permission-rules.ts";
-import type { Actor, EndedHow, ExitStatus, Kind, LaunchHow, PermissionOption } from "./session.ts";
+import type { Attachment } from "./event.ts";
+import type { Actor, EndedHow, ExitStatus, Kind, LaunchHow, LaunchId, PermissionOption, PromptId } from "./ids.ts";
+import type { RuleName } from "./permission-rules.ts";
 
 /**
  * `seq` is the event that put the item where it stands, and orders the items; `at` is its time in milliseconds since
@@ -132,4 +131,22 @@ export interface TranscriptHead {
 
 export interface Transcript extends TranscriptHead {
   items: readonly TranscriptItem[];
+}
+
+/** Where to look for the items that may still change; all of it is plain JSON. */
+export interface TranscriptRefs {
+  /** The last item: words that follow are added to it. */
+  last: number | null;
+  tools: [toolCallId: string, seq: number][];
+  permissions: [requestId: string, seq: number][];
+  prompts: [promptId: string, seq: number][];
+  launch: number | null;
+}
+
+/** The newest items, or those before one. `refs` and the head let a `TranscriptBuilder` fold later events on top. */
+export interface TranscriptPage extends Transcript {
+  older: boolean;
+  /** Items before these that later events may still change: an open question, a tool that runs. */
+  pinned: TranscriptItem[];
+  refs: TranscriptRefs;
 }

@@ -1,6 +1,10 @@
 /** Reads fields of an agent's message: nothing of it is believed to be there or of the right type. */
-import type { ChatEvent } from "../contract/event.ts";
-import type { PermissionOption } from "./session.ts";
+import type { ChatEvent, FactEvent } from "../contract/event.ts";
+import type { PermissionOption, SessionState } from "./session.ts";
+import type { Fence } from "../contract/acp.ts";
+import type { LaunchId } from "../contract/ids.ts";
+import type { RuleName } from "../contract/permission-rules.ts";
+import type { ToolCallFields } from "./tool-call.ts";
 
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
@@ -61,4 +65,40 @@ export function toolFields(update: Record<string, unknown>): ToolFields {
 
 function given(value: unknown): boolean {
   return value !== undefined && value !== null;
+}
+
+export type OutputItem =
+  | { item: "message"; message: Record<string, unknown>; bytes?: number }
+  | { item: "damaged"; what: "oversized" | "unparsable" | "torn" | "shrunk"; bytes: number };
+
+export interface OutputContext {
+  state: SessionState;
+  launch: LaunchId;
+  fence: Fence;
+  /** Where the next line for the agent will stand. */
+  inEnd: number;
+  /** Where the agent's replay ends after a load: with its answer, or later with its list of commands. */
+  replayEnds: "answer" | "commands";
+  /** Asked about each question when it is recorded; null leaves it to the user. Without one every question waits. */
+  judge?: (question: JudgedQuestion) => RuleAnswer | null;
+}
+
+/** A question with what this batch says about its tool call, oldest first; earlier batches are in the events. */
+export interface JudgedQuestion {
+  toolCallId: string | null;
+  updates: ToolCallFields[];
+  options: PermissionOption[];
+}
+
+export interface RuleAnswer {
+  optionId: string;
+  rule: RuleName;
+}
+
+export interface MappedOutput {
+  events: FactEvent[];
+  /** Lines for the agent. */
+  lines: { key: string; text: string }[];
+  answers: { key: string; answer: string }[];
+  fence: Fence;
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { SessionEvent } from "../contract/event.ts";
-import { compactItem } from "./transcript-compact.ts";
-import { transcriptOf } from "./transcript.ts";
+import type { SessionEvent } from "../../contract/event.ts";
+import { compactItem } from "./compact.ts";
+import { transcriptOf } from "./builder.ts";
 
 const toolWith = (fields: object) => {
   const event: SessionEvent = { type: "tool.updated", toolCallId: "t", ...fields };

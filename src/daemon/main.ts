@@ -54,9 +54,9 @@ import { openKeptEnv } from "../supervisor/kept-env.ts";
 import { knownAgents } from "../supervisor/known-agents.ts";
 import { knownSettings, type KnownSettings } from "../supervisor/known-settings.ts";
 import { Loop } from "../supervisor/loop.ts";
-import type { Parts } from "../supervisor/services.ts";
+import type { Services } from "../supervisor/services.ts";
 import { openRuleBook } from "../supervisor/permission-rules.ts";
-import { createPerform } from "../supervisor/execute/execute.ts";
+import { createExecutor } from "../supervisor/execute/execute.ts";
 import { openPrograms, type Programs } from "../supervisor/programs.ts";
 import { PushDoor } from "../integrations/notifiers/lazy-push.ts";
 import { createIngest } from "../chat/ingest.ts";
@@ -233,7 +233,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
   const workspaces = takingOver(worktrees, { store, contain, log });
   for (const runtime of [tmux, chat]) endingContainers(runtime, outer.containers);
   const capabilities = openCapabilities(store);
-  const parts: Parts = {
+  const services: Services = {
     store,
     transcripts,
     settings,
@@ -255,18 +255,18 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
     heardAt: (id) => heard.pullRequests.get(id) ?? null,
     issueHeardAt: (id) => heard.issues.get(id) ?? null,
   };
-  const loop = new Loop(parts, createPerform(parts));
+  const loop = new Loop(services, createExecutor(services));
   owner.owns("loop", () => loop.close(stopGraceMs));
-  await recordConversions(parts);
+  await recordConversions(services);
   await loop.start();
   await reach("daemon.reconciled");
   void tmux
     .clearDeleted((id) => store.wasUsed(id) && store.session(id) === null)
     .catch((error: unknown) => log.warn("files of deleted sessions could not be removed", { error }));
-  owner.owns("policies", startPolicies(parts, loop));
-  owner.owns("contained", followContained(parts));
-  owner.owns("network", watchNetwork(parts, outer.network, outer.hadProxy));
-  owner.owns("containers", watchContainers(parts, outer.containers));
+  owner.owns("policies", startPolicies(services, loop));
+  owner.owns("contained", followContained(services));
+  owner.owns("network", watchNetwork(services, outer.network, outer.hadProxy));
+  owner.owns("containers", watchContainers(services, outer.containers));
   owner.owns("container commands", outer.close);
   const push = new PushDoor(paths.push, async () => {
     const { WebPush } = await import("../integrations/notifiers/web-push.ts");
@@ -275,7 +275,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
     return new WebPush({ file: paths.push, now: Date.now, log, hide: (secret) => log.hide(secret), loopback });
   });
   owner.owns("push", () => push.close());
-  const tracking = new TrackingDoor(parts, loop, {
+  const tracking = new TrackingDoor(services, loop, {
     heard,
     push,
     trackers: async () => {
@@ -326,7 +326,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
   let file = daemonFile("");
   const tls = tlsOf(options);
   const api = createApi({
-    handlers: createCommands(parts, loop, {
+    handlers: createCommands(services, loop, {
       info: () => ({
         state: "running",
         pid: file.pid,
@@ -345,14 +345,14 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
       onProjects: () => rememberVariables(paths, store, settings),
       configFile: paths.config,
       cli: [process.execPath, join(dist, "cli.cjs")],
-      selfCheck: () => selfCheck(parts, paths, cgroups.state),
+      selfCheck: () => selfCheck(services, paths, cgroups.state),
       tracking,
       push,
     }),
-    guard: guardOf(parts),
-    callers: openCallers(parts, capabilities, paths.tmuxSocket),
-    tail: createTail(parts, loop),
-    terminals: createTerminals(parts),
+    guard: guardOf(services),
+    callers: openCallers(services, capabilities, paths.tmuxSocket),
+    tail: createTail(services, loop),
+    terminals: createTerminals(services),
     access,
     webDirectory: join(dist, "web"),
     version,
@@ -397,7 +397,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
     notes: [
       ...listening.notes,
       ...settled.notes,
-      ...(await trustNotes(parts)),
+      ...(await trustNotes(services)),
       ...(paths.socketMoved === null ? [] : [`${paths.socketMoved}; using ${paths.socket}.`]),
     ],
   });

@@ -77,8 +77,8 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
           throw error;
         }
       }),
-    isBeingMade: areCommandsLeft,
-    endMaking: async (path) => await serial.run(path, async () => await endAllCommands(path)),
+    isCreating: areCommandsLeft,
+    cancelCreate: async (path) => await serial.run(path, async () => await endAllCommands(path)),
     undo: async (plan) => await serial.run(plan.path, async () => await undoWorkspace(context, plan)),
     inspect: async (path) => (await inspectWorktree(context, at(path))).work,
     landing: async (question) => await (await import("./merge-check.ts")).readLanding(at(question.path), question),

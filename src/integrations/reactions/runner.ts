@@ -22,7 +22,7 @@ import type { PullRequestFacts, ReviewThread } from "../../contract/tracker.ts";
 import type { Loop } from "../../supervisor/loop.ts";
 import type { Notifications } from "./notifications.ts";
 import { startOf } from "../../supervisor/callers.ts";
-import type { Parts } from "../../supervisor/services.ts";
+import type { Services } from "../../supervisor/services.ts";
 import type { Tracking } from "../trackers/tracking.ts";
 import { currentStatus } from "../../supervisor/view.ts";
 
@@ -32,7 +32,7 @@ const maxPlans = 5;
 type Fired = Extract<ReactionStep, { do: "send" | "notify" | "merge" | "escalate" }>;
 
 export class Reactor {
-  readonly #parts: Parts;
+  readonly #parts: Services;
   readonly #loop: Loop;
   readonly #notifications: Notifications;
   /** Null until there is a tracker. */
@@ -42,7 +42,7 @@ export class Reactor {
   readonly #threads = new Map<string, { touched: number; answer: Observed<ReviewThread[]> }>();
   #closed = false;
 
-  constructor(parts: Parts, loop: Loop, notifications: Notifications) {
+  constructor(parts: Services, loop: Loop, notifications: Notifications) {
     this.#parts = parts;
     this.#loop = loop;
     this.#notifications = notifications;

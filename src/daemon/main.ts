@@ -153,7 +153,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
       directory: paths.contained,
       hidden,
       agentsSocket: paths.agentsSocket,
-      git: async (kind, args, call) => (await import("../worktree/git.ts")).runGit(kind, args, call),
+      git: async (kind, args, call) => (await import("../worktree/git/git.ts")).runGit(kind, args, call),
       shared: async ({ project }) => {
         const { path, symlinks } = await settings.forSession(project);
         return symlinks.map((name) => join(path, name));

@@ -1,6 +1,6 @@
 /**
  * Whether a branch's work is in its base, although its commits are not: a squash or a rebase makes new ones. Judged by
- * content, from facts that git gave (worktree/merge-check.ts).
+ * content, from facts that git gave (worktree/changes/merge-check.ts).
  */
 
 export interface LandingFacts {

@@ -1,6 +1,6 @@
 /** What every part of the workspace shares. */
 import type { Logger } from "../ports/api.ts";
-import type { Foresight } from "./preflight-cache.ts";
+import type { Foresight } from "./create/preflight-cache.ts";
 import type { Serial } from "./serial.ts";
 
 /** Long enough to notice after a holiday that something is missing. */

@@ -2,7 +2,7 @@
 import { planCleanup } from "../model/cleanup.ts";
 import { policyActors } from "../model/lifecycle.ts";
 import { judgeLanding, workLeft, type Landing } from "../model/landed.ts";
-import { bounded } from "../base/deadline.ts";
+import { bounded } from "../base/async.ts";
 import type { Ask } from "../ports/api.ts";
 import type { CleanupLine, CleanupRequest } from "../contract/command.ts";
 import { messageOf } from "../contract/error.ts";

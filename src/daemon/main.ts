@@ -5,7 +5,7 @@
 import { chmodSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { openProjectAgents, readAgentFacts, type ProjectAgents } from "../agents/registry.ts";
-import { build, version } from "../base/build.ts";
+import { build, version, rememberUmask, uptimeMs } from "../base/program.ts";
 import { openCgroups } from "../base/cgroup.ts";
 import { keepWritten, makePrivateDirectory, readJson, writeAtomically } from "../base/durable-file.ts";
 import {
@@ -13,17 +13,15 @@ import {
   defaultLaunchOptions,
   type LaunchOptions,
   readLaunchOptions,
+  keepLaunch,
 } from "../base/launch-options.ts";
-import { keepLaunch } from "../base/launch-file.ts";
-import { acquireLock, type Lock } from "../base/lock.ts";
+import { acquireLock, type Lock } from "../base/home-lock.ts";
 import { openLog, type LogFile } from "../base/log-file.ts";
-import { Owner } from "../base/owner.ts";
+import { Owner } from "../base/async.ts";
 import { resolvePaths, type Paths } from "../base/paths.ts";
 import { digestOf } from "../base/digest.ts";
 import { bootId, identify } from "../base/pid.ts";
 import { reach } from "../base/test-points.ts";
-import { rememberUmask } from "../base/umask.ts";
-import { uptimeMs } from "../base/uptime.ts";
 import { openContainment } from "../contain/contain.ts";
 import { openOuter } from "../contain/outer.ts";
 import { openLazyProjects } from "../config/lazy-projects.ts";

@@ -5,7 +5,7 @@
  */
 import { mkdirSync, rmSync } from "node:fs";
 import { basename, dirname, isAbsolute, join } from "node:path";
-import { crypto } from "../base/crypto.ts";
+import { crypto } from "../base/digest.ts";
 import { writeAtomically, writeDurable } from "../base/durable-file.ts";
 import { readText } from "./git/read-regular.ts";
 

@@ -19,7 +19,7 @@ import { preflightWorkspace } from "./create/preflight.ts";
 import { findPutBack } from "./trash/put-back.ts";
 import type { Worktree } from "./record.ts";
 import { restoreFromTrash } from "./trash/restore.ts";
-import { Serial } from "./serial.ts";
+import { Serial } from "../base/async.ts";
 import { prepareSpare } from "./create/spare.ts";
 import {
   dropUnwritten,

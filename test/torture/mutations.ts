@@ -258,7 +258,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: "two-daemons",
     promise: "one daemon per home",
-    file: "src/base/lock.ts",
+    file: "src/base/home-lock.ts",
     search: "    if (/locked|busy/i.test(message)) return null;",
     replace: "    if (/locked|busy/i.test(message)) return { release: () => undefined, isOurs: () => true };",
     also: {

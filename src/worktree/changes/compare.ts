@@ -4,7 +4,7 @@
  */
 import { mkdirSync, rmSync, utimesSync } from "node:fs";
 import { join } from "node:path";
-import { crypto } from "../../base/crypto.ts";
+import { crypto } from "../../base/digest.ts";
 import type { Against } from "../../ports/worktree.ts";
 import type { Context } from "../context.ts";
 import { askGit, git, type GitCall } from "../git/git.ts";

@@ -5,7 +5,7 @@
  */
 import { existsSync, lstatSync, mkdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { crypto } from "../../base/crypto.ts";
+import { crypto } from "../../base/digest.ts";
 import type { Context } from "../context.ts";
 import { gitDirOf, readHead } from "../git/head.ts";
 import { copyRegular, readLine, readText } from "../git/read-regular.ts";

@@ -1,6 +1,6 @@
 /** Where a session's branch starts: its own branch if it exists, else the freshest default branch, else nothing yet. */
 import { join } from "node:path";
-import { crypto } from "../../base/crypto.ts";
+import { crypto } from "../../base/digest.ts";
 import { HoldfastError } from "../../contract/error.ts";
 import type { WorkspacePlan } from "../../ports/worktree.ts";
 import { askGit, git, runGit, type GitCall } from "../git/git.ts";

@@ -1,8 +1,8 @@
 /** Runs postCreate commands one after the other in the worktree, with what they print shown as it comes. */
 import { spawn } from "node:child_process";
 import { endTree, findTree, type TreeMember, type TreeTarget } from "../../base/process-tree.ts";
-import { startChild, whyNotStarted } from "../../base/start-child.ts";
-import { withPersonalUmask } from "../../base/umask.ts";
+import { startChild, whyNotStarted } from "../../base/run.ts";
+import { withPersonalUmask } from "../../base/program.ts";
 import { HoldfastError } from "../../contract/error.ts";
 import { splitArgv } from "./argv.ts";
 import { processesInside, type Inside } from "../busy.ts";

@@ -1,7 +1,7 @@
 /** Keeps files that we or an agent put into a worktree out of `git status`, without touching a tracked file. */
 import { appendFileSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { withPersonalUmask } from "../../base/umask.ts";
+import { withPersonalUmask } from "../../base/program.ts";
 
 /** Adds patterns to the repository's own `info/exclude`, each once. git keeps one such file for all worktrees. */
 export function excludePatterns(commonDir: string, patterns: readonly string[]): void {

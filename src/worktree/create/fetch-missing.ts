@@ -6,7 +6,7 @@
  */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { crypto } from "../../base/crypto.ts";
+import { crypto } from "../../base/digest.ts";
 import { HoldfastError } from "../../contract/error.ts";
 import type { Context } from "../context.ts";
 import { checkoutDeadlineMs, git, runGit, type GitAnswer } from "../git/git.ts";

@@ -4,7 +4,7 @@
  */
 import { constants, cpSync, existsSync, lstatSync, mkdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { dirname, isAbsolute, join, normalize } from "node:path";
-import { withPersonalUmask } from "../../base/umask.ts";
+import { withPersonalUmask } from "../../base/program.ts";
 import { HoldfastError } from "../../contract/error.ts";
 import type { WorkspacePlan } from "../../ports/worktree.ts";
 import { excludePatterns, literalPattern } from "./exclude.ts";

@@ -2,7 +2,7 @@
  * One worktree kept ready for the next session of a repository whose checkout is slow. Claiming it is a rename;
  * until its marker is gone nobody was ever given it, so it may be brought to another commit.
  */
-import { crypto } from "../../base/crypto.ts";
+import { crypto } from "../../base/digest.ts";
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readJson } from "../../base/durable-file.ts";

@@ -1,8 +1,7 @@
 /** Runs with few descriptors and prints what becomes of programs that it starts when none is left. */
 import { spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
-import { run } from "../../base/run.ts";
-import { startChild } from "../../base/start-child.ts";
+import { run, startChild } from "../../base/run.ts";
 import { runCommands } from "../create/commands.ts";
 import { runGit } from "./git.ts";
 

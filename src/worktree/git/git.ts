@@ -4,8 +4,8 @@
  */
 import { spawn, type ChildProcessByStdio } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
-import { isExhausted, startChild, whyNotStarted } from "../../base/start-child.ts";
-import { withPersonalUmask } from "../../base/umask.ts";
+import { isExhausted, startChild, whyNotStarted } from "../../base/run.ts";
+import { withPersonalUmask } from "../../base/program.ts";
 import { HoldfastError } from "../../contract/error.ts";
 import { repositoryHooksOff } from "./config-hooks.ts";
 import { gitEnvironment, type ConfigEntry, type GitKind } from "./git-rules.ts";

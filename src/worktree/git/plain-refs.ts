@@ -5,7 +5,7 @@
 import { appendFileSync, existsSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { writeDurable } from "../../base/durable-file.ts";
-import { withPersonalUmask } from "../../base/umask.ts";
+import { withPersonalUmask } from "../../base/program.ts";
 
 /** What HEAD's file says of a worktree whose refs are in a table. */
 const inTable = ".invalid";

@@ -3,9 +3,9 @@
  * directory below `worktrees/` and the pointer at the path. git starts two processes for them, which is a fifth of a
  * small spawn. Only for a repository in git's plain format (`plain` in filters.ts); git itself registers all others.
  */
-import { crypto } from "../../base/crypto.ts";
+import { crypto } from "../../base/digest.ts";
 import { dropTemporaries, temporariesIn, writeAtomically } from "../../base/durable-file.ts";
-import { withPersonalUmask } from "../../base/umask.ts";
+import { withPersonalUmask } from "../../base/program.ts";
 import { lstatSync, mkdirSync, realpathSync, renameSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { readRegistrations, samePath } from "./repository.ts";

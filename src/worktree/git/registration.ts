@@ -2,7 +2,7 @@
 import { existsSync, realpathSync, unlinkSync } from "node:fs";
 import { basename, isAbsolute, join } from "node:path";
 import { writeAtomically } from "../../base/durable-file.ts";
-import { withPersonalUmask } from "../../base/umask.ts";
+import { withPersonalUmask } from "../../base/program.ts";
 import { HoldfastError } from "../../contract/error.ts";
 import { git, gitFailed, runGit } from "./git.ts";
 import { isCheckedOut } from "../marker.ts";

@@ -3,7 +3,7 @@
  * whether the tree is there says the rest, so there is no phase to store. Hidden names are being emptied or were
  * restored, and are in no list.
  */
-import { crypto } from "../../base/crypto.ts";
+import { crypto } from "../../base/digest.ts";
 import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import { dropTemporaries, readJson, syncDirectory, temporariesIn, writeDurable } from "../../base/durable-file.ts";

@@ -6,7 +6,7 @@
 import { existsSync, lstatSync, mkdirSync, renameSync, rmSync, statSync, unlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { dropTemporaries, writeDurable } from "../../base/durable-file.ts";
-import { withPersonalUmask } from "../../base/umask.ts";
+import { withPersonalUmask } from "../../base/program.ts";
 import { HoldfastError, messageOf } from "../../contract/error.ts";
 import type { SessionId, TrashId } from "../../contract/ids.ts";
 import type { TrashEntry } from "../../ports/worktree.ts";

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { acquireLock } from "./lock.ts";
+import { acquireLock } from "./home-lock.ts";
 
 /** Asks for the lock, is refused, and lets go a moment later: what two that ask at the same time do to each other. */
 const asks = `const { DatabaseSync } = require("node:sqlite");

@@ -1,7 +1,7 @@
 /** `session cleanup`: asks the trackers, judges, ends what is completed, and names work that only a worktree holds. */
 import { planCleanup, judgeLanding, workLeft, type Landing } from "../model/cleanup.ts";
 import { policyActors } from "../model/lifecycle.ts";
-import { bounded } from "../base/deadline.ts";
+import { bounded } from "../base/async.ts";
 import type { Ask } from "../ports/api.ts";
 import type { CleanupLine, CleanupRequest } from "../contract/command.ts";
 import { messageOf } from "../contract/error.ts";

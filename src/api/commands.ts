@@ -1,5 +1,5 @@
 /** What clients may ask of the daemon, one handler a route. */
-import { build, version } from "../base/build.ts";
+import { build, version } from "../base/program.ts";
 import { isLive } from "../model/runs.ts";
 import type { Ask, Handlers, RawBody } from "../ports/api.ts";
 import type { TrashEntry } from "../ports/worktree.ts";

@@ -9,7 +9,7 @@ import type {
   NewSessionRequest,
   ResumeSessionRequest,
 } from "@agentclientprotocol/sdk";
-import { version } from "../base/build.ts";
+import { version } from "../base/program.ts";
 import type { ChatAgent } from "../ports/agents.ts";
 import { configurationActor } from "../contract/agents.ts";
 import { authRequired, methodNotFound, type ChatPick, pickKey } from "../contract/acp.ts";

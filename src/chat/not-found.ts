@@ -1,5 +1,5 @@
 /** Whether an agent that refuses a conversation has lost it: a wrong yes would throw away a context that is still there. */
-import { crypto } from "../base/crypto.ts";
+import { crypto } from "../base/digest.ts";
 import type { ListSessionsRequest } from "@agentclientprotocol/sdk";
 import type { ChatAgent } from "../ports/agents.ts";
 import type { SessionState } from "../model/session.ts";

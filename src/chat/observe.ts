@@ -18,7 +18,7 @@ import type { LaunchPlace } from "../ports/store.ts";
 import type { LaunchId, SessionId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
 import { launchMarker } from "../contract/worker-record.ts";
-import { isEnding } from "../base/ending.ts";
+import { isStopping } from "../base/stop-mark.ts";
 import { awaitExit } from "./await-exit.ts";
 import { flush } from "./client.ts";
 import type { AcpContext } from "./context.ts";
@@ -141,7 +141,7 @@ function dead(context: AcpContext, worker: Worker, neverStarted = false): Observ
     build: worker.record.build,
     neverStarted,
   };
-  return { seen: { is: "known", value }, cause: isEnding(worker.directory) ? "stopped" : null };
+  return { seen: { is: "known", value }, cause: isStopping(worker.directory) ? "stopped" : null };
 }
 
 function seenAlive(context: AcpContext, worker: Worker, session: SessionState, agent: Identity): RuntimeSeen {

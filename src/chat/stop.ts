@@ -12,7 +12,7 @@ import type { StopResult } from "../ports/runtime.ts";
 import type { LaunchId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
 import { launchMarker, type WorkerRecord } from "../contract/worker-record.ts";
-import { markEnding } from "../base/ending.ts";
+import { markStopping } from "../base/stop-mark.ts";
 import type { AcpContext } from "./context.ts";
 import { ring } from "./agent-input.ts";
 import { cancelTurn } from "./turns.ts";
@@ -44,7 +44,7 @@ export async function stop(
     if (!known) inbox.follow(worker);
     const waitMs = options.force ? forcedCancelMs : Math.min(cancelMs, options.deadlineMs / 4);
     if (hears(worker)) await cancelTurn(context, worker, { by: "stop", waitMs });
-    markEnding(worker.directory);
+    markStopping(worker.directory);
     // Closes the agent's stdin; an agent that heeds that ends by itself.
     ring(worker.directory, "q");
   }

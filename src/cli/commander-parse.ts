@@ -1,6 +1,6 @@
 /** Help, mistakes and every spelling that the lean parser leaves alone: commander, with only the called command built whole. */
 import { Argument, Command, CommanderError, Option } from "commander";
-import { version } from "../base/build.ts";
+import { version } from "../base/program.ts";
 import { type CommandEntry, type IndexEntry, type OptionEntry, optionsOf } from "./entry-types.ts";
 import { type Given, Input } from "./input.ts";
 import { helpHint } from "./say.ts";

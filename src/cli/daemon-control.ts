@@ -1,6 +1,11 @@
 /** Start, stop and restart, as the commands and the automatic start use them. */
-import { keepLaunch, takeBackLaunch } from "../base/launch-file.ts";
-import { type DaemonFile, defaultLaunchOptions, type LaunchOptions } from "../base/launch-options.ts";
+import {
+  keepLaunch,
+  takeBackLaunch,
+  type DaemonFile,
+  defaultLaunchOptions,
+  type LaunchOptions,
+} from "../base/launch-options.ts";
 import { namedVariables } from "../config/pass-env.ts";
 import { HoldfastError } from "../contract/error.ts";
 import type { Answers } from "../contract/answers.ts";
@@ -15,7 +20,7 @@ import {
   rememberLaunch,
   storedPassphrase,
 } from "./launch-plan.ts";
-import { bareHost, isLoopback } from "../base/loopback.ts";
+import { bareHost, isLoopback } from "../base/addresses.ts";
 import { admitPassphrase, rememberMark } from "./passphrase-plan.ts";
 import { assertTls, reachTroubles, troubleLines } from "./reach.ts";
 import { serviceName } from "./service-unit.ts";

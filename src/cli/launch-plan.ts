@@ -1,15 +1,23 @@
 /** With which options the daemon starts, and whether it may: what can be refused is refused before anything runs. */
 import { readFileSync } from "node:fs";
 import { readJson, writeDurable } from "../base/durable-file.ts";
-import { keepLaunch, proposeLaunch, takeBackLaunch } from "../base/launch-file.ts";
-import { defaultLaunchOptions, type LaunchOptions, readLaunchOptions } from "../base/launch-options.ts";
-import { isLevel, type Level, levels } from "../base/log-level.ts";
+import {
+  keepLaunch,
+  proposeLaunch,
+  takeBackLaunch,
+  defaultLaunchOptions,
+  type LaunchOptions,
+  readLaunchOptions,
+  isLevel,
+  type Level,
+  levels,
+} from "../base/launch-options.ts";
 import type { Paths } from "../base/paths.ts";
 import { HoldfastError, messageOf } from "../contract/error.ts";
 import type { OptionEntry } from "./entry-types.ts";
 import { findDaemon } from "./find-daemon.ts";
 import type { Input } from "./input.ts";
-import { bareHost, isLoopback } from "../base/loopback.ts";
+import { bareHost, isLoopback } from "../base/addresses.ts";
 import { type Reach, reachOptions, readReach } from "./reach.ts";
 
 export const startOptions: readonly OptionEntry[] = [

@@ -1,7 +1,12 @@
 /** Whether a given passphrase may be used: a new one must not be weak, the one that is in use may be. */
 import { writeDurable } from "../base/durable-file.ts";
-import { hashForMark, isSamePassphrase, type PassphraseMark, readPassphraseMark } from "../base/passphrase-mark.ts";
-import { weaknessOf } from "../base/passphrase-strength.ts";
+import {
+  hashForMark,
+  isSamePassphrase,
+  type PassphraseMark,
+  readPassphraseMark,
+  weaknessOf,
+} from "../base/passphrase.ts";
 import type { Paths } from "../base/paths.ts";
 import { HoldfastError } from "../contract/error.ts";
 import { storedPassphrase } from "./launch-plan.ts";

@@ -4,7 +4,7 @@ import { readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { HoldfastError } from "../contract/error.ts";
 import { findProgram } from "../base/find-program.ts";
-import { startChild } from "../base/start-child.ts";
+import { startChild } from "../base/run.ts";
 import type { NpmPlace } from "./update-place.ts";
 import { quoteShellWord } from "../model/text.ts";
 

@@ -1,9 +1,8 @@
 /** Writing to the home, where the system's refusal is told as what it means to the person. */
 import { accessSync, constants, existsSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { hasNoRoom } from "../base/durable-file.ts";
+import { hasNoRoom, probeDisk } from "../base/durable-file.ts";
 import type { Paths } from "../base/paths.ts";
-import { probeDisk } from "../base/probe-disk.ts";
 import { HoldfastError } from "../contract/error.ts";
 
 const elsewhere = "or set HOLDFAST_HOME to another directory.";

@@ -5,7 +5,7 @@
 import { chmodSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { openProjectAgents, readAgentFacts, type ProjectAgents } from "../agents/registry.ts";
-import { build, version } from "../base/build.ts";
+import { build, version, rememberUmask, uptimeMs } from "../base/program.ts";
 import { openCgroups } from "../base/cgroup.ts";
 import { keepWritten, makePrivateDirectory, readJson, writeAtomically } from "../base/durable-file.ts";
 import {
@@ -13,17 +13,15 @@ import {
   defaultLaunchOptions,
   type LaunchOptions,
   readLaunchOptions,
+  keepLaunch,
 } from "../base/launch-options.ts";
-import { keepLaunch } from "../base/launch-file.ts";
-import { acquireLock, type Lock } from "../base/lock.ts";
+import { acquireLock, type Lock } from "../base/home-lock.ts";
 import { openLog, type LogFile } from "../base/log-file.ts";
-import { Owner } from "../base/owner.ts";
+import { Owner } from "../base/async.ts";
 import { resolvePaths, type Paths } from "../base/paths.ts";
 import { digestOf } from "../base/digest.ts";
 import { bootId, identify } from "../base/pid.ts";
 import { reach } from "../base/test-points.ts";
-import { rememberUmask } from "../base/umask.ts";
-import { uptimeMs } from "../base/uptime.ts";
 import { openContainment } from "../contain/contain.ts";
 import { openOuter } from "../contain/outer.ts";
 import { openLazyProjects } from "../config/lazy-projects.ts";
@@ -153,7 +151,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
       directory: paths.contained,
       hidden,
       agentsSocket: paths.agentsSocket,
-      git: async (kind, args, call) => (await import("../worktree/git.ts")).runGit(kind, args, call),
+      git: async (kind, args, call) => (await import("../worktree/git/git.ts")).runGit(kind, args, call),
       shared: async ({ project }) => {
         const { path, symlinks } = await settings.forSession(project);
         return symlinks.map((name) => join(path, name));

@@ -2,7 +2,7 @@
 import type { Socket } from "node:net";
 import { readLineage, tcpClient } from "../base/lineage.ts";
 import { peerLookUp } from "../base/peer.ts";
-import { whyNotStarted } from "../base/start-child.ts";
+import { whyNotStarted } from "../base/run.ts";
 import { callerOf, currentLaunch, peerOf, type Launches } from "./identify-caller.ts";
 import { isShell } from "../model/roles.ts";
 import type { Callers } from "../ports/api.ts";

@@ -2,25 +2,30 @@
  * Starts one launch of an agent in a tmux session of its own and sees that it lives. Repeatable for one launch id: the
  * launch id stands in the session's options, so a launch that is already there is found instead of started again.
  */
-import { crypto } from "../base/crypto.ts";
+import { crypto } from "../base/digest.ts";
 import { cgroupMembers, joinFile, type Cgroups } from "../base/cgroup.ts";
 import { identify } from "../base/pid.ts";
 import { firstWithin } from "../base/pid-namespace.ts";
 import { findTree } from "../base/process-tree.ts";
-import { personalUmask } from "../base/umask.ts";
+import { personalUmask } from "../base/program.ts";
 import type { AgentDefinition, Agents, TerminalAgent } from "../ports/agents.ts";
-import type { Contained, Containing } from "../ports/contain.ts";
+import { type Contained, type Containing, containedLaunch } from "../ports/contain.ts";
 import type { LaunchRequest, LaunchResult } from "../ports/runtime.ts";
 import { HoldfastError } from "../contract/error.ts";
-import { containedLaunch } from "../ports/contain.ts";
 import { defaultTerminal } from "./config.ts";
 import { agentCommand, agentEnvironment, fill } from "./command.ts";
 import { treeTarget } from "./identity.ts";
 import { otherName, tmuxName } from "./names.ts";
-import { agentPaneOption, homeOption, launchOption, listPanes, removeSession, sessionOption } from "./panes.ts";
-import type { Pane } from "./panes.ts";
-import { failure, watchStart } from "./start.ts";
-import type { StartContext, Started } from "./start.ts";
+import {
+  agentPaneOption,
+  homeOption,
+  launchOption,
+  listPanes,
+  removeSession,
+  sessionOption,
+  type Pane,
+} from "./panes.ts";
+import { failure, watchStart, type StartContext, type Started } from "./start.ts";
 import { confirmsPrompts, showsReady } from "./watch.ts";
 
 export interface LaunchContext extends StartContext {

@@ -2,7 +2,7 @@
  * Names that a person sees in tmux and on disk. Sessions are *found* by their options, never by name: tmux rewrites
  * `.` and `:`, matches prefixes, and runs `#(…)`.
  */
-import { crypto } from "../base/crypto.ts";
+import { crypto } from "../base/digest.ts";
 import type { SessionState } from "../model/session.ts";
 
 /** Longer names are cut and told apart by a hash. */

@@ -7,7 +7,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { makePrivateDirectory, keepWritten } from "../base/durable-file.ts";
-import { startChild, whyNotStarted } from "../base/start-child.ts";
+import { startChild, whyNotStarted } from "../base/run.ts";
 import { tmuxConfig } from "./config.ts";
 
 export type TmuxReply =

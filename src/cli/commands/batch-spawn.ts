@@ -1,4 +1,4 @@
-import { Slots } from "../../base/slots.ts";
+import { Slots } from "../../base/async.ts";
 import { messageOf } from "../../contract/error.ts";
 import { kinds } from "../../model/session.ts";
 import { callSpawn } from "../call-spawn.ts";

@@ -4,7 +4,7 @@
  */
 import { lookup } from "node:dns";
 import { BlockList, isIP, type LookupFunction } from "node:net";
-import { special4 } from "../../base/special-addresses.ts";
+import { special4 } from "../../base/addresses.ts";
 
 /** What browsers' own push services give out has a few hundred characters. */
 export const maxAddressLength = 2048;

@@ -2,7 +2,7 @@
  * A message that only one browser can read: RFC 8291 (keys) over RFC 8188 (`aes128gcm`), as one record. The push service
  * that carries it learns its size and nothing else.
  */
-import { crypto } from "../../base/crypto.ts";
+import { crypto } from "../../base/digest.ts";
 
 /** What a browser gives out with its subscription: its public key and a secret of its own, base64url. */
 export interface BrowserKeys {

@@ -1,5 +1,5 @@
 /** What a browser is sent: a line that its service worker (src/web/public/sw.js) shows. The rest is in the dashboard. */
-import { crypto } from "../../base/crypto.ts";
+import { crypto } from "../../base/digest.ts";
 import type { Notification } from "../../ports/notify.ts";
 import type { VapidKey } from "./web-push-vapid.ts";
 

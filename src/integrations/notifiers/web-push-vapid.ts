@@ -1,6 +1,6 @@
 /** Says to a push service who sends (RFC 8292): a token signed with the key that the browser subscribed for. */
 import type { JsonWebKey } from "node:crypto";
-import { crypto } from "../../base/crypto.ts";
+import { crypto } from "../../base/digest.ts";
 
 /** A push service may refuse what holds for more than a day. */
 const lifeMs = 12 * 3_600_000;

@@ -2,7 +2,7 @@
  * Calls browsers by their push services, also while no tab is open. Each browser is a small world of its own: one whose
  * service is down or asks for rest keeps no other waiting, and one that is gone is forgotten.
  */
-import { crypto } from "../../base/crypto.ts";
+import { crypto } from "../../base/digest.ts";
 import type { Logger } from "../../ports/api.ts";
 import type { Notification, Push, PushBrowser, PushSubscriptionGiven } from "../../ports/notify.ts";
 import { HoldfastError, messageOf } from "../../contract/error.ts";

@@ -3,7 +3,7 @@
  * of its sessions, each with a deadline. What is different goes on record; what was not said changes nothing.
  */
 import { isDue, isTracked, pollDelay } from "../reactions/polling.ts";
-import { bounded } from "../../base/deadline.ts";
+import { bounded } from "../../base/async.ts";
 import { reach } from "../../base/test-points.ts";
 import type { ProjectSettings, ProjectTracker } from "../../ports/projects.ts";
 import type { Asked, Tracker, Trackers } from "../../ports/tracker.ts";

@@ -1,5 +1,5 @@
 /** Actions that begin a run, or find one begun: launch and adopt. */
-import { crypto } from "../../base/crypto.ts";
+import { crypto } from "../../base/digest.ts";
 import { startedAt } from "../../base/pid.ts";
 import { reach } from "../../base/test-points.ts";
 import type { Action } from "../../model/facts.ts";

@@ -1,8 +1,28 @@
 /** One living launch as this daemon knows it. Holds no descriptor: an idle session costs this object and nothing else. */
 import type { LineSplitter } from "../base/lines.ts";
-import { isAlive, type Identity } from "../base/pid.ts";
+import { isAlive, type Identity, readStat } from "../base/pid.ts";
 import type { LaunchId, SessionId } from "../contract/ids.ts";
-import type { RecordedProcess, WorkerRecord } from "../contract/worker-record.ts";
+import { type RecordedProcess, type WorkerRecord, launchMarker } from "../contract/worker-record.ts";
+import { setTimeout as delay } from "node:timers/promises";
+import { readExit } from "./agent-files.ts";
+import { readFileSync } from "node:fs";
+import type { SessionState } from "../model/session.ts";
+import type { LaunchPlace } from "../ports/store.ts";
+import type { AcpContext } from "./context.ts";
+
+/** Without it an agent that left of its own accord would count as crashed; but others wait to be looked at meanwhile. */
+const writtenMs = 4_000;
+const pollMs = 3;
+
+export async function awaitExit(worker: Worker): Promise<void> {
+  const { agent, keeper } = worker.record;
+  if (agent !== null && isAlive(identityOf(worker.record, agent))) return;
+  const until = performance.now() + writtenMs;
+  // One that is stopped would never write it.
+  const writes = (): boolean =>
+    keeper === null || (isAlive(identityOf(worker.record, keeper)) && readStat(keeper.pid)?.state !== "T");
+  while (readExit(worker.directory) === null && writes() && performance.now() < until) await delay(pollMs);
+}
 
 export interface Worker {
   readonly session: SessionId;
@@ -120,4 +140,76 @@ export function exists(pid: number): boolean {
 export function hears(worker: Worker): boolean {
   const { feeder } = worker.record;
   return !worker.feederGone && (feeder === null || isAlive(identityOf(worker.record, feeder)));
+}
+
+interface KnownPlace {
+  outRead: number;
+  settled: boolean;
+  record: WorkerRecord;
+}
+
+export function placeOf(context: AcpContext, launch: LaunchId): KnownPlace | null {
+  const place = context.store.launchPlace(launch);
+  return place === null ? null : knownPlace(place);
+}
+
+/** Null when a crash came before anything was learnt of the launch. */
+function knownPlace(place: LaunchPlace): KnownPlace | null {
+  const record = JSON.parse(place.info) as WorkerRecord;
+  return record.version === 1 ? { outRead: place.outRead, settled: place.settled, record } : null;
+}
+
+interface FoundWorker {
+  worker: Worker;
+  settled: boolean;
+  /** Of the expected launch. */
+  place: LaunchPlace | null;
+  /** The store does not know this launch. */
+  unrecorded: boolean;
+}
+
+/** The launch that is there, expected or not; null when nothing is known of any. */
+export function findWorker(
+  context: AcpContext,
+  session: SessionState,
+  places: ReadonlyMap<LaunchId, LaunchPlace> | null,
+): FoundWorker | null {
+  const { files, store } = context;
+  const expected = session.run.run === "none" ? null : session.run.launch;
+  const stored = expected === null ? null : (places?.get(expected) ?? store.launchPlace(expected));
+  const known = stored === null ? null : knownPlace(stored);
+  // The store's word first: a damaged or missing record file then harms nothing. Where the launch it names left no
+  // directory, the file may name one that the store lost.
+  const lost = known !== null && !files.has(session.id, known.record.launch);
+  const file = known === null || lost ? files.readRecord(session.id) : null;
+  const newer = file !== null && isUnrecorded(context, session, file) ? file : null;
+  const record = newer ?? known?.record ?? file;
+  if (record === null) return null;
+  if (newer !== null) {
+    const worker = newWorker(newer, files.directory(session.id, newer.launch), 0);
+    return { worker, settled: true, place: null, unrecorded: true };
+  }
+  const place = known ?? placeOf(context, record.launch);
+  const directory = files.directory(session.id, record.launch);
+  return {
+    worker: newWorker(place?.record ?? record, directory, place?.outRead ?? 0),
+    settled: place?.settled ?? false,
+    place: stored,
+    unrecorded: false,
+  };
+}
+
+/** Of another launch than the expected one, with its files in place, and without a trace in the store. */
+function isUnrecorded({ files, store }: AcpContext, session: SessionState, { launch }: WorkerRecord): boolean {
+  const expected = session.run.run === "none" ? null : session.run.launch;
+  return launch !== expected && files.has(session.id, launch) && store.launchPlace(launch) === null;
+}
+
+export function carriesMarker(pid: number, launch: LaunchId): boolean {
+  if (process.platform !== "linux") return true;
+  try {
+    return `\0${readFileSync(`/proc/${pid}/environ`, "latin1")}`.includes(`\0${launchMarker}=${launch}\0`);
+  } catch {
+    return false;
+  }
 }

@@ -8,10 +8,56 @@ import { execFile } from "node:child_process";
 import { existsSync, openSync, closeSync, constants, ftruncateSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "../ports/api.ts";
-import { continueTree, stopTree } from "./freeze.ts";
 import { isBeingCut } from "./agent-output.ts";
-import type { Worker } from "./agent-process.ts";
-import { fileSize } from "./agent-files.ts";
+import { type Worker, firstsOf, recordedIdentities } from "./agent-process.ts";
+import { fileSize, readPids } from "./agent-files.ts";
+import { setTimeout as delay } from "node:timers/promises";
+import { readStat, signalIdentity, type Identity } from "../base/pid.ts";
+import { findTree } from "../base/process-tree.ts";
+import { launchMarker } from "../contract/worker-record.ts";
+
+/** A process that writes is stopped when its write is done; on a slow disk that takes a moment. */
+const stoppedMs = 2_000;
+const pollMs = 2;
+
+/** True when one look found everything stopped: then nothing is written and nothing forks away. */
+async function stopTree(worker: Worker): Promise<boolean> {
+  const until = performance.now() + stoppedMs;
+  for (;;) {
+    const awake = (await agentTree(worker)).filter(({ pid }) => !isStopped(pid));
+    if (awake.length === 0) return true;
+    for (const identity of awake) signalIdentity(identity, "SIGSTOP");
+    if (performance.now() >= until) return false;
+    await delay(pollMs);
+  }
+}
+
+async function continueTree(worker: Worker): Promise<void> {
+  for (const identity of await agentTree(worker)) signalIdentity(identity, "SIGCONT");
+}
+
+async function agentTree(worker: Worker): Promise<Identity[]> {
+  const { keeper, feeder, watcher } = readPids(worker.directory);
+  const members = await findTree({
+    roots: recordedIdentities(worker.record),
+    marker: { name: launchMarker, values: [worker.launch] },
+    cgroups: [worker.record.cgroup ?? []].flat(),
+    ...firstsOf([worker.record]),
+  });
+  return members
+    .map(({ identity }) => identity)
+    .filter(({ pid }) => {
+      if (pid === keeper || pid === feeder || pid === watcher) return false;
+      // What feeds it, and what the watcher waits with.
+      const parent = readStat(pid)?.parent ?? null;
+      return parent === null || (parent !== feeder && parent !== watcher);
+    });
+}
+
+function isStopped(pid: number): boolean {
+  const state = readStat(pid)?.state ?? "X";
+  return state === "T" || state === "t" || state === "Z" || state === "X";
+}
 
 const kib = 1024;
 const mib = 1024 * kib;

@@ -8,17 +8,17 @@ import type {
   LoadSessionRequest,
   NewSessionRequest,
   ResumeSessionRequest,
+  ListSessionsRequest,
 } from "@agentclientprotocol/sdk";
 import { version } from "../base/build.ts";
 import type { ChatAgent } from "../ports/agents.ts";
 import { configurationActor } from "../contract/agents.ts";
 import { authRequired, methodNotFound, type ChatPick, pickKey } from "../contract/acp.ts";
 import type { LaunchHow, SessionState } from "../model/session.ts";
-import { ask as askAgent, isWanted, record, wordsOf, type Answer, type Request } from "./client.ts";
+import { ask as askAgent, isWanted, record, wordsOf, type Answer, type Request, type Failure } from "./client.ts";
 import type { AcpContext } from "./context.ts";
-import { isNotFound } from "./not-found.ts";
-import { pickRequest } from "./agent-settings.ts";
 import type { Worker } from "./agent-process.ts";
+import { crypto } from "../base/crypto.ts";
 
 export type Opened =
   | { opened: true; agentSessionId: string }
@@ -230,4 +230,55 @@ function failed(method: string, answer: Answer): Opened {
           ? `was no longer wanted before it answered ${method}`
           : `ended before it answered ${method}`;
   return { opened: false, reason: `The agent ${what}.`, conversationGone: false };
+}
+
+async function isNotFound(
+  context: AcpContext,
+  worker: Worker,
+  session: SessionState,
+  chat: ChatAgent,
+  answer: Failure,
+): Promise<boolean> {
+  const text = `${answer.message} ${JSON.stringify(answer.data ?? "")}`;
+  const rule = chat.notFound.find(
+    ({ code, message }) => code === answer.code && (message === null || message.test(text)),
+  );
+  if (rule === undefined) return false;
+  return rule.confirm !== "list" || (await isUnlisted(context, worker, session));
+}
+
+/** Only a list that was given to its end proves anything. */
+async function isUnlisted(context: AcpContext, worker: Worker, session: SessionState): Promise<boolean> {
+  const params: ListSessionsRequest = { cwd: session.workspacePath };
+  const deadlineMs = context.deadlines.openMs;
+  const request = { key: `list:${crypto().randomUUID()}`, method: "session/list", params, deadlineMs };
+  const answer = await ask(context, worker, request);
+  if (answer.is !== "result") return false;
+  const { sessions, nextCursor = null } = answer.result;
+  return (
+    Array.isArray(sessions) &&
+    nextCursor === null &&
+    !sessions.some((one) => record(one)["sessionId"] === session.agentSessionId)
+  );
+}
+
+export function pickRequest(
+  sessionId: string,
+  pick: ChatPick,
+  key: string,
+): { key: string; method: string; params: object } {
+  switch (pick.set) {
+    case "mode":
+      return { key, method: "session/set_mode", params: { sessionId, modeId: pick.value } };
+    case "model":
+      return { key, method: "session/set_model", params: { sessionId, modelId: pick.value } };
+    case "config":
+      return {
+        key,
+        method: "session/set_config_option",
+        params: { sessionId, configId: pick.id, value: pick.value },
+      };
+    default:
+      return pick satisfies never;
+  }
 }

@@ -3,7 +3,7 @@
  * conversation. Asked again for the same launch, by this daemon or the next, it takes up what is there.
  */
 import { spawn, type ChildProcess } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { cgroupMembers, joinFile } from "../base/cgroup.ts";
@@ -19,15 +19,13 @@ import type { LaunchRequest, LaunchResult } from "../ports/runtime.ts";
 import { HoldfastError } from "../contract/error.ts";
 import { launchMarker, type RecordedProcess, type WorkerRecord } from "../contract/worker-record.ts";
 import { containedLaunch } from "../ports/contain.ts";
-import { commandOf, environmentOf, writeFiles } from "./agent-program.ts";
 import { isGone, writeRequest } from "./client.ts";
 import type { AcpContext } from "./context.ts";
 import { initializeRequest, openConversation } from "./handshake.ts";
-import { awaitExit } from "./await-exit.ts";
+import { awaitExit, identityOf, newWorker, type Worker, carriesMarker, placeOf } from "./agent-process.ts";
 import { stop } from "./stop.ts";
-import { carriesMarker, placeOf } from "./agent-processes.ts";
-import { identityOf, newWorker, type Worker } from "./agent-process.ts";
 import { readExit, readPids } from "./agent-files.ts";
+import { findProgram } from "../base/find-program.ts";
 
 /** Within this the keeper has written down who the agent is; it takes some milliseconds. */
 const startedMs = 15_000;
@@ -262,4 +260,25 @@ function withLastWords(reason: string, lines: string[]): string {
 
 function refusal(reason: string): LaunchResult {
   return { launched: false, reason, exit: null, lastLines: [], conversationGone: false };
+}
+
+/** argv with the program in place of a script that would only start it: one process less, and none that signals miss. */
+function commandOf(chat: ChatAgent, path: string | undefined): string[] {
+  const [script = "", ...rest] = chat.command;
+  const found = chat.program === undefined ? null : findProgram(script, path);
+  const program = found === null ? null : chat.program!(realpathSync(found));
+  return program === null ? chat.command : [program, ...rest];
+}
+
+/** `{hooks}` is the launch's own directory, as for terminal agents. */
+function environmentOf(chat: ChatAgent, directory: string): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(chat.env).map(([name, value]) => [name, value.replaceAll("{hooks}", () => directory)]),
+  );
+}
+
+function writeFiles(chat: ChatAgent, directory: string): void {
+  for (const { name, text, executable = false } of chat.files ?? []) {
+    writeFileSync(join(directory, name), text, { mode: executable ? 0o700 : 0o600 });
+  }
 }

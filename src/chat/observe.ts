@@ -19,14 +19,12 @@ import type { LaunchId, SessionId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
 import { launchMarker } from "../contract/worker-record.ts";
 import { isEnding } from "../base/ending.ts";
-import { awaitExit } from "./await-exit.ts";
+import { awaitExit, exists, firstsOf, identityOf, type Worker, carriesMarker, findWorker } from "./agent-process.ts";
 import { flush } from "./client.ts";
 import type { AcpContext } from "./context.ts";
 import { containedNow, learn } from "./launch.ts";
 import { catchUpWithSent } from "./adopt.ts";
 import { clearAway } from "./stop.ts";
-import { carriesMarker, findWorker } from "./agent-processes.ts";
-import { exists, firstsOf, identityOf, type Worker } from "./agent-process.ts";
 import { readExit, readPids } from "./agent-files.ts";
 
 const deathLines = 20;

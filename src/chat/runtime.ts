@@ -10,20 +10,18 @@ import type { SessionId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
 import { adoptUnrecorded } from "./adopt.ts";
 import { Bounds, defaultLimits, type Limits } from "./bounds.ts";
-import { Changes } from "./output-signal.ts";
-import { promptCapabilities } from "./content.ts";
-import { filesLost } from "./files-lost.ts";
+import { Changes, defaultDeadlines, type AcpContext, type Deadlines } from "./context.ts";
+import { promptCapabilities, answerPermission, cancelTurn, configure, endTurn, sendPrompt } from "./turns.ts";
 import { flush } from "./client.ts";
-import { defaultDeadlines, type AcpContext, type Deadlines } from "./context.ts";
 import { deleteByCommand, deleteConversation } from "./delete.ts";
 import { Inbox } from "./agent-output.ts";
 import { launch, learn } from "./launch.ts";
 import { observeAll } from "./observe.ts";
 import { finishSession, stop } from "./stop.ts";
-import { answerPermission, cancelTurn, configure, endTurn, sendPrompt } from "./turns.ts";
 import { settleCut, truncateRead } from "./truncate.ts";
 import type { Worker } from "./agent-process.ts";
 import { WorkerFiles } from "./agent-files.ts";
+import type { FactEvent } from "../contract/event.ts";
 
 export interface AcpRuntimeOptions {
   workersDirectory: string;
@@ -193,4 +191,34 @@ function startBeat(inbox: Inbox, log: Logger): NodeJS.Timeout {
     }
   }, firstBeatMs);
   return timer.unref();
+}
+
+async function filesLost(context: AcpContext, worker: Worker): Promise<void> {
+  const { session, launch, directory } = worker;
+  context.log.error("an agent's files were removed under it; it is started again", { session, directory });
+  // First: whatever is asked meanwhile must not be given to it.
+  worker.feederGone = true;
+  try {
+    await context.store.chat(session, launch, (state) => {
+      const { run } = state;
+      if (run.run !== "up" || run.launch !== launch) return null;
+      const text = `The agent's files (${directory}) were removed while it ran: what it wrote since is lost. It is started again.`;
+      const events: FactEvent[] = [{ type: "notice", level: "warn", text }];
+      if (state.turn.turn === "open") {
+        events.push({
+          type: "turn.ended",
+          stopReason: "orphaned_at_restart",
+          promptId: state.turn.prompt,
+          message: text,
+        });
+      }
+      return { events };
+    });
+    worker.turnOpen = false;
+  } catch (error) {
+    worker.missingSince = null;
+    worker.lossReported = false;
+    context.log.warn("the loss of an agent's files could not be recorded; it is tried again", { session, error });
+  }
+  context.hint(session);
 }

@@ -16,8 +16,16 @@ import { markEnding } from "../base/ending.ts";
 import type { AcpContext } from "./context.ts";
 import { ring } from "./agent-input.ts";
 import { cancelTurn } from "./turns.ts";
-import { findWorker, placeOf } from "./agent-processes.ts";
-import { firstsOf, hears, identityOf, newWorker, recordedIdentities, type Worker } from "./agent-process.ts";
+import {
+  findWorker,
+  placeOf,
+  firstsOf,
+  hears,
+  identityOf,
+  newWorker,
+  recordedIdentities,
+  type Worker,
+} from "./agent-process.ts";
 import { readExit, readPids } from "./agent-files.ts";
 
 /** Real agents answer a cancel within 350 ms; one that hangs must not hold the stop up. */

@@ -1,7 +1,7 @@
 /** What is said to a living agent on a person's behalf: prompts, answers, cancels, options. Each is a row before it is sent. */
 import type { ContentBlock } from "@agentclientprotocol/sdk";
 import { crypto } from "../base/crypto.ts";
-import type { Answered, CancelResult, Told } from "../ports/chat.ts";
+import type { Answered, CancelResult, Told, ChatStore, PromptCapabilities } from "../ports/chat.ts";
 import type { PromptToSend, SendResult } from "../ports/runtime.ts";
 import type { ChatStep, LaunchPlace } from "../ports/store.ts";
 import {
@@ -16,11 +16,11 @@ import {
 import type { LaunchId, PromptId } from "../contract/ids.ts";
 import { agentIdOf } from "../contract/question.ts";
 import type { Actor, SessionState } from "../model/session.ts";
-import { ask, canBeTold, flush, isGone } from "./client.ts";
-import { promptBlocks, promptCapabilities, reasonNotToTake } from "./content.ts";
+import { ask, canBeTold, flush, isGone, record } from "./client.ts";
 import type { AcpContext } from "./context.ts";
-import { pickRequest } from "./agent-settings.ts";
+import { pickRequest } from "./handshake.ts";
 import { hears, type Worker } from "./agent-process.ts";
+import { pathToFileURL } from "node:url";
 
 const damagedInput = "the agent's input is not as it was left; nothing was written";
 const notFed = "nobody feeds the agent any more; it is replaced";
@@ -211,4 +211,35 @@ export async function configure(context: AcpContext, worker: Worker, pick: ChatP
 
 function isCurrent(state: SessionState, launch: LaunchId): boolean {
   return (state.run.run === "up" || state.run.run === "launching") && state.run.launch === launch;
+}
+
+/** Null before the agent has answered `initialize`. What it does not say it can, it cannot. */
+export function promptCapabilities(store: ChatStore, launch: LaunchId): PromptCapabilities | null {
+  const answer = store.outboxRow(launch, "init")?.answer ?? null;
+  if (answer === null) return null;
+  const { result } = JSON.parse(answer) as { result?: unknown };
+  const { image, embeddedContext } = record(record(record(result)["agentCapabilities"])["promptCapabilities"]);
+  return { image: image === true, embeddedContext: embeddedContext === true };
+}
+
+function promptBlocks(prompt: PromptToSend, can: PromptCapabilities | null): ContentBlock[] {
+  return [
+    { type: "text", text: prompt.text },
+    ...(prompt.attachments ?? []).map((attachment): ContentBlock => {
+      if (attachment.type === "image") {
+        return { type: "image", mimeType: attachment.mimeType, data: Buffer.from(attachment.bytes).toString("base64") };
+      }
+      const { path, name, text } = attachment;
+      const uri = pathToFileURL(path).href;
+      // A link is understood by every agent; the words that somebody chose go along where that is possible.
+      if (text === null || can?.embeddedContext !== true) return { type: "resource_link", uri, name };
+      return { type: "resource", resource: { uri, text, mimeType: "text/plain" } };
+    }),
+  ];
+}
+
+/** Null when nothing stands against sending it. */
+function reasonNotToTake(prompt: PromptToSend, can: PromptCapabilities | null): string | null {
+  const hasImage = prompt.attachments?.some(({ type }) => type === "image") ?? false;
+  return hasImage && can !== null && !can.image ? "this agent takes no images" : null;
 }

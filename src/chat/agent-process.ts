@@ -14,17 +14,17 @@ import type { AcpContext } from "./context.ts";
 const writtenMs = 4_000;
 const pollMs = 3;
 
-export async function awaitExit(worker: Worker): Promise<void> {
-  const { agent, keeper } = worker.record;
-  if (agent !== null && isAlive(identityOf(worker.record, agent))) return;
+export async function awaitExit(proc: AgentProcess): Promise<void> {
+  const { agent, keeper } = proc.record;
+  if (agent !== null && isAlive(identityOf(proc.record, agent))) return;
   const until = performance.now() + writtenMs;
   // One that is stopped would never write it.
   const writes = (): boolean =>
-    keeper === null || (isAlive(identityOf(worker.record, keeper)) && readStat(keeper.pid)?.state !== "T");
-  while (readExit(worker.directory) === null && writes() && performance.now() < until) await delay(pollMs);
+    keeper === null || (isAlive(identityOf(proc.record, keeper)) && readStat(keeper.pid)?.state !== "T");
+  while (readExit(proc.directory) === null && writes() && performance.now() < until) await delay(pollMs);
 }
 
-export interface Worker {
+export interface AgentProcess {
   readonly session: SessionId;
   readonly launch: LaunchId;
   readonly directory: string;
@@ -55,7 +55,7 @@ export interface Worker {
   /** That loss was reported. */
   lossReported: boolean;
   /** Its end was seen and told of. */
-  endTold: boolean;
+  endReported: boolean;
   bounds: {
     reservedTo: number;
     /** How much was asked for the last time; when a quarter of that is left it is renewed. */
@@ -72,7 +72,7 @@ export interface Worker {
   };
 }
 
-export function newWorker(record: WorkerRecord, directory: string, read: number): Worker {
+export function newAgentProcess(record: WorkerRecord, directory: string, read: number): AgentProcess {
   return {
     session: record.session,
     launch: record.launch,
@@ -91,7 +91,7 @@ export function newWorker(record: WorkerRecord, directory: string, read: number)
     feederGone: false,
     missingSince: null,
     lossReported: false,
-    endTold: false,
+    endReported: false,
     bounds: {
       reservedTo: 0,
       reserved: 0,
@@ -136,31 +136,31 @@ export function exists(pid: number): boolean {
   }
 }
 
-/** A deaf agent cannot be told; waiting for its answer would be in vain. */
-export function hears(worker: Worker): boolean {
-  const { feeder } = worker.record;
-  return !worker.feederGone && (feeder === null || isAlive(identityOf(worker.record, feeder)));
+/** Whether a feeder still passes input to the agent. Without one no answer will come. */
+export function isFed(proc: AgentProcess): boolean {
+  const { feeder } = proc.record;
+  return !proc.feederGone && (feeder === null || isAlive(identityOf(proc.record, feeder)));
 }
 
-interface KnownPlace {
+interface KnownOffsets {
   outRead: number;
   settled: boolean;
   record: WorkerRecord;
 }
 
-export function placeOf(context: AcpContext, launch: LaunchId): KnownPlace | null {
+export function offsetsOf(context: AcpContext, launch: LaunchId): KnownOffsets | null {
   const place = context.store.launchPlace(launch);
-  return place === null ? null : knownPlace(place);
+  return place === null ? null : knownOffsets(place);
 }
 
 /** Null when a crash came before anything was learnt of the launch. */
-function knownPlace(place: LaunchPlace): KnownPlace | null {
+function knownOffsets(place: LaunchPlace): KnownOffsets | null {
   const record = JSON.parse(place.info) as WorkerRecord;
   return record.version === 1 ? { outRead: place.outRead, settled: place.settled, record } : null;
 }
 
-interface FoundWorker {
-  worker: Worker;
+interface FoundProcess {
+  proc: AgentProcess;
   settled: boolean;
   /** Of the expected launch. */
   place: LaunchPlace | null;
@@ -169,15 +169,15 @@ interface FoundWorker {
 }
 
 /** The launch that is there, expected or not; null when nothing is known of any. */
-export function findWorker(
+export function findAgentProcess(
   context: AcpContext,
   session: SessionState,
   places: ReadonlyMap<LaunchId, LaunchPlace> | null,
-): FoundWorker | null {
+): FoundProcess | null {
   const { files, store } = context;
   const expected = session.run.run === "none" ? null : session.run.launch;
   const stored = expected === null ? null : (places?.get(expected) ?? store.launchPlace(expected));
-  const known = stored === null ? null : knownPlace(stored);
+  const known = stored === null ? null : knownOffsets(stored);
   // The store's word first: a damaged or missing record file then harms nothing. Where the launch it names left no
   // directory, the file may name one that the store lost.
   const lost = known !== null && !files.has(session.id, known.record.launch);
@@ -186,13 +186,13 @@ export function findWorker(
   const record = newer ?? known?.record ?? file;
   if (record === null) return null;
   if (newer !== null) {
-    const worker = newWorker(newer, files.directory(session.id, newer.launch), 0);
-    return { worker, settled: true, place: null, unrecorded: true };
+    const proc = newAgentProcess(newer, files.directory(session.id, newer.launch), 0);
+    return { proc, settled: true, place: null, unrecorded: true };
   }
-  const place = known ?? placeOf(context, record.launch);
+  const place = known ?? offsetsOf(context, record.launch);
   const directory = files.directory(session.id, record.launch);
   return {
-    worker: newWorker(place?.record ?? record, directory, place?.outRead ?? 0),
+    proc: newAgentProcess(place?.record ?? record, directory, place?.outRead ?? 0),
     settled: place?.settled ?? false,
     place: stored,
     unrecorded: false,

@@ -7,13 +7,13 @@ import type { Logger } from "../ports/api.ts";
 import type { SessionId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
 import type { Bounds } from "./bounds.ts";
-import type { Inbox } from "./agent-output.ts";
-import type { WorkerFiles } from "./agent-files.ts";
+import type { AgentOutput } from "./agent-output.ts";
+import type { AgentFiles } from "./agent-files.ts";
 
-export class Changes {
+export class OutputSignal {
   readonly #waiting = new Map<SessionId, Set<() => void>>();
 
-  tell(session: SessionId): void {
+  notify(session: SessionId): void {
     const waiting = this.#waiting.get(session);
     this.#waiting.delete(session);
     for (const resume of waiting ?? []) resume();
@@ -58,13 +58,13 @@ export const defaultDeadlines: Deadlines = {
 };
 
 export interface AcpContext {
-  files: WorkerFiles;
+  files: AgentFiles;
   cgroups: Pick<Cgroups, "make">;
   contain: Containing | null;
   store: ChatStore;
-  inbox: Inbox;
+  output: AgentOutput;
   bounds: Bounds;
-  changes: Changes;
+  outputSignal: OutputSignal;
   agents: Agents;
   bootId: string;
   env: NodeJS.ProcessEnv;

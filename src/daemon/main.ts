@@ -32,7 +32,6 @@ import { createApi } from "../server/server.ts";
 import type { Store } from "../ports/store.ts";
 import { type SessionId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
-import { keeperText } from "../chat/keeper.ts";
 import { openAcpRuntime } from "../chat/runtime.ts";
 import { openTmuxRuntime } from "../terminal/runtime.ts";
 import { openStore } from "../store/open.ts";
@@ -189,7 +188,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
   // Only a saving of space and secrets: a full disk must not keep the daemon from starting.
   await settings.forgetValues().catch((error: unknown) => log.warn("kept settings could not be cleaned", { error }));
   const programs = openPrograms({ agents, settings, store });
-  const keeper = installKeeper(paths.home);
+  const keeper = installKeeper(paths.home, dist);
   const builds = workerBuilds(keeper.digest);
   const workerCommand = commandOfWorkers(agents, programs);
   const transcripts = new LazyTranscripts(store);
@@ -457,7 +456,8 @@ function hasPassphrase(paths: Paths): boolean {
 }
 
 /** Copied into the home, so that nothing that runs depends on where we are installed. */
-function installKeeper(home: string): { path: string; digest: string } {
+function installKeeper(home: string, dist: string): { path: string; digest: string } {
+  const keeperText = readFileSync(join(dist, "keeper.sh"), "utf8");
   const digest = digestOf(keeperText);
   const path = join(home, `keeper-${digest}.sh`);
   // Compared, not only looked for: a power cut right after the first start can leave it empty.

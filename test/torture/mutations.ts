@@ -405,7 +405,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: "child-without-streams",
     promise: "a daemon without free descriptors lives on",
-    file: "src/base/start-child.ts",
+    file: "src/base/run.ts",
     search: "  if (child.pid !== undefined) return child;",
     replace: "  if (child.pid !== -1) return child;",
     scenario: "emfile",

@@ -143,7 +143,7 @@ export function createCommands(parts: Services, loop: Loop, options: CommandsOpt
     trashEmpty: (ask) => emptyTrash(parts, ask),
     doctor: async ({ query, signal }) => {
       if (query["full"] === "1") return (await import("./full-doctor.ts")).fullDoctor(options.cli, signal);
-      const { trackerFinding } = await import("../integrations/trackers/tracker-health.ts");
+      const { trackerFinding } = await import("../integrations/trackers/health.ts");
       const trackers = (await options.tracking.report()).map(trackerFinding);
       const pushes = options.push.isUsed() ? await (await import("./push.ts")).findings(options.push) : [];
       const { trustFindings } = await import("./trust.ts");

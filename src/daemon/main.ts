@@ -283,7 +283,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
       return createTrackers({ env: process.env, run: runProgram, configDir: dirname(paths.config), now: Date.now });
     },
     webhook: async (...given) => (await import("../integrations/trackers/webhook.ts")).openWebhook(...given),
-    notifiers: async () => (await import("../integrations/notifiers/notifiers.ts")).openNotifiers(),
+    notifiers: async () => (await import("../integrations/notifiers/registry.ts")).openNotifiers(),
   });
   owner.owns("tracking", () => tracking.close());
   tracking.start();

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { TrackerJson } from "../../contract/wire.ts";
-import { trackerFinding } from "./tracker-health.ts";
+import { trackerFinding } from "./health.ts";
 
 const healthy: TrackerJson = {
   project: "app",

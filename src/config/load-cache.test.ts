@@ -2,7 +2,7 @@ import { mkdtempSync, renameSync, rmSync, statSync, unlinkSync, utimesSync, writ
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { ConfigCache } from "./cache.ts";
+import { ConfigCache } from "./load.ts";
 
 let root: string;
 let file: string;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { run, type Run } from "../../base/run.ts";
 import type { TrackerSettings } from "../../ports/tracker.ts";
-import { findToken } from "./token.ts";
+import { findToken } from "./account.ts";
 
 let configDir: string;
 const asked: string[][] = [];

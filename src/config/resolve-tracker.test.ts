@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { trackerOf } from "./git-config.ts";
-import { resolveTracker } from "./tracker-hosts.ts";
+import { trackerOf } from "./repository.ts";
+import { resolveTracker } from "./resolve.ts";
 
 const hosts = { "ghe.example.com": { type: "github" as const, tokenEnv: "GHE_TOKEN", webhookSecretEnv: "GHE_SECRET" } };
 const at = (baseUrl: string | undefined, more: object = {}) =>

@@ -2,8 +2,39 @@
 import { isUtf8 } from "node:buffer";
 import { constants } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
-import type { Problem } from "./problem.ts";
-import { stampOf, type FileStamp } from "./file-stamp.ts";
+import { basename } from "node:path";
+import { HoldfastError } from "../contract/error.ts";
+
+/** A stamp that changes when a file does. */
+export interface FileStamp {
+  mtimeMs: number;
+  /** Device, inode, size and both times in nanoseconds. */
+  key: string;
+}
+
+export function stampOf(stat: {
+  dev: bigint;
+  ino: bigint;
+  size: bigint;
+  mtimeNs: bigint;
+  ctimeNs: bigint;
+  mtimeMs: bigint;
+}): FileStamp {
+  return {
+    mtimeMs: Number(stat.mtimeMs),
+    key: [stat.dev, stat.ino, stat.size, stat.mtimeNs, stat.ctimeNs].join(":"),
+  };
+}
+
+/**
+ * A file that changed this shortly before it was read may change once more without its times changing (a timestamp is
+ * as coarse as 2 s on some file systems), so such a reading is not trusted the next time.
+ */
+const settleMs = 2000;
+
+export function isSettled(stamp: FileStamp, readAt: number): boolean {
+  return readAt - stamp.mtimeMs > settleMs;
+}
 
 /** A hundred times what a person writes; a larger file is something else and would cost seconds to parse. */
 export const maxConfigBytes = 1024 * 1024;
@@ -57,4 +88,33 @@ function firstBadLine(bytes: Buffer): number {
     start = end + 1;
   }
   return 1;
+}
+
+export interface Problem {
+  file: string;
+  /** From 1, as editors count. */
+  line: number;
+  column: number;
+  message: string;
+  hint: string | null;
+}
+
+/** `holdfast.yaml:12:5: unknown key "promt" (did you mean "prompt"?)` */
+export function formatProblem(problem: Problem, name: string = basename(problem.file)): string {
+  const hint = problem.hint === null ? "" : ` (${problem.hint})`;
+  return `${name}:${problem.line}:${problem.column}: ${problem.message}${hint}`;
+}
+
+/** The error that a command answers with: every problem, one a line, below the file's path. */
+export function problemsError(problems: readonly Problem[]): HoldfastError {
+  const file = problems[0]?.file ?? "";
+  const lines = problems.map((problem) => `  ${formatProblem(problem)}`);
+  const many = problems.length === 1 ? "1 problem" : `${problems.length} problems`;
+  return new HoldfastError("invalid", `${many} in ${file}:\n${lines.join("\n")}`, {
+    hint: "Correct the file and try again; nothing was changed.",
+  });
+}
+
+export function byPlace(a: Problem, b: Problem): number {
+  return a.line - b.line || a.column - b.column || (a.message < b.message ? -1 : 1);
 }

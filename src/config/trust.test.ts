@@ -2,8 +2,7 @@ import { expect, test } from "vitest";
 import { effectOf } from "../contract/trust.ts";
 import { parseConfig } from "./load.ts";
 import type { HoldfastConfig } from "./schema.ts";
-import { digestOfParts, trustParts, withoutTrust } from "./trust-parts.ts";
-import { judge, questionOf } from "./trusted.ts";
+import { digestOfParts, trustParts, withoutTrust, judge, questionOf } from "./trust.ts";
 import { trustsAll, trustsNone } from "./trust.fixture.ts";
 
 const read = async (text: string): Promise<HoldfastConfig> => {

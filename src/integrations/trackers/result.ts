@@ -1,7 +1,7 @@
 /** From what a request came to, to what the port says. */
 import * as z from "zod/mini";
-import type { Asked } from "../../ports/tracker.ts";
-import { Unanswered } from "./limits.ts";
+import type { Asked, Tracker } from "../../ports/tracker.ts";
+import { Unanswered } from "./http.ts";
 
 export const absent = { is: "absent" } as const;
 
@@ -59,4 +59,15 @@ export async function eachOf<T, R>(items: readonly T[], atOnce: number, work: (i
   };
   await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker));
   return results;
+}
+
+export interface OpenedTracker extends Omit<Tracker, "budget"> {
+  counts(): { requests: number; notModified: number };
+  close(): void;
+}
+
+/** Shorter and smaller in tests. */
+export interface Bounds {
+  deadlineMs?: number;
+  maxBytes?: number;
 }

@@ -21,7 +21,7 @@ export function label(crate) {
 `,
   "test/harvest.test.js": `import { test } from "node:test";
 import assert from "node:assert/strict";
-
+import { cratesFor } from "../src/harvest.js";
 
 test("a full crate", () => assert.equal(cratesFor(24), 1));
 `,

@@ -1,10 +1,10 @@
 /** The page's entry: log in, then follow the daemon, and draw what it says. */
 import { createRoot } from "react-dom/client";
 import { navigate } from "wouter/use-browser-location";
-import { warmViews } from "./app/warm.ts";
+import { warmViews } from "./app/preload.ts";
 import { App } from "./app/app.tsx";
-import { begin } from "./state/begin.ts";
-import { beginCounting, beginNotifying } from "./state/notify.ts";
+import { begin } from "./shared/data/connect.ts";
+import { beginCounting, beginNotifying } from "./shared/data/notify.ts";
 import "./styles.css";
 
 createRoot(document.getElementById("root")!).render(<App />);

@@ -2,12 +2,12 @@
 import { useEffect, useState } from "react";
 import { rightWords } from "../../contract/rights.ts";
 import type { DeviceJson } from "../../contract/wire.ts";
-import { callsFor, notesFor } from "../state/attention.ts";
-import { onChanges, onDevices, onEvents } from "../state/live.ts";
-import { statusNow } from "../state/notify.ts";
-import { preferences } from "../state/preferences.ts";
-import { plainText } from "../ui/plain-text.ts";
-import { say } from "../ui/toast.tsx";
+import { callsFor, notesFor } from "../shared/data/attention.ts";
+import { onChanges, onDevices, onEvents } from "../shared/data/live.ts";
+import { statusNow } from "../shared/data/notify.ts";
+import { preferences } from "../shared/data/preferences.ts";
+import { plainText } from "../shared/ui/plain-text.ts";
+import { say } from "../shared/ui/toast.tsx";
 
 export function Announcer() {
   const [words, setWords] = useState("");
@@ -51,7 +51,7 @@ function deviceWords({ name, lastAddress, rights }: DeviceJson): string {
 
 /** A daemon that cannot say it now is asked when the page is next opened. */
 async function lookAfterPush(): Promise<void> {
-  const { keepSubscribed } = await import("../state/push.ts");
+  const { keepSubscribed } = await import("../shared/data/push.ts");
   const said = await keepSubscribed().catch(() => null);
   if (said !== null) say(said, "fault");
 }

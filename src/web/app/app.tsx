@@ -1,13 +1,13 @@
 /** The frame round every view: login, header, banners, routes, bottom bar. */
 import { useEffect } from "react";
 import { Route, Switch, useLocation } from "wouter";
-import { VerbHost } from "../session/verbs.tsx";
-import { useLive } from "../state/live.ts";
-import { nameThePage } from "../state/notify.ts";
-import { BoardLink } from "../ui/board-link.tsx";
-import { later } from "../ui/later.tsx";
-import { Spinner } from "../ui/spinner.tsx";
-import { Toasts } from "../ui/toast.tsx";
+import { VerbHost } from "../shared/verbs/verbs.tsx";
+import { useLive } from "../shared/data/live.ts";
+import { nameThePage } from "../shared/data/notify.ts";
+import { BoardLink } from "../shared/ui/board-link.tsx";
+import { later } from "../shared/ui/later.tsx";
+import { Spinner } from "../shared/ui/spinner.tsx";
+import { Toasts } from "../shared/ui/toast.tsx";
 import { Board } from "../board/board.tsx";
 import { Announcer } from "./announcer.tsx";
 import { BottomBar } from "./bottom-bar.tsx";
@@ -19,11 +19,11 @@ import { Overlays } from "./overlays.tsx";
 import { useShortcuts } from "./shortcuts.ts";
 import { StorageBanner } from "./storage-banner.tsx";
 import { VersionBanner } from "./version-banner.tsx";
-import { warmSession } from "./warm.ts";
+import { warmSession } from "./preload.ts";
 
 const SessionPage = later(() => {
   warmSession();
-  return import("../session/session-page.tsx");
+  return import("./session-page.tsx");
 });
 const NewSession = later(() => import("../new-session/new-session.tsx"));
 const Settings = later(() => import("../settings/settings.tsx"));

@@ -1,9 +1,9 @@
 /** The main ways, where a thumb reaches them. Phones only. */
 import { Columns3, Plus, Search, Settings } from "lucide-react";
 import { Link, useLocation } from "wouter";
-import { useLive, useMay } from "../state/live.ts";
+import { useLive, useMay } from "../shared/data/live.ts";
 import { needOf } from "../state/need.ts";
-import { classes } from "../ui/classes.ts";
+import { classes } from "../shared/ui/classes.ts";
 import { searchFrom } from "./shortcuts.ts";
 
 const itemLook = "relative flex h-14 flex-1 flex-col items-center justify-center gap-0.5 text-xs";

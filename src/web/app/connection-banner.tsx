@@ -1,7 +1,7 @@
 import { useEffect, useState, useSyncExternalStore } from "react";
-import { wake } from "../state/begin.ts";
-import { useLive } from "../state/live.ts";
-import { Button } from "../ui/button.tsx";
+import { wake } from "../shared/data/connect.ts";
+import { useLive } from "../shared/data/live.ts";
+import { Button } from "../shared/ui/button.tsx";
 
 /** A daemon that restarts is away for less than this, mostly: no need to alarm anybody. */
 const quietMs = 400;

@@ -1,7 +1,7 @@
 /** Where drawing a view failed: says so, and offers a way on. The rest of the frame stays. */
 import { Component, type ReactNode } from "react";
-import { live } from "../state/live.ts";
-import { Button } from "../ui/button.tsx";
+import { live } from "../shared/data/live.ts";
+import { Button } from "../shared/ui/button.tsx";
 
 export class ErrorBoundary extends Component<{ children: ReactNode }, { error: unknown }> {
   override state: { error: unknown } = { error: null };

@@ -1,12 +1,12 @@
 import { Command, Monitor, Moon, Plus, Settings, Sun } from "lucide-react";
 import { Link, useLocation } from "wouter";
 import { BoardControls } from "../board/board-controls.tsx";
-import { useMay } from "../state/live.ts";
-import { usePreference } from "../state/preferences.ts";
-import { Brand } from "../ui/brand.tsx";
-import { IconButton } from "../ui/button.tsx";
-import { classes } from "../ui/classes.ts";
-import { openOverlay } from "./overlays-state.ts";
+import { useMay } from "../shared/data/live.ts";
+import { usePreference } from "../shared/data/preferences.ts";
+import { Brand } from "../shared/ui/brand.tsx";
+import { IconButton } from "../shared/ui/button.tsx";
+import { classes } from "../shared/ui/classes.ts";
+import { openOverlay } from "../shared/data/overlays.ts";
 
 export function Header() {
   const [location] = useLocation();

@@ -1,4 +1,4 @@
-import { Dialog } from "../ui/dialog.tsx";
+import { Dialog } from "../shared/ui/dialog.tsx";
 import { shortcuts } from "./shortcuts.ts";
 
 export default function Help({ onClose }: { onClose: () => void }) {

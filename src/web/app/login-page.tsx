@@ -1,9 +1,9 @@
 import { useState, type ReactNode } from "react";
-import { logIn } from "../state/begin.ts";
-import { Button } from "../ui/button.tsx";
-import { Brand } from "../ui/brand.tsx";
-import { Commands } from "../ui/commands.tsx";
-import { Field, TextInput } from "../ui/field.tsx";
+import { logIn } from "../shared/data/connect.ts";
+import { Button } from "../shared/ui/button.tsx";
+import { Brand } from "../shared/ui/brand.tsx";
+import { Commands } from "../shared/ui/commands.tsx";
+import { Field, TextInput } from "../shared/ui/field.tsx";
 
 const linkCommand = "`holdfast dashboard`";
 

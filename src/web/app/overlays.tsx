@@ -1,6 +1,6 @@
 import { lazy, Suspense } from "react";
 import { useStore } from "zustand";
-import { openOverlay, overlays } from "./overlays-state.ts";
+import { openOverlay, overlays } from "../shared/data/overlays.ts";
 
 const Palette = lazy(() => import("./palette.tsx"));
 const Help = lazy(() => import("./help.tsx"));

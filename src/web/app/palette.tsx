@@ -4,14 +4,14 @@ import { useState, type ReactNode } from "react";
 import { useLocation } from "wouter";
 import type { SessionJson } from "../../contract/wire.ts";
 import { verbs, verbsFor, type VerbName } from "../session/verb-list.ts";
-import { startVerb } from "../session/verbs.tsx";
-import { live, useMay } from "../state/live.ts";
-import { preferences } from "../state/preferences.ts";
-import { Dialog } from "../ui/dialog.tsx";
-import { inputLook } from "../ui/field.tsx";
-import { plainText } from "../ui/plain-text.ts";
-import { StatusPill } from "../ui/status-pill.tsx";
-import { openOverlay } from "./overlays-state.ts";
+import { startVerb } from "../shared/verbs/verbs.tsx";
+import { live, useMay } from "../shared/data/live.ts";
+import { preferences } from "../shared/data/preferences.ts";
+import { Dialog } from "../shared/ui/dialog.tsx";
+import { inputLook } from "../shared/ui/field.tsx";
+import { plainText } from "../shared/ui/plain-text.ts";
+import { StatusPill } from "../shared/ui/status-pill.tsx";
+import { openOverlay } from "../shared/data/overlays.ts";
 
 /** A verb was picked; for which session comes next. */
 type Step = { at: "all" } | { at: "which"; verb: VerbName };

@@ -6,8 +6,8 @@ import { useEffect } from "react";
 import { flushSync } from "react-dom";
 import { useLocation } from "wouter";
 import { boardView, searchInputId } from "../board/view-state.ts";
-import { preferences } from "../state/preferences.ts";
-import { openOverlay } from "./overlays-state.ts";
+import { preferences } from "../shared/data/preferences.ts";
+import { openOverlay } from "../shared/data/overlays.ts";
 
 /** After `g`, the next key says where to. */
 const sequenceMs = 1_500;

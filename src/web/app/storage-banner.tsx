@@ -1,7 +1,7 @@
 import { useStore } from "zustand";
-import { forgetStates } from "../state/session-cache.ts";
-import { storage } from "../state/storage.ts";
-import { Button } from "../ui/button.tsx";
+import { forgetStates } from "../shared/data/session-cache.ts";
+import { storage } from "../shared/data/storage.ts";
+import { Button } from "../shared/ui/button.tsx";
 
 export function StorageBanner() {
   const shown = useStore(storage, ({ full, hidden }) => full && !hidden);

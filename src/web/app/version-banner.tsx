@@ -1,6 +1,6 @@
-import { useLive } from "../state/live.ts";
-import { pageBuild } from "../state/page-build.ts";
-import { Button } from "../ui/button.tsx";
+import { useLive } from "../shared/data/live.ts";
+import { pageBuild } from "../shared/data/page-build.ts";
+import { Button } from "../shared/ui/button.tsx";
 
 /** After an update the daemon is newer than the page that it once served. */
 export function VersionBanner() {

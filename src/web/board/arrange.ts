@@ -1,7 +1,7 @@
 /** Which sessions the board shows, in which column and order. */
 import type { SessionJson } from "../../contract/wire.ts";
 import { needOf, needs, statusWords, type Need } from "../state/need.ts";
-import type { Preferences } from "../state/preferences.ts";
+import type { Preferences } from "../shared/data/preferences.ts";
 
 export interface Wanted {
   project: string | null;

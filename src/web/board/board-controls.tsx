@@ -1,11 +1,11 @@
 /** What the board shows and how: search, project, order, columns or list. Stands in the header. */
 import { Columns3, Rows3, Search, SlidersHorizontal } from "lucide-react";
 import { useState } from "react";
-import { useLive } from "../state/live.ts";
-import { usePreference, type Preferences } from "../state/preferences.ts";
-import { IconButton } from "../ui/button.tsx";
-import { classes } from "../ui/classes.ts";
-import { inputLook, Select } from "../ui/field.tsx";
+import { useLive } from "../shared/data/live.ts";
+import { usePreference, type Preferences } from "../shared/data/preferences.ts";
+import { IconButton } from "../shared/ui/button.tsx";
+import { classes } from "../shared/ui/classes.ts";
+import { inputLook, Select } from "../shared/ui/field.tsx";
 import { boardView, searchInputId, useQuery } from "./view-state.ts";
 
 export function BoardControls() {

@@ -1,13 +1,13 @@
 /** The sessions of all projects by what they need from the person, as columns of cards or as a dense list. */
 import { Link } from "wouter";
-import { useLive } from "../state/live.ts";
+import { useLive } from "../shared/data/live.ts";
 import { needs } from "../state/need.ts";
-import { usePreference } from "../state/preferences.ts";
-import { Button } from "../ui/button.tsx";
-import { Spinner } from "../ui/spinner.tsx";
+import { usePreference } from "../shared/data/preferences.ts";
+import { Button } from "../shared/ui/button.tsx";
+import { Spinner } from "../shared/ui/spinner.tsx";
 import { Column } from "./column.tsx";
 import { KeepCursor } from "./keep-cursor.tsx";
-import { TrackerTrouble } from "./tracker-trouble.tsx";
+import { TrackerTrouble } from "./tracker-banner.tsx";
 import { useColumns } from "./use-columns.ts";
 import { boardView, useQuery } from "./view-state.ts";
 

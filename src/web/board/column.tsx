@@ -1,8 +1,8 @@
 /** The sessions that need the same of the person, as a column of cards or as a part of the list. */
 import { memo, useState } from "react";
 import { needTitles, type Need } from "../state/need.ts";
-import { Button } from "../ui/button.tsx";
-import { classes } from "../ui/classes.ts";
+import { Button } from "../shared/ui/button.tsx";
+import { classes } from "../shared/ui/classes.ts";
 import { SessionCard } from "./session-card.tsx";
 import { SessionRow } from "./session-row.tsx";
 

@@ -2,11 +2,11 @@
 import { useState } from "react";
 import { Link } from "wouter";
 import type { SessionJson } from "../../contract/wire.ts";
-import { call, sentenceOf } from "../state/api.ts";
-import { useMay } from "../state/live.ts";
-import { OptionButton, QuestionFacts } from "../ui/question.tsx";
-import { visibleQuestion } from "../ui/question-text.ts";
-import { say } from "../ui/toast.tsx";
+import { call, sentenceOf } from "../shared/data/api.ts";
+import { useMay } from "../shared/data/live.ts";
+import { OptionButton, QuestionFacts } from "../shared/ui/permission-request.tsx";
+import { visibleQuestion } from "../shared/ui/request-text.ts";
+import { say } from "../shared/ui/toast.tsx";
 
 /** Letters that fit a card's box without scrolling. */
 const fitting = 240;

@@ -3,14 +3,14 @@ import { memo } from "react";
 import { Link } from "wouter";
 import { GitBranch, ListPlus, MessageSquare, SquareTerminal } from "lucide-react";
 import type { SessionJson } from "../../contract/wire.ts";
-import { VerbMenu } from "../session/verbs.tsx";
-import { useSession } from "../state/live.ts";
-import { Age } from "../ui/age.tsx";
-import { classes } from "../ui/classes.ts";
-import { plainText } from "../ui/plain-text.ts";
-import { StatusPill } from "../ui/status-pill.tsx";
+import { VerbMenu } from "../shared/verbs/verbs.tsx";
+import { useSession } from "../shared/data/live.ts";
+import { Age } from "../shared/ui/age.tsx";
+import { classes } from "../shared/ui/classes.ts";
+import { plainText } from "../shared/ui/plain-text.ts";
+import { StatusPill } from "../shared/ui/status-pill.tsx";
 import { Permission } from "./permission.tsx";
-import { PullRequest } from "./pull-request.tsx";
+import { PullRequest } from "../shared/ui/pull-request.tsx";
 
 export const SessionCard = memo(function SessionCard({ id, withProject }: { id: string; withProject: boolean }) {
   const session = useSession(id);

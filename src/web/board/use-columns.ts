@@ -1,6 +1,6 @@
 /** The board's columns as they are now. Drawn at most once a frame, and only where something moved. */
 import { useEffect, useMemo, useState } from "react";
-import { live, onChanges } from "../state/live.ts";
+import { live, onChanges } from "../shared/data/live.ts";
 import { arrange, keepSame, moves, noColumns, type Columns, type Wanted } from "./arrange.ts";
 
 export function useColumns({ project, query, sort }: Wanted): Columns {

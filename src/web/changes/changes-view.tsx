@@ -2,11 +2,11 @@
 import { useEffect, useMemo, useRef, useState } from "react";
 import { Columns2, ListTree, RefreshCw, Rows2 } from "lucide-react";
 import type { ChangedFileJson, SessionJson } from "../../contract/wire.ts";
-import { usePreference } from "../state/preferences.ts";
-import { Button } from "../ui/button.tsx";
-import { classes } from "../ui/classes.ts";
-import { Select, TextInput } from "../ui/field.tsx";
-import { Spinner } from "../ui/spinner.tsx";
+import { usePreference } from "../shared/data/preferences.ts";
+import { Button } from "../shared/ui/button.tsx";
+import { classes } from "../shared/ui/classes.ts";
+import { Select, TextInput } from "../shared/ui/field.tsx";
+import { Spinner } from "../shared/ui/spinner.tsx";
 import { DiffPane, type DiffHandle } from "./diff-pane.tsx";
 import { FileList } from "./file-list.tsx";
 import { LineDialog } from "./line-dialog.tsx";

@@ -1,9 +1,9 @@
 /** A comment below its line or in the list, and the form that makes one. */
 import { useId, useState } from "react";
 import { Pencil, Trash2 } from "lucide-react";
-import { Button, IconButton } from "../ui/button.tsx";
-import { inputLook } from "../ui/field.tsx";
-import { classes } from "../ui/classes.ts";
+import { Button, IconButton } from "../shared/ui/button.tsx";
+import { inputLook } from "../shared/ui/field.tsx";
+import { classes } from "../shared/ui/classes.ts";
 import type { Comment } from "./review.ts";
 
 export interface CommentCardProps {

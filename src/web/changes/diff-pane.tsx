@@ -4,8 +4,8 @@ import type { CodeViewDiffItem, DiffLineAnnotation, FileDiffMetadata } from "@pi
 import { CodeView, type CodeViewHandle } from "@pierre/diffs/react";
 import { MessageSquarePlus } from "lucide-react";
 import type { ChangedFileJson } from "../../contract/wire.ts";
-import { visibleText } from "../session/visible-text.ts";
-import { Button } from "../ui/button.tsx";
+import { visibleText } from "../shared/ui/visible-text.ts";
+import { Button } from "../shared/ui/button.tsx";
 import { CommentCard, CommentForm } from "./comment-card.tsx";
 import { diffLook, themeName } from "./diff-theme.ts";
 import { Counts, StatusLetter } from "./file-list.tsx";

@@ -1,7 +1,7 @@
 /** The changed files: what happened to each, where, and by how much. */
 import type { ChangedFileJson } from "../../contract/wire.ts";
-import { visibleText } from "../session/visible-text.ts";
-import { classes } from "../ui/classes.ts";
+import { visibleText } from "../shared/ui/visible-text.ts";
+import { classes } from "../shared/ui/classes.ts";
 
 const letters: Record<ChangedFileJson["status"], { letter: string; look: string }> = {
   added: { letter: "A", look: "text-good" },

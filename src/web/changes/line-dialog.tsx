@@ -1,9 +1,9 @@
 /** Names a line by its number: for the keyboard, for screen readers, and for lines that are hard to hit. */
 import { useState } from "react";
 import type { FileDiffMetadata } from "@pierre/diffs";
-import { Button } from "../ui/button.tsx";
-import { Dialog } from "../ui/dialog.tsx";
-import { Field, inputLook, Select, TextInput } from "../ui/field.tsx";
+import { Button } from "../shared/ui/button.tsx";
+import { Dialog } from "../shared/ui/dialog.tsx";
+import { Field, inputLook, Select, TextInput } from "../shared/ui/field.tsx";
 import { lineText } from "./patch-files.ts";
 import type { Place } from "./review.ts";
 

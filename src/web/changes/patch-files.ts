@@ -1,6 +1,6 @@
 /** The patch of a worktree, taken apart by file, and the text of a line in it. */
 import { parsePatchFiles, setLanguageOverride, type FileDiffMetadata } from "@pierre/diffs";
-import { visibleText } from "../session/visible-text.ts";
+import { visibleText } from "../shared/ui/visible-text.ts";
 import { languageOf } from "./languages.ts";
 
 export function readPatch(patch: string): Map<string, FileDiffMetadata> {

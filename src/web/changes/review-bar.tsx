@@ -2,12 +2,12 @@
 import { useRef, useState } from "react";
 import { ChevronUp, Send } from "lucide-react";
 import type { SessionJson } from "../../contract/wire.ts";
-import { call, sentenceOf } from "../state/api.ts";
-import { useMay } from "../state/live.ts";
-import { visibleText } from "../session/visible-text.ts";
-import { Button } from "../ui/button.tsx";
-import { classes } from "../ui/classes.ts";
-import { say } from "../ui/toast.tsx";
+import { call, sentenceOf } from "../shared/data/api.ts";
+import { useMay } from "../shared/data/live.ts";
+import { visibleText } from "../shared/ui/visible-text.ts";
+import { Button } from "../shared/ui/button.tsx";
+import { classes } from "../shared/ui/classes.ts";
+import { say } from "../shared/ui/toast.tsx";
 import { CommentCard } from "./comment-card.tsx";
 import { composePrompt, editComment, mintId, removeComments, type Comment } from "./review.ts";
 

@@ -3,8 +3,8 @@
  * reload, and go when they are sent or the session is deleted.
  */
 import { createStore, useStore } from "zustand";
-import { reviewKey } from "../state/session-cache.ts";
-import { noRoom } from "../state/storage.ts";
+import { reviewKey } from "../shared/data/session-cache.ts";
+import { noRoom } from "../shared/data/storage.ts";
 
 export interface Comment {
   id: string;

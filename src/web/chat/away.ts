@@ -1,6 +1,6 @@
 /** Where this browser saw a session last, so that what came since can be told apart. */
-import { live } from "../state/live.ts";
-import { seenKey } from "../state/session-cache.ts";
+import { live } from "../shared/data/live.ts";
+import { seenKey } from "../shared/data/session-cache.ts";
 
 interface Seen {
   seq: number;

@@ -1,7 +1,7 @@
 /** Says so when events are missing here for longer than a moment: a gap in the sequence that is being read again. */
 import { useEffect, useState } from "react";
-import { live } from "../state/live.ts";
-import { Button } from "../ui/button.tsx";
+import { live } from "../shared/data/live.ts";
+import { Button } from "../shared/ui/button.tsx";
 import type { TranscriptFeed } from "./transcript-feed.ts";
 
 /** Most gaps are closed sooner, and nobody needs to hear of those. */

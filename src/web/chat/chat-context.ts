@@ -1,5 +1,5 @@
 import { createContext, use } from "react";
-import type { Folds } from "./use-fold.ts";
+import type { Folds } from "./use-disclosure.ts";
 
 /** What rows deep in the list need; it changes so rarely that no row is drawn again for it. */
 export interface ChatContext {

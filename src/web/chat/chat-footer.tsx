@@ -1,11 +1,11 @@
 /** Below the last item: what is on its way, and whether the agent is at work. */
 import { memo, useState } from "react";
 import type { PromptItem, TranscriptTurn } from "../../model/transcript-items.ts";
-import { Button } from "../ui/button.tsx";
+import { Button } from "../shared/ui/button.tsx";
 import { useChat } from "./chat-context.ts";
 import { Callout } from "./items/mark-row.tsx";
 import { PromptRow } from "./items/prompt-row.tsx";
-import { asPrompt, type Sending } from "./outbox.ts";
+import { asPrompt, type Sending } from "./unsent-prompts.ts";
 import { ForceEnd } from "./turn-control.tsx";
 import { WorkingLine } from "./working-line.tsx";
 

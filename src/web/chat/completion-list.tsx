@@ -1,5 +1,5 @@
 import { useEffect, useRef } from "react";
-import { classes } from "../ui/classes.ts";
+import { classes } from "../shared/ui/classes.ts";
 import type { Completion } from "./completion.ts";
 
 export interface CompletionListProps {

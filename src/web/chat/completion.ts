@@ -1,6 +1,6 @@
 /** What can be completed at the caret: a command that the agent offers, or a file of the worktree. */
 import { useEffect, useMemo, useState } from "react";
-import { call } from "../state/api.ts";
+import { call } from "../shared/data/api.ts";
 import { safeText } from "./inert.ts";
 import { shape, textIn } from "./tool-parts.ts";
 

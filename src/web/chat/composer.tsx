@@ -12,10 +12,10 @@ import {
   type Ref,
 } from "react";
 import { ImagePlus, SendHorizontal } from "lucide-react";
-import { usePreference } from "../state/preferences.ts";
-import { Button, IconButton } from "../ui/button.tsx";
-import { classes } from "../ui/classes.ts";
-import { say } from "../ui/toast.tsx";
+import { usePreference } from "../shared/data/preferences.ts";
+import { Button, IconButton } from "../shared/ui/button.tsx";
+import { classes } from "../shared/ui/classes.ts";
+import { say } from "../shared/ui/toast.tsx";
 import { useChat } from "./chat-context.ts";
 import { CompletionList } from "./completion-list.tsx";
 import { tokenAt, useCompletions, type Completion } from "./completion.ts";

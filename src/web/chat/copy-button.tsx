@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { Check, Copy } from "lucide-react";
-import { IconButton } from "../ui/button.tsx";
-import { say } from "../ui/toast.tsx";
+import { IconButton } from "../shared/ui/button.tsx";
+import { say } from "../shared/ui/toast.tsx";
 
 const shownMs = 1_500;
 

@@ -1,7 +1,7 @@
 /** What is typed and not sent, by session. It survives a reload, and other views may add to it. */
 import { useSyncExternalStore } from "react";
-import { draftKey } from "../state/session-cache.ts";
-import { noRoom } from "../state/storage.ts";
+import { draftKey } from "../shared/data/session-cache.ts";
+import { noRoom } from "../shared/data/storage.ts";
 
 /** Written when typing pauses. */
 const writeMs = 250;

@@ -1,5 +1,5 @@
 import { X } from "lucide-react";
-import { IconButton } from "../ui/button.tsx";
+import { IconButton } from "../shared/ui/button.tsx";
 import type { NewImage } from "./images.ts";
 import { sizeWords } from "./words.ts";
 

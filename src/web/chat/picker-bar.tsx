@@ -1,8 +1,8 @@
 import { useMemo, useState } from "react";
 import type { TranscriptHead } from "../../model/transcript-items.ts";
-import { call, sentenceOf } from "../state/api.ts";
-import { useMay } from "../state/live.ts";
-import { say } from "../ui/toast.tsx";
+import { call, sentenceOf } from "../shared/data/api.ts";
+import { useMay } from "../shared/data/live.ts";
+import { say } from "../shared/ui/toast.tsx";
 import { useChat } from "./chat-context.ts";
 import { safeText } from "./inert.ts";
 import { pickersOf, usageOf, type Picker } from "./pickers.ts";

@@ -1,6 +1,6 @@
 import { memo, useState } from "react";
 import { ChevronRight, Circle, CircleCheck, CircleDot } from "lucide-react";
-import { classes } from "../ui/classes.ts";
+import { classes } from "../shared/ui/classes.ts";
 import { safeText } from "./inert.ts";
 import { shape, textIn } from "./tool-parts.ts";
 

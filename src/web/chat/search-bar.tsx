@@ -1,8 +1,8 @@
 /** Search over the whole transcript, in place of the browser's, which sees only the rows that are drawn. */
 import { useEffect, useEffectEvent, useMemo, useRef, useState } from "react";
 import { ChevronDown, ChevronUp, X } from "lucide-react";
-import { IconButton } from "../ui/button.tsx";
-import { inputLook } from "../ui/field.tsx";
+import { IconButton } from "../shared/ui/button.tsx";
+import { inputLook } from "../shared/ui/field.tsx";
 import { addMarkStyles, rangesIn, TranscriptSearch, type Found } from "./search.ts";
 import type { FeedState, TranscriptFeed } from "./transcript-feed.ts";
 import type { ListHandle } from "./transcript-list.tsx";

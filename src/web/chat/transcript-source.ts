@@ -2,10 +2,10 @@
 import type { TranscriptItem } from "../../model/transcript-items.ts";
 import type { TranscriptPage } from "../../model/transcript.ts";
 import type { EventJson } from "../../contract/wire.ts";
-import { call } from "../state/api.ts";
-import { newestPage } from "../state/early-transcript.ts";
-import { beforeDrawing } from "../state/frames.ts";
-import { recallSession, rememberSession } from "../state/session-cache.ts";
+import { call } from "../shared/data/api.ts";
+import { newestPage } from "../shared/data/early-transcript.ts";
+import { beforeDrawing } from "../shared/data/frames.ts";
+import { recallSession, rememberSession } from "../shared/data/session-cache.ts";
 import { eventsAtOnce, type FeedSource, type TranscriptFeed } from "./transcript-feed.ts";
 
 const olderItems = 300;

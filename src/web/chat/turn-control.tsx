@@ -2,11 +2,11 @@
 import { useState } from "react";
 import { Square } from "lucide-react";
 import type { TranscriptTurn } from "../../model/transcript-items.ts";
-import { call, sentenceOf } from "../state/api.ts";
-import { useMay } from "../state/live.ts";
-import { Button } from "../ui/button.tsx";
-import { Dialog } from "../ui/dialog.tsx";
-import { say } from "../ui/toast.tsx";
+import { call, sentenceOf } from "../shared/data/api.ts";
+import { useMay } from "../shared/data/live.ts";
+import { Button } from "../shared/ui/button.tsx";
+import { Dialog } from "../shared/ui/dialog.tsx";
+import { say } from "../shared/ui/toast.tsx";
 import { useChat } from "./chat-context.ts";
 
 export function TurnControl({ turn }: { turn: TranscriptTurn }) {

@@ -1,5 +1,5 @@
 import { useEffect, useState, useSyncExternalStore } from "react";
-import { live, onEvents } from "../state/live.ts";
+import { live, onEvents } from "../shared/data/live.ts";
 import { TranscriptFeed, type FeedState } from "./transcript-feed.ts";
 import { recallPage, rememberPage, sourceOf } from "./transcript-source.ts";
 

@@ -2,16 +2,16 @@
 import { useEffect, useState } from "react";
 import { Link } from "wouter";
 import type { SettingsJson } from "../../contract/wire.ts";
-import { call, sentenceOf } from "../state/api.ts";
-import { Button } from "../ui/button.tsx";
-import { classes } from "../ui/classes.ts";
-import { Field, inputLook, Select, TextInput } from "../ui/field.tsx";
-import { Spinner } from "../ui/spinner.tsx";
-import { TrustCard } from "../ui/trust-card.tsx";
-import { useMay } from "../state/live.ts";
-import { useAnswer } from "../ui/use-answer.ts";
+import { call, sentenceOf } from "../shared/data/api.ts";
+import { Button } from "../shared/ui/button.tsx";
+import { classes } from "../shared/ui/classes.ts";
+import { Field, inputLook, Select, TextInput } from "../shared/ui/field.tsx";
+import { Spinner } from "../shared/ui/spinner.tsx";
+import { TrustCard } from "../shared/ui/trust-card.tsx";
+import { useMay } from "../shared/data/live.ts";
+import { useAnswer } from "../shared/data/use-query.ts";
 import { forgetDraft, keepDraft, recallDraft, requestOf, withoutOptions, type Draft } from "./draft.ts";
-import { Making } from "./making.tsx";
+import { Making } from "./spawn-progress.tsx";
 import { usePreflight, type Preflight } from "./use-preflight.ts";
 
 export default function NewSession() {

@@ -3,7 +3,7 @@ import { useCallback, useEffect, useState } from "react";
 import type { SpawnRequest } from "../../contract/command.ts";
 import { HoldfastError } from "../../contract/error.ts";
 import type { PreflightJson } from "../../contract/wire.ts";
-import { call, sentenceOf } from "../state/api.ts";
+import { call, sentenceOf } from "../shared/data/api.ts";
 
 /** Short enough to be there before the button is reached, long enough not to ask at every letter. */
 const pauseMs = 350;

@@ -2,11 +2,11 @@
 import { useState } from "react";
 import { Pencil } from "lucide-react";
 import type { SessionJson } from "../../contract/wire.ts";
-import { call, sentenceOf } from "../state/api.ts";
-import { useMay } from "../state/live.ts";
-import { IconButton } from "../ui/button.tsx";
-import { TextInput } from "../ui/field.tsx";
-import { say } from "../ui/toast.tsx";
+import { call, sentenceOf } from "../shared/data/api.ts";
+import { useMay } from "../shared/data/live.ts";
+import { IconButton } from "../shared/ui/button.tsx";
+import { TextInput } from "../shared/ui/field.tsx";
+import { say } from "../shared/ui/toast.tsx";
 
 export function EditableTitle({ session }: { session: SessionJson }) {
   const [draft, setDraft] = useState<string | null>(null);

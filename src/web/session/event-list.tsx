@@ -1,12 +1,12 @@
 /** The event log, newest first: filtered by kind and by words, older ones on demand. */
 import { useId, useState } from "react";
 import type { EventJson } from "../../contract/wire.ts";
-import { Button } from "../ui/button.tsx";
-import { Select, TextInput } from "../ui/field.tsx";
-import { Spinner } from "../ui/spinner.tsx";
+import { Button } from "../shared/ui/button.tsx";
+import { Select, TextInput } from "../shared/ui/field.tsx";
+import { Spinner } from "../shared/ui/spinner.tsx";
 import { describeEvent, groupOf } from "./describe-event.ts";
 import type { EventLog } from "./use-event-log.ts";
-import { visibleText } from "./visible-text.ts";
+import { visibleText } from "../shared/ui/visible-text.ts";
 
 /** More rows than this are not drawn at once; a filter finds the others. */
 const shownMost = 500;

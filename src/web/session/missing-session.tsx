@@ -1,12 +1,12 @@
 /** There is no such session: deleted while it was open, or never there. What is kept of its files can still be had. */
 import { useEffect, useState } from "react";
 import type { TrashJson } from "../../contract/wire.ts";
-import { call, sentenceOf } from "../state/api.ts";
-import { onEvents } from "../state/live.ts";
-import { BoardLink } from "../ui/board-link.tsx";
-import { Button } from "../ui/button.tsx";
-import { say } from "../ui/toast.tsx";
-import { TrashFacts } from "./trash-facts.tsx";
+import { call, sentenceOf } from "../shared/data/api.ts";
+import { onEvents } from "../shared/data/live.ts";
+import { BoardLink } from "../shared/ui/board-link.tsx";
+import { Button } from "../shared/ui/button.tsx";
+import { say } from "../shared/ui/toast.tsx";
+import { TrashFacts } from "../shared/ui/trash-facts.tsx";
 
 export function MissingSession({ id, deleted }: { id: string; deleted: boolean }) {
   const [kept, setKept] = useState<TrashJson[]>([]);

@@ -4,18 +4,18 @@ import { ArrowLeft, ChevronDown, Square } from "lucide-react";
 import { Link } from "wouter";
 import { describeContainment } from "../../contract/containment.ts";
 import type { SessionJson } from "../../contract/wire.ts";
-import { PullRequest } from "../board/pull-request.tsx";
-import { Age } from "../ui/age.tsx";
-import { Button, IconButton } from "../ui/button.tsx";
-import { classes } from "../ui/classes.ts";
-import { plainText } from "../ui/plain-text.ts";
-import { StatusPill } from "../ui/status-pill.tsx";
-import { CopyText } from "./copy-text.tsx";
+import { PullRequest } from "../shared/ui/pull-request.tsx";
+import { Age } from "../shared/ui/age.tsx";
+import { Button, IconButton } from "../shared/ui/button.tsx";
+import { classes } from "../shared/ui/classes.ts";
+import { plainText } from "../shared/ui/plain-text.ts";
+import { StatusPill } from "../shared/ui/status-pill.tsx";
+import { CopyText } from "../shared/ui/copy-text.tsx";
 import { EditableTitle } from "./editable-title.tsx";
-import { webAddress } from "./web-address.ts";
+import { webAddress } from "../shared/ui/web-address.ts";
 import { verbs } from "./verb-list.ts";
-import { startVerb, VerbMenu } from "./verbs.tsx";
-import { visibleText } from "./visible-text.ts";
+import { startVerb, VerbMenu } from "../shared/verbs/verbs.tsx";
+import { visibleText } from "../shared/ui/visible-text.ts";
 
 export function SessionHeader({ session }: { session: SessionJson }) {
   const [open, setOpen] = useState(false);

@@ -1,8 +1,8 @@
 /** A session's newest events, those that come while it is shown, and older ones as they are asked for. */
 import { useEffect, useState } from "react";
 import type { EventJson } from "../../contract/wire.ts";
-import { call, sentenceOf } from "../state/api.ts";
-import { onEvents } from "../state/live.ts";
+import { call, sentenceOf } from "../shared/data/api.ts";
+import { onEvents } from "../shared/data/live.ts";
 
 /** A page of the log: a screen or three. */
 const pageSize = 200;

@@ -1,5 +1,5 @@
 import type { SettingsJson } from "../../contract/wire.ts";
-import { Commands } from "../ui/commands.tsx";
+import { Commands } from "../shared/ui/commands.tsx";
 import { Row, Section } from "./section.tsx";
 
 export function Agents({ agents }: { agents: SettingsJson["agents"] }) {

@@ -2,17 +2,17 @@
 import { useEffect, useState } from "react";
 import { rights, type Right } from "../../contract/rights.ts";
 import type { DeviceJson } from "../../contract/wire.ts";
-import { call, sentenceOf } from "../state/api.ts";
-import { logOutHere } from "../state/begin.ts";
-import { onDevices, useMay } from "../state/live.ts";
-import { Age } from "../ui/age.tsx";
-import { Button } from "../ui/button.tsx";
-import { Commands } from "../ui/commands.tsx";
-import { ConfirmDialog } from "../ui/confirm-dialog.tsx";
-import { Select, TextInput } from "../ui/field.tsx";
-import { plainText } from "../ui/plain-text.ts";
-import { say } from "../ui/toast.tsx";
-import { useAnswer } from "../ui/use-answer.ts";
+import { call, sentenceOf } from "../shared/data/api.ts";
+import { logOutHere } from "../shared/data/connect.ts";
+import { onDevices, useMay } from "../shared/data/live.ts";
+import { Age } from "../shared/ui/age.tsx";
+import { Button } from "../shared/ui/button.tsx";
+import { Commands } from "../shared/ui/commands.tsx";
+import { ConfirmDialog } from "../shared/ui/confirm-dialog.tsx";
+import { Select, TextInput } from "../shared/ui/field.tsx";
+import { plainText } from "../shared/ui/plain-text.ts";
+import { say } from "../shared/ui/toast.tsx";
+import { useAnswer } from "../shared/data/use-query.ts";
 import { Answered, Row, Section } from "./section.tsx";
 
 const rightLabels: Record<Right, string> = {

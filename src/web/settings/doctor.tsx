@@ -1,7 +1,7 @@
 import { CircleAlert, CircleCheck, CircleX, Info } from "lucide-react";
 import type { FindingJson } from "../../contract/wire.ts";
-import { Button } from "../ui/button.tsx";
-import { useAnswer } from "../ui/use-answer.ts";
+import { Button } from "../shared/ui/button.tsx";
+import { useAnswer } from "../shared/data/use-query.ts";
 import { Answered, Section } from "./section.tsx";
 
 const everything = { query: { full: 1 } };

@@ -1,7 +1,7 @@
 import { useState } from "react";
-import { beep, notifyState, turnOnNotifications, type NotifyState } from "../state/notify.ts";
-import { preferences, usePreference } from "../state/preferences.ts";
-import { Button } from "../ui/button.tsx";
+import { beep, notifyState, turnOnNotifications, type NotifyState } from "../shared/data/notify.ts";
+import { preferences, usePreference } from "../shared/data/preferences.ts";
+import { Button } from "../shared/ui/button.tsx";
 import { Push } from "./push.tsx";
 import { Section } from "./section.tsx";
 

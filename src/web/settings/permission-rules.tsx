@@ -1,6 +1,6 @@
 /** The user's permission rules, to be read; they are changed in the file, where no page can change them. */
-import { plainText } from "../ui/plain-text.ts";
-import { useAnswer } from "../ui/use-answer.ts";
+import { plainText } from "../shared/ui/plain-text.ts";
+import { useAnswer } from "../shared/data/use-query.ts";
 import { Answered, Row, Section } from "./section.tsx";
 
 export function PermissionRules() {

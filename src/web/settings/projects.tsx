@@ -1,11 +1,11 @@
 import { useState } from "react";
 import type { ProjectJson } from "../../contract/wire.ts";
-import { call, sentenceOf } from "../state/api.ts";
-import { Button } from "../ui/button.tsx";
-import { ConfirmDialog } from "../ui/confirm-dialog.tsx";
-import { Field, TextInput } from "../ui/field.tsx";
-import { say } from "../ui/toast.tsx";
-import { TrustCard } from "../ui/trust-card.tsx";
+import { call, sentenceOf } from "../shared/data/api.ts";
+import { Button } from "../shared/ui/button.tsx";
+import { ConfirmDialog } from "../shared/ui/confirm-dialog.tsx";
+import { Field, TextInput } from "../shared/ui/field.tsx";
+import { say } from "../shared/ui/toast.tsx";
+import { TrustCard } from "../shared/ui/trust-card.tsx";
 import { Row, Section } from "./section.tsx";
 
 export function Projects({ projects, onChanged }: { projects: ProjectJson[]; onChanged: () => void }) {

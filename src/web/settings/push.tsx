@@ -1,14 +1,14 @@
 /** Pushes: on or off for this browser, and the browsers that get them. */
 import { useState } from "react";
 import type { PushBrowserJson, PushJson } from "../../contract/wire.ts";
-import { call, sentenceOf } from "../state/api.ts";
-import { notifyState } from "../state/notify.ts";
-import { usePreference } from "../state/preferences.ts";
-import { pushObstacle, subscribeHere, unsubscribeHere } from "../state/push.ts";
-import { Age } from "../ui/age.tsx";
-import { Button } from "../ui/button.tsx";
-import { say } from "../ui/toast.tsx";
-import { useAnswer } from "../ui/use-answer.ts";
+import { call, sentenceOf } from "../shared/data/api.ts";
+import { notifyState } from "../shared/data/notify.ts";
+import { usePreference } from "../shared/data/preferences.ts";
+import { pushObstacle, subscribeHere, unsubscribeHere } from "../shared/data/push.ts";
+import { Age } from "../shared/ui/age.tsx";
+import { Button } from "../shared/ui/button.tsx";
+import { say } from "../shared/ui/toast.tsx";
+import { useAnswer } from "../shared/data/use-query.ts";
 import { Answered, Row } from "./section.tsx";
 
 export function Push() {

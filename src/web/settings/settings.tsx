@@ -1,11 +1,11 @@
 import { Link } from "wouter";
 import type { SettingsJson } from "../../contract/wire.ts";
-import { logOutHere } from "../state/begin.ts";
-import { useMay } from "../state/live.ts";
-import { pageBuild } from "../state/page-build.ts";
-import { Button } from "../ui/button.tsx";
-import { Spinner } from "../ui/spinner.tsx";
-import { useAnswer } from "../ui/use-answer.ts";
+import { logOutHere } from "../shared/data/connect.ts";
+import { useMay } from "../shared/data/live.ts";
+import { pageBuild } from "../shared/data/page-build.ts";
+import { Button } from "../shared/ui/button.tsx";
+import { Spinner } from "../shared/ui/spinner.tsx";
+import { useAnswer } from "../shared/data/use-query.ts";
 import { Agents } from "./agents.tsx";
 import { Appearance } from "./appearance.tsx";
 import { Devices } from "./devices.tsx";
@@ -15,7 +15,7 @@ import { PermissionRules } from "./permission-rules.tsx";
 import { Projects } from "./projects.tsx";
 import { Answered, Section } from "./section.tsx";
 import { Trackers } from "./trackers.tsx";
-import { Workers } from "./workers.tsx";
+import { Workers } from "./agent-processes.tsx";
 
 export default function Settings() {
   const [settings, again] = useAnswer("settings");

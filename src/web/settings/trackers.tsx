@@ -1,8 +1,8 @@
 /** How the projects' trackers are doing; nothing, where the daemon asks none. */
-import { Age } from "../ui/age.tsx";
-import { Button } from "../ui/button.tsx";
-import { plainText } from "../ui/plain-text.ts";
-import { useAnswer } from "../ui/use-answer.ts";
+import { Age } from "../shared/ui/age.tsx";
+import { Button } from "../shared/ui/button.tsx";
+import { plainText } from "../shared/ui/plain-text.ts";
+import { useAnswer } from "../shared/data/use-query.ts";
 import { Row, Section } from "./section.tsx";
 
 export function Trackers() {

@@ -1,14 +1,14 @@
 /** Worktrees that were put away by kill, cleanup and delete, to be put back or thrown away for good. */
 import { useEffect, useState } from "react";
 import type { TrashJson } from "../../contract/wire.ts";
-import { startVerb } from "../session/verbs.tsx";
-import { call, sentenceOf } from "../state/api.ts";
-import { onEvents, useMay, useSession } from "../state/live.ts";
-import { Age } from "../ui/age.tsx";
-import { Button } from "../ui/button.tsx";
-import { ConfirmDialog } from "../ui/confirm-dialog.tsx";
-import { say } from "../ui/toast.tsx";
-import { useAnswer } from "../ui/use-answer.ts";
+import { startVerb } from "../shared/verbs/verbs.tsx";
+import { call, sentenceOf } from "../shared/data/api.ts";
+import { onEvents, useMay, useSession } from "../shared/data/live.ts";
+import { Age } from "../shared/ui/age.tsx";
+import { Button } from "../shared/ui/button.tsx";
+import { ConfirmDialog } from "../shared/ui/confirm-dialog.tsx";
+import { say } from "../shared/ui/toast.tsx";
+import { useAnswer } from "../shared/data/use-query.ts";
 import { Answered, Row, Section } from "./section.tsx";
 
 export default function TrashPage() {

@@ -8,7 +8,7 @@ import {
   CornerDownLeft,
   type LucideIcon,
 } from "lucide-react";
-import { classes } from "../ui/classes.ts";
+import { classes } from "../shared/ui/classes.ts";
 import type { KeyName } from "./keys.ts";
 
 const keys: { key: KeyName | "paste"; label: string; face: string | LucideIcon }[] = [

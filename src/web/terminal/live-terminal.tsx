@@ -2,11 +2,11 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import { Copy, Eye, EyeOff, MousePointer2, ScrollText, Settings2 } from "lucide-react";
 import type { SessionJson } from "../../contract/wire.ts";
-import { toClipboard } from "../session/copy-text.tsx";
-import { usePreference } from "../state/preferences.ts";
-import { Button } from "../ui/button.tsx";
-import { Menu, MenuItem } from "../ui/menu.tsx";
-import { say } from "../ui/toast.tsx";
+import { toClipboard } from "../shared/ui/copy-text.tsx";
+import { usePreference } from "../shared/data/preferences.ts";
+import { Button } from "../shared/ui/button.tsx";
+import { Menu, MenuItem } from "../shared/ui/menu.tsx";
+import { say } from "../shared/ui/toast.tsx";
 import { KeyBar } from "./key-bar.tsx";
 import { keyBytes, withCtrl, type KeyName } from "./keys.ts";
 import type { LineState } from "./connection.ts";

@@ -7,7 +7,7 @@ import { UnicodeGraphemesAddon } from "@xterm/addon-unicode-graphemes";
 import { WebLinksAddon } from "@xterm/addon-web-links";
 import { Terminal } from "@xterm/xterm";
 import "@xterm/xterm/css/xterm.css";
-import { webAddress } from "../session/web-address.ts";
+import { webAddress } from "../shared/ui/web-address.ts";
 import { readTheme } from "./theme.ts";
 
 /** Operating system commands that reach beyond the screen: titles (0, 1, 2), hyperlinks (8), notes (9, 777), clipboard (52). */

@@ -4,11 +4,11 @@
  */
 import { useEffect, useRef, useState } from "react";
 import { ChevronDown, ChevronUp, X } from "lucide-react";
-import { call, sentenceOf } from "../state/api.ts";
-import { visibleText } from "../session/visible-text.ts";
-import { IconButton } from "../ui/button.tsx";
-import { TextInput } from "../ui/field.tsx";
-import { Spinner } from "../ui/spinner.tsx";
+import { call, sentenceOf } from "../shared/data/api.ts";
+import { visibleText } from "../shared/ui/visible-text.ts";
+import { IconButton } from "../shared/ui/button.tsx";
+import { TextInput } from "../shared/ui/field.tsx";
+import { Spinner } from "../shared/ui/spinner.tsx";
 import { findAll, markMatches, matchLook } from "./find-text.ts";
 
 /** As many as tmux keeps. */

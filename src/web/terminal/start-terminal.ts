@@ -1,9 +1,9 @@
 /** Joins a screen and its line, and keeps both in step with the page: size, colours, visibility, the daemon's return. */
-import { wake } from "../state/begin.ts";
-import { prove } from "../state/api.ts";
-import { live } from "../state/live.ts";
-import { toClipboard } from "../session/copy-text.tsx";
-import { preferences } from "../state/preferences.ts";
+import { wake } from "../shared/data/connect.ts";
+import { prove } from "../shared/data/api.ts";
+import { live } from "../shared/data/live.ts";
+import { toClipboard } from "../shared/ui/copy-text.tsx";
+import { preferences } from "../shared/data/preferences.ts";
 import { connectTerminal, type LineState } from "./connection.ts";
 import { openScreen } from "./screen.ts";
 import { selectByMouse } from "./selection.ts";

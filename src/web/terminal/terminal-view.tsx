@@ -1,7 +1,7 @@
 /** A terminal session's screen, or what is left of it, with the way back. */
 import type { SessionJson } from "../../contract/wire.ts";
-import { Spinner } from "../ui/spinner.tsx";
-import { visibleText } from "../session/visible-text.ts";
+import { Spinner } from "../shared/ui/spinner.tsx";
+import { visibleText } from "../shared/ui/visible-text.ts";
 import { LiveTerminal } from "./live-terminal.tsx";
 
 export default function TerminalView({ session }: { session: SessionJson }) {

@@ -2,7 +2,7 @@
 import { KeyRound, RotateCcw, TriangleAlert } from "lucide-react";
 import type { ReactNode } from "react";
 import type { TranscriptItem } from "../../../model/transcript-items.ts";
-import { classes } from "../../ui/classes.ts";
+import { classes } from "../../shared/ui/classes.ts";
 import { plainOutput, safeText } from "../inert.ts";
 import { shape, textIn } from "../tool-parts.ts";
 import {
@@ -16,7 +16,7 @@ import {
   turnEndWords,
 } from "../words.ts";
 import { Clock } from "./prompt-row.tsx";
-import { Fold, Output } from "./words-row.tsx";
+import { Fold, Output } from "./text-row.tsx";
 
 export type MarkItem = Exclude<
   TranscriptItem,

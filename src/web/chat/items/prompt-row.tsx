@@ -1,6 +1,6 @@
 import { FileText, Image } from "lucide-react";
 import type { PromptItem } from "../../../model/transcript-items.ts";
-import { classes } from "../../ui/classes.ts";
+import { classes } from "../../shared/ui/classes.ts";
 import { CopyButton } from "../copy-button.tsx";
 import { safeText } from "../inert.ts";
 import { Shortened } from "../shortened.tsx";

@@ -4,7 +4,7 @@ import { MarkRow } from "./mark-row.tsx";
 import { PermissionCard } from "./permission-card.tsx";
 import { PromptRow } from "./prompt-row.tsx";
 import { ToolCard } from "./tool-card.tsx";
-import { ThoughtRow, WordsRow, WorkspaceRow } from "./words-row.tsx";
+import { ThoughtRow, WordsRow, WorkspaceRow } from "./text-row.tsx";
 
 export interface RowProps {
   item: TranscriptItem;

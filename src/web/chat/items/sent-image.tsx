@@ -1,8 +1,8 @@
 /** An image of a prompt: small, and as large as there is room for after a press. */
 import { useEffect, useState } from "react";
 import { Image } from "lucide-react";
-import { fetchAttachment } from "../../state/api.ts";
-import { classes } from "../../ui/classes.ts";
+import { fetchAttachment } from "../../shared/data/api.ts";
+import { classes } from "../../shared/ui/classes.ts";
 import { useChat } from "../chat-context.ts";
 
 export interface SentImageProps {

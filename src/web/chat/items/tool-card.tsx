@@ -13,18 +13,18 @@ import {
   Wrench,
 } from "lucide-react";
 import type { ToolItem } from "../../../model/transcript-items.ts";
-import { call, sentenceOf } from "../../state/api.ts";
-import { Button } from "../../ui/button.tsx";
-import { classes } from "../../ui/classes.ts";
-import { say } from "../../ui/toast.tsx";
+import { call, sentenceOf } from "../../shared/data/api.ts";
+import { Button } from "../../shared/ui/button.tsx";
+import { classes } from "../../shared/ui/classes.ts";
+import { say } from "../../shared/ui/toast.tsx";
 import { useChat } from "../chat-context.ts";
 import { CopyButton } from "../copy-button.tsx";
 import { safeText } from "../inert.ts";
 import { partsOf, type ToolParts } from "../tool-parts.ts";
 import { Turning } from "../turning.tsx";
-import { useFold } from "../use-fold.ts";
+import { useFold } from "../use-disclosure.ts";
 import { ToolDiff } from "./tool-diff.tsx";
-import { Fold, Output } from "./words-row.tsx";
+import { Fold, Output } from "./text-row.tsx";
 
 export function ToolCard({ item, open }: { item: ToolItem; open: boolean }) {
   const [whole, setWhole] = useState<{ of: ToolItem; item: ToolItem } | null>(null);

@@ -1,6 +1,6 @@
 import { useMemo, useState } from "react";
-import { Button } from "../../ui/button.tsx";
-import { classes } from "../../ui/classes.ts";
+import { Button } from "../../shared/ui/button.tsx";
+import { classes } from "../../shared/ui/classes.ts";
 import { CopyButton } from "../copy-button.tsx";
 import { plainOutput } from "../inert.ts";
 import { diffLines, hunksOf } from "../line-diff.ts";

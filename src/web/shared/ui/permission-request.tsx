@@ -1,0 +1,90 @@
+/**
+ * What an agent asks, as it must be seen before it is allowed: all of it within reach, nothing cut without a count, and
+ * what each answer does, because its name is the agent's own word.
+ */
+import { useId, useState, type ReactNode } from "react";
+import { optionKindWords } from "../../../model/option-words.ts";
+import type { SessionJson } from "../../../contract/wire.ts";
+import { Button } from "./button.tsx";
+import { classes } from "./classes.ts";
+import { countOf, visibleQuestion } from "./request-text.ts";
+
+type Asked = SessionJson["permissions"][number];
+
+/** Characters drawn at first; a page that draws megabytes at once freezes. */
+const step = 4_000;
+
+export function QuestionText({ text, className }: { text: string; className?: string }) {
+  const [drawn, setDrawn] = useState(step);
+  const shown = visibleQuestion(text);
+  const hidden = shown.length - drawn;
+  return (
+    <>
+      <span className={classes("font-mono break-words whitespace-pre-wrap", className)}>{shown.slice(0, drawn)}</span>
+      {hidden > 0 && (
+        <span className="block">
+          <Button size="small" variant="quiet" onClick={() => setDrawn(drawn * 4)}>
+            Show {countOf(hidden)} more characters
+          </Button>
+        </span>
+      )}
+    </>
+  );
+}
+
+/** The call beyond its title: what it runs, and where. */
+export function QuestionFacts({ asked, more }: { asked: Asked; more?: ReactNode }) {
+  const { title, kind = null, command = null, cwd = null, paths = [] } = asked;
+  const rows: [string, string][] = [
+    ...(kind === null ? [] : [["Kind", kind] as [string, string]]),
+    ...(command === null || command === title ? [] : [["Runs", command] as [string, string]]),
+    ...(cwd === null ? [] : [["In", cwd] as [string, string]]),
+    ...(paths.length === 0 ? [] : [["Paths", paths.join("\n")] as [string, string]]),
+  ];
+  if (rows.length === 0 && asked.more !== true) return null;
+  return (
+    <dl className="mt-1 grid max-h-60 grid-cols-[auto_1fr] gap-x-2 overflow-y-auto text-xs" tabIndex={0}>
+      {rows.map(([name, value]) => (
+        <div key={name} className="contents">
+          <dt className="text-dim">{name}</dt>
+          <dd className="min-w-0">
+            <QuestionText text={value} />
+          </dd>
+        </div>
+      ))}
+      {asked.more === true && more !== undefined && <div className="col-span-2">{more}</div>}
+    </dl>
+  );
+}
+
+export interface OptionButtonProps {
+  option: Asked["options"][number];
+  size?: "small" | "normal";
+  disabled: boolean;
+  title?: string | undefined;
+  onChoose: (optionId: string) => void;
+}
+
+/** The agent's word on the button, and below it what choosing it does. */
+export function OptionButton({ option, size = "normal", disabled, title, onChoose }: OptionButtonProps) {
+  const id = useId();
+  const { optionId, name, kind } = option;
+  const variant = kind === "allow_once" ? "primary" : kind.startsWith("reject") ? "danger" : "plain";
+  return (
+    <span className="inline-flex max-w-full flex-col items-stretch gap-0.5">
+      <Button
+        size={size}
+        variant={variant}
+        disabled={disabled}
+        title={title}
+        aria-describedby={id}
+        onClick={() => onChoose(optionId)}
+      >
+        {visibleQuestion(name)}
+      </Button>
+      <span id={id} className={classes("text-center text-[11px]", kind === "allow_always" ? "text-alert" : "text-dim")}>
+        {optionKindWords(kind)}
+      </span>
+    </span>
+  );
+}

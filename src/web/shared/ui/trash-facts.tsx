@@ -1,0 +1,36 @@
+import type { TrashJson } from "../../../contract/wire.ts";
+import { Age } from "./age.tsx";
+
+export function TrashFacts({ entry }: { entry: TrashJson }) {
+  const rows: [string, React.ReactNode][] = [
+    ["Kept as", <code key="id">{entry.id}</code>],
+    ["Goes back to", <code key="path">{entry.path}</code>],
+    ["Branch", entry.branch === null ? "none" : <code key="branch">{entry.branch}</code>],
+    ["Pinned by", entry.ref === null ? "nothing: it had no commits of its own" : <code key="ref">{entry.ref}</code>],
+    ["Uncommitted files", String(entry.uncommitted)],
+    [
+      "Unpushed commits",
+      entry.unpushed.length === 0 ? (
+        "0"
+      ) : (
+        <ul key="unpushed" className="font-mono text-xs">
+          {entry.unpushed.map((commit) => (
+            <li key={commit}>{commit}</li>
+          ))}
+        </ul>
+      ),
+    ],
+    ["In the trash for", <Age key="age" of={entry.trashedAt} />],
+    ...(entry.keptUntil === undefined ? [] : [["Kept until", entry.keptUntil] satisfies [string, string]]),
+  ];
+  return (
+    <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1">
+      {rows.map(([name, value]) => (
+        <div key={name} className="contents">
+          <dt className="text-dim">{name}</dt>
+          <dd className="break-words">{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

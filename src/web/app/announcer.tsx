@@ -6,7 +6,7 @@ import { callsFor, notesFor } from "../shared/data/attention.ts";
 import { onChanges, onDevices, onEvents } from "../shared/data/live.ts";
 import { statusNow } from "../shared/data/notify.ts";
 import { preferences } from "../shared/data/preferences.ts";
-import { plainText } from "../shared/ui/plain-text.ts";
+import { plainText } from "../shared/ui/safe-text.ts";
 import { say } from "../shared/ui/toast.tsx";
 
 export function Announcer() {

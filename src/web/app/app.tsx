@@ -1,25 +1,31 @@
 /** The frame round every view: login, header, banners, routes, bottom bar. */
-import { useEffect } from "react";
+import { useEffect, lazy, Suspense } from "react";
 import { Route, Switch, useLocation } from "wouter";
 import { VerbHost } from "../shared/verbs/verbs.tsx";
 import { useLive } from "../shared/data/live.ts";
 import { nameThePage } from "../shared/data/notify.ts";
-import { BoardLink } from "../shared/ui/board-link.tsx";
-import { later } from "../shared/ui/later.tsx";
-import { Spinner } from "../shared/ui/spinner.tsx";
+import { BoardLink } from "../shared/ui/button.tsx";
+import { later, Spinner } from "../shared/ui/loading.tsx";
 import { Toasts } from "../shared/ui/toast.tsx";
 import { Board } from "../board/board.tsx";
 import { Announcer } from "./announcer.tsx";
-import { BottomBar } from "./bottom-bar.tsx";
-import { ConnectionBanner } from "./connection-banner.tsx";
+import { BottomBar, Header } from "./navigation.tsx";
+import { ConnectionBanner, StorageBanner, VersionBanner } from "./banners.tsx";
 import { ErrorBoundary } from "./error-boundary.tsx";
-import { Header } from "./header.tsx";
 import { InsecurePage, LoginPage } from "./login-page.tsx";
-import { Overlays } from "./overlays.tsx";
-import { useShortcuts } from "./shortcuts.ts";
-import { StorageBanner } from "./storage-banner.tsx";
-import { VersionBanner } from "./version-banner.tsx";
+import { useShortcuts, openOverlay, overlays } from "./shortcuts.ts";
 import { warmSession } from "./preload.ts";
+import { useStore } from "zustand";
+
+const Palette = lazy(() => import("./palette.tsx"));
+const Help = lazy(() => import("./help.tsx"));
+
+function Overlays() {
+  const open = useStore(overlays, (state) => state.open);
+  if (open === null) return null;
+  const close = (): void => openOverlay(null);
+  return <Suspense>{open === "palette" ? <Palette onClose={close} /> : <Help onClose={close} />}</Suspense>;
+}
 
 const SessionPage = later(() => {
   warmSession();

@@ -1,8 +1,8 @@
 import { useState, type ReactNode } from "react";
 import { logIn } from "../shared/data/connect.ts";
 import { Button } from "../shared/ui/button.tsx";
-import { Brand } from "../shared/ui/brand.tsx";
-import { Commands } from "../shared/ui/commands.tsx";
+import { Brand } from "./navigation.tsx";
+import { Commands } from "../shared/ui/code-text.tsx";
 import { Field, TextInput } from "../shared/ui/field.tsx";
 
 const linkCommand = "`holdfast dashboard`";

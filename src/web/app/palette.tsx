@@ -9,9 +9,9 @@ import { live, useMay } from "../shared/data/live.ts";
 import { preferences } from "../shared/data/preferences.ts";
 import { Dialog } from "../shared/ui/dialog.tsx";
 import { inputLook } from "../shared/ui/field.tsx";
-import { plainText } from "../shared/ui/plain-text.ts";
+import { plainText } from "../shared/ui/safe-text.ts";
 import { StatusPill } from "../shared/ui/status-pill.tsx";
-import { openOverlay } from "../shared/data/overlays.ts";
+import { openOverlay } from "./shortcuts.ts";
 
 /** A verb was picked; for which session comes next. */
 type Step = { at: "all" } | { at: "which"; verb: VerbName };

@@ -1,13 +1,14 @@
 /** One session: what it is, what may be done with it, and its views. It fills what the frame leaves and scrolls inside. */
 import { Fragment } from "react";
 import { useLive } from "../shared/data/live.ts";
-import { later } from "../shared/ui/later.tsx";
-import { Spinner } from "../shared/ui/spinner.tsx";
+import { later, Spinner } from "../shared/ui/loading.tsx";
 import { DownBar } from "../session/down-bar.tsx";
 import { MissingSession } from "../session/missing-session.tsx";
 import { SessionHeader } from "../session/session-header.tsx";
-import { SessionTabs, viewOf } from "./session-tabs.tsx";
-import { useCalmSession } from "./use-display-session.ts";
+import { useCalmSession } from "./display-session.ts";
+import { Link } from "wouter";
+import type { SessionJson } from "../../contract/wire.ts";
+import { clsx } from "clsx";
 
 const ChatView = later(() => import("../chat/chat-view.tsx"));
 const TerminalView = later(() => import("../terminal/terminal-view.tsx"));
@@ -39,5 +40,37 @@ export default function SessionPage({ id, view }: { id: string; view: string | n
         </div>
       </div>
     </div>
+  );
+}
+
+type View = "main" | "changes" | "events";
+
+/** An address with a view that is not there shows the first one. */
+function viewOf(name: string | null): View {
+  return name === "changes" || name === "events" ? name : "main";
+}
+
+function SessionTabs({ session, shown }: { session: SessionJson; shown: View }) {
+  const tabs: { view: View; label: string; path: string }[] = [
+    { view: "main", label: session.kind === "chat" ? "Chat" : "Terminal", path: "" },
+    { view: "changes", label: "Changes", path: "/changes" },
+    { view: "events", label: "Events", path: "/events" },
+  ];
+  return (
+    <nav aria-label="Views of the session" className="flex shrink-0 overflow-x-auto border-b border-line bg-panel px-2">
+      {tabs.map(({ view, label, path }) => (
+        <Link
+          key={view}
+          href={`/s/${encodeURIComponent(session.id)}${path}`}
+          aria-current={view === shown ? "page" : undefined}
+          className={clsx(
+            "flex h-9 items-center border-b-2 px-3 pointer-coarse:h-11",
+            view === shown ? "border-accent font-medium" : "border-transparent text-dim hover:text-text",
+          )}
+        >
+          {label}
+        </Link>
+      ))}
+    </nav>
   );
 }

@@ -5,9 +5,17 @@
 import { useEffect } from "react";
 import { flushSync } from "react-dom";
 import { useLocation } from "wouter";
-import { boardView, searchInputId } from "../board/view-state.ts";
+import { boardView, searchInputId } from "../board/board-controls.tsx";
 import { preferences } from "../shared/data/preferences.ts";
-import { openOverlay } from "../shared/data/overlays.ts";
+import { createStore } from "zustand";
+
+type Overlay = "palette" | "help" | null;
+
+export const overlays = createStore<{ open: Overlay }>(() => ({ open: null }));
+
+export function openOverlay(open: Overlay): void {
+  overlays.setState({ open });
+}
 
 /** After `g`, the next key says where to. */
 const sequenceMs = 1_500;

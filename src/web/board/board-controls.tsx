@@ -4,9 +4,17 @@ import { useState } from "react";
 import { useLive } from "../shared/data/live.ts";
 import { usePreference, type Preferences } from "../shared/data/preferences.ts";
 import { IconButton } from "../shared/ui/button.tsx";
-import { classes } from "../shared/ui/classes.ts";
+import { clsx } from "clsx";
 import { inputLook, Select } from "../shared/ui/field.tsx";
-import { boardView, searchInputId, useQuery } from "./view-state.ts";
+import { createStore, useStore } from "zustand";
+
+export const boardView = createStore<{ query: string }>(() => ({ query: "" }));
+
+export function useQuery(): string {
+  return useStore(boardView, (state) => state.query);
+}
+
+export const searchInputId = "board-search";
 
 export function BoardControls() {
   const projects = useLive((state) => projectsOf(state.sessions.values()));
@@ -30,7 +38,7 @@ export function BoardControls() {
         <SlidersHorizontal size={16} aria-hidden />
       </IconButton>
       <div
-        className={classes(
+        className={clsx(
           "w-full items-center gap-2 md:flex md:w-auto",
           unfolded ? "flex flex-wrap justify-between" : "hidden",
         )}
@@ -88,7 +96,7 @@ function SearchBox() {
         placeholder="Search sessions"
         autoComplete="off"
         spellCheck={false}
-        className={classes(inputLook, "pl-8")}
+        className={clsx(inputLook, "pl-8")}
         value={query}
         onChange={(event) => boardView.setState({ query: event.target.value })}
         onKeyDown={(event) => {
@@ -118,7 +126,7 @@ function ViewSwitch() {
           aria-label={label}
           title={label}
           onClick={() => setAs(value)}
-          className={classes(
+          className={clsx(
             "flex size-8 items-center justify-center first:rounded-l-md last:rounded-r-md pointer-coarse:size-10",
             as === value ? "bg-accent-soft text-accent" : "text-dim hover:bg-sunken",
           )}

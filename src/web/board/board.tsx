@@ -1,15 +1,16 @@
 /** The sessions of all projects by what they need from the person, as columns of cards or as a dense list. */
 import { Link } from "wouter";
-import { useLive } from "../shared/data/live.ts";
+import { useLive, live, onChanges } from "../shared/data/live.ts";
 import { needs } from "../state/need.ts";
 import { usePreference } from "../shared/data/preferences.ts";
 import { Button } from "../shared/ui/button.tsx";
-import { Spinner } from "../shared/ui/spinner.tsx";
+import { Spinner } from "../shared/ui/loading.tsx";
 import { Column } from "./column.tsx";
 import { KeepCursor } from "./keep-cursor.tsx";
 import { TrackerTrouble } from "./tracker-banner.tsx";
-import { useColumns } from "./use-columns.ts";
-import { boardView, useQuery } from "./view-state.ts";
+import { boardView, useQuery } from "./board-controls.tsx";
+import { useEffect, useMemo, useState } from "react";
+import { arrange, keepSame, moves, noColumns, type Columns, type Wanted } from "./arrange.ts";
 
 export function Board() {
   const loaded = useLive((state) => state.loaded);
@@ -89,4 +90,46 @@ function hasSeveralProjects(sessions: Iterable<{ project: string }>): boolean {
     if (project !== first) return true;
   }
   return false;
+}
+
+function useColumns({ project, query, sort }: Wanted): Columns {
+  const wanted = useMemo(() => ({ project, query, sort }), [project, query, sort]);
+  const [columns, setColumns] = useState<Columns>(() => keepSame(noColumns, read(wanted)));
+  useEffect(() => {
+    let frame = 0;
+    const show = (): void => {
+      frame = 0;
+      setColumns((before) => keepSame(before, read(wanted)));
+    };
+    const update = (): void => {
+      // A card that moves takes its menu along, away from under the hand.
+      if (isMenuOpen()) frame = requestAnimationFrame(update);
+      else show();
+    };
+    update();
+    const schedule = (): void => {
+      if (frame === 0) frame = requestAnimationFrame(update);
+    };
+    const stops = [
+      onChanges((changes) => {
+        if (changes.some(({ before, after }) => moves(before, after, wanted))) schedule();
+      }),
+      live.subscribe((state, before) => {
+        if (state.snapshots !== before.snapshots || state.sessions.size !== before.sessions.size) schedule();
+      }),
+    ];
+    return () => {
+      for (const stop of stops) stop();
+      cancelAnimationFrame(frame);
+    };
+  }, [wanted]);
+  return columns;
+}
+
+function isMenuOpen(): boolean {
+  return document.querySelector("[role=menu]") !== null;
+}
+
+function read(wanted: Wanted): Columns {
+  return arrange(live.getState().sessions.values(), wanted);
 }

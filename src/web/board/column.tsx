@@ -2,7 +2,7 @@
 import { memo, useState } from "react";
 import { needTitles, type Need } from "../state/need.ts";
 import { Button } from "../shared/ui/button.tsx";
-import { classes } from "../shared/ui/classes.ts";
+import { clsx } from "clsx";
 import { SessionCard } from "./session-card.tsx";
 import { SessionRow } from "./session-row.tsx";
 
@@ -32,7 +32,7 @@ export const Column = memo(function Column({ need, ids, as, withProject }: Colum
     <section
       aria-labelledby={`need-${need}`}
       data-column={need}
-      className={classes(
+      className={clsx(
         as === "columns"
           ? "flex min-w-0 flex-1 flex-col px-1 pb-4 md:min-w-56 md:overflow-y-auto"
           : "flex flex-col px-1",

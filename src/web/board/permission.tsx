@@ -5,7 +5,7 @@ import type { SessionJson } from "../../contract/wire.ts";
 import { call, sentenceOf } from "../shared/data/api.ts";
 import { useMay } from "../shared/data/live.ts";
 import { OptionButton, QuestionFacts } from "../shared/ui/permission-request.tsx";
-import { visibleQuestion } from "../shared/ui/request-text.ts";
+import { requestText } from "../shared/ui/safe-text.ts";
 import { say } from "../shared/ui/toast.tsx";
 
 /** Letters that fit a card's box without scrolling. */
@@ -36,7 +36,7 @@ export function Permission({ session }: { session: SessionJson }) {
       aria-label={`Question of ${session.id}`}
       className="flex flex-col gap-2 rounded-md bg-alert-soft p-2"
     >
-      <Question text={visibleQuestion(first.title)} />
+      <Question text={requestText(first.title)} />
       <QuestionFacts
         asked={first}
         more={

@@ -6,8 +6,8 @@ import type { SessionJson } from "../../contract/wire.ts";
 import { VerbMenu } from "../shared/verbs/verbs.tsx";
 import { useSession } from "../shared/data/live.ts";
 import { Age } from "../shared/ui/age.tsx";
-import { classes } from "../shared/ui/classes.ts";
-import { plainText } from "../shared/ui/plain-text.ts";
+import { clsx } from "clsx";
+import { plainText } from "../shared/ui/safe-text.ts";
 import { StatusPill } from "../shared/ui/status-pill.tsx";
 import { Permission } from "./permission.tsx";
 import { PullRequest } from "../shared/ui/pull-request.tsx";
@@ -78,15 +78,13 @@ function Words({ session }: { session: SessionJson }) {
   return (
     <>
       {reason !== null && (
-        <p
-          className={classes("line-clamp-3 text-xs break-words", session.needsYou === true ? "text-alert" : "text-dim")}
-        >
+        <p className={clsx("line-clamp-3 text-xs break-words", session.needsYou === true ? "text-alert" : "text-dim")}>
           {plainText(reason)}
         </p>
       )}
       {newWords && (
         <p
-          className={classes(
+          className={clsx(
             "text-xs text-dim",
             session.kind === "chat" ? "line-clamp-2 break-words" : "truncate font-mono",
           )}

@@ -4,7 +4,7 @@ import { Link } from "wouter";
 import { VerbMenu } from "../shared/verbs/verbs.tsx";
 import { useSession } from "../shared/data/live.ts";
 import { Age } from "../shared/ui/age.tsx";
-import { plainText } from "../shared/ui/plain-text.ts";
+import { plainText } from "../shared/ui/safe-text.ts";
 import { StatusPill } from "../shared/ui/status-pill.tsx";
 import { Permission } from "./permission.tsx";
 import { PullRequest } from "../shared/ui/pull-request.tsx";

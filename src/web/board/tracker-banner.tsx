@@ -3,7 +3,7 @@ import { useEffect } from "react";
 import { Link } from "wouter";
 import type { TrackerJson } from "../../contract/wire.ts";
 import { Age } from "../shared/ui/age.tsx";
-import { plainText } from "../shared/ui/plain-text.ts";
+import { plainText } from "../shared/ui/safe-text.ts";
 import { useAnswer } from "../shared/data/use-query.ts";
 
 /** As often as the daemon asks them, when it asks seldom. */

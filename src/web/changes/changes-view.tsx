@@ -1,16 +1,15 @@
 /** What the worktree has that its base has not, file by file, with comments on lines that become a prompt. */
-import { useEffect, useMemo, useRef, useState } from "react";
+import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import { Columns2, ListTree, RefreshCw, Rows2 } from "lucide-react";
 import type { ChangedFileJson, SessionJson } from "../../contract/wire.ts";
 import { usePreference } from "../shared/data/preferences.ts";
 import { Button } from "../shared/ui/button.tsx";
-import { classes } from "../shared/ui/classes.ts";
+import { clsx } from "clsx";
 import { Select, TextInput } from "../shared/ui/field.tsx";
-import { Spinner } from "../shared/ui/spinner.tsx";
-import { DiffPane, type DiffHandle } from "./diff-pane.tsx";
+import { Spinner } from "../shared/ui/loading.tsx";
+import { DiffPane, type DiffHandle, readPatch } from "./diff-pane.tsx";
 import { FileList } from "./file-list.tsx";
-import { LineDialog } from "./line-dialog.tsx";
-import { readPatch } from "./patch-files.ts";
+import { LineDialog } from "./comment-card.tsx";
 import {
   addComment,
   editComment,
@@ -22,7 +21,19 @@ import {
 } from "./review.ts";
 import { ReviewBar } from "./review-bar.tsx";
 import { useChanges, type Loaded } from "./use-changes.ts";
-import { useNarrow } from "./use-narrow.ts";
+
+/** Below this two columns of code are too narrow to read. */
+const narrow = "(max-width: 900px)";
+
+function useNarrow(): boolean {
+  return useSyncExternalStore(subscribe, () => matchMedia(narrow).matches);
+}
+
+function subscribe(listener: () => void): () => void {
+  const query = matchMedia(narrow);
+  query.addEventListener("change", listener);
+  return () => query.removeEventListener("change", listener);
+}
 
 const areas = ["committed", "staged", "unstaged", "untracked"] as const;
 
@@ -134,7 +145,7 @@ function Review({ session, loaded, fault, busy, refresh }: ReviewProps) {
           </Button>
         )}
         <Button size="small" variant="quiet" disabled={busy} onClick={refresh}>
-          <RefreshCw size={14} aria-hidden className={classes(busy && "animate-spin")} /> Refresh
+          <RefreshCw size={14} aria-hidden className={clsx(busy && "animate-spin")} /> Refresh
         </Button>
       </div>
       <Warnings loaded={loaded} diffs={diffs} fault={fault} />

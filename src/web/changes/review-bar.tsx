@@ -4,9 +4,9 @@ import { ChevronUp, Send } from "lucide-react";
 import type { SessionJson } from "../../contract/wire.ts";
 import { call, sentenceOf } from "../shared/data/api.ts";
 import { useMay } from "../shared/data/live.ts";
-import { visibleText } from "../shared/ui/visible-text.ts";
+import { visibleText } from "../shared/ui/safe-text.ts";
 import { Button } from "../shared/ui/button.tsx";
-import { classes } from "../shared/ui/classes.ts";
+import { clsx } from "clsx";
 import { say } from "../shared/ui/toast.tsx";
 import { CommentCard } from "./comment-card.tsx";
 import { composePrompt, editComment, mintId, removeComments, type Comment } from "./review.ts";
@@ -86,7 +86,7 @@ export function ReviewBar({ session, comments, onPick }: ReviewBarProps) {
       )}
       <div className="flex items-center gap-2 p-2">
         <Button variant="quiet" aria-expanded={open} onClick={() => setOpen(!open)}>
-          <ChevronUp size={14} aria-hidden className={classes(open && "rotate-180")} />
+          <ChevronUp size={14} aria-hidden className={clsx(open && "rotate-180")} />
           {comments.length === 1 ? "1 comment" : `${comments.length} comments`}
         </Button>
         <span className="flex-1" />

@@ -3,8 +3,7 @@
  * reload, and go when they are sent or the session is deleted.
  */
 import { createStore, useStore } from "zustand";
-import { reviewKey } from "../shared/data/session-cache.ts";
-import { noRoom } from "../shared/data/storage.ts";
+import { reviewKey, noRoom } from "../shared/data/session-cache.ts";
 
 export interface Comment {
   id: string;

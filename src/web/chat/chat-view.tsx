@@ -5,16 +5,15 @@ import type { SessionJson } from "../../contract/wire.ts";
 import { live, useMay } from "../shared/data/live.ts";
 import { sentenceOf } from "../shared/data/api.ts";
 import { Button, IconButton } from "../shared/ui/button.tsx";
-import { Spinner } from "../shared/ui/spinner.tsx";
+import { Spinner } from "../shared/ui/loading.tsx";
 import { say } from "../shared/ui/toast.tsx";
-import { Announcer } from "./announcer.tsx";
-import { ChatContext } from "./chat-context.ts";
+import { Announcer, CatchingUp } from "./chat-banners.tsx";
+import { ChatContext, type Folds } from "./chat-context.ts";
 import { ChatFooter } from "./chat-footer.tsx";
 import { Composer, type ComposerHandle } from "./composer.tsx";
-import { CatchingUp } from "./catching-up.tsx";
 import { addToDraft, dropDraft } from "./draft.ts";
 import { exportTranscript } from "./export.ts";
-import type { NewImage } from "./images.ts";
+import type { NewImage } from "./images.tsx";
 import { Outbox, type Sending } from "./unsent-prompts.ts";
 import { PickerBar } from "./picker-bar.tsx";
 import { PlanStrip } from "./plan-strip.tsx";
@@ -25,7 +24,6 @@ import { closedWords, placeholderWords, queueWords, waitingOf } from "./composer
 import { TranscriptList, type ListHandle } from "./transcript-list.tsx";
 import { TurnControl } from "./turn-control.tsx";
 import { useAway } from "./use-away.ts";
-import type { Folds } from "./use-disclosure.ts";
 import { useReadOnly } from "./use-read-only.ts";
 import { useTranscript } from "./use-transcript.ts";
 

@@ -14,14 +14,12 @@ import {
 import { ImagePlus, SendHorizontal } from "lucide-react";
 import { usePreference } from "../shared/data/preferences.ts";
 import { Button, IconButton } from "../shared/ui/button.tsx";
-import { classes } from "../shared/ui/classes.ts";
+import { clsx } from "clsx";
 import { say } from "../shared/ui/toast.tsx";
 import { useChat } from "./chat-context.ts";
-import { CompletionList } from "./completion-list.tsx";
-import { tokenAt, useCompletions, type Completion } from "./completion.ts";
+import { CompletionList, tokenAt, useCompletions, type Completion } from "./completion.tsx";
 import { setDraft, useDraft } from "./draft.ts";
-import { ImageStrip } from "./image-strip.tsx";
-import { acceptedImages, imageFault, readImage, type NewImage } from "./images.ts";
+import { ImageStrip, acceptedImages, imageFault, readImage, type NewImage } from "./images.tsx";
 
 export interface ComposerHandle {
   focus(): void;
@@ -139,7 +137,7 @@ export const Composer = memo(function Composer(props: ComposerProps) {
 
   return (
     <div
-      className={classes(
+      className={clsx(
         "relative rounded-xl border bg-panel focus-within:border-accent",
         dropping ? "border-accent bg-accent-soft" : "border-line-strong",
       )}

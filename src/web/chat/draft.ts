@@ -1,7 +1,6 @@
 /** What is typed and not sent, by session. It survives a reload, and other views may add to it. */
 import { useSyncExternalStore } from "react";
-import { draftKey } from "../shared/data/session-cache.ts";
-import { noRoom } from "../shared/data/storage.ts";
+import { draftKey, noRoom } from "../shared/data/session-cache.ts";
 
 /** Written when typing pauses. */
 const writeMs = 250;

@@ -16,7 +16,7 @@ import { ArrowDown } from "lucide-react";
 import { Virtualizer, type VirtualizerHandle } from "virtua";
 import type { TranscriptItem } from "../../model/transcript-items.ts";
 import { Button } from "../shared/ui/button.tsx";
-import { Spinner } from "../shared/ui/spinner.tsx";
+import { Spinner } from "../shared/ui/loading.tsx";
 import { Row } from "./items/row.tsx";
 import type { TranscriptFeed, FeedState } from "./transcript-feed.ts";
 

@@ -8,7 +8,7 @@ import type { Attachment } from "../../contract/event.ts";
 import { call, sentenceOf } from "../shared/data/api.ts";
 import { live } from "../shared/data/live.ts";
 import { outboxKey } from "../shared/data/session-cache.ts";
-import type { NewImage } from "./images.ts";
+import type { NewImage } from "./images.tsx";
 
 export interface Sending {
   promptId: string;

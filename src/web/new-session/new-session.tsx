@@ -4,9 +4,9 @@ import { Link } from "wouter";
 import type { SettingsJson } from "../../contract/wire.ts";
 import { call, sentenceOf } from "../shared/data/api.ts";
 import { Button } from "../shared/ui/button.tsx";
-import { classes } from "../shared/ui/classes.ts";
+import { clsx } from "clsx";
 import { Field, inputLook, Select, TextInput } from "../shared/ui/field.tsx";
-import { Spinner } from "../shared/ui/spinner.tsx";
+import { Spinner } from "../shared/ui/loading.tsx";
 import { TrustCard } from "../shared/ui/trust-card.tsx";
 import { useMay } from "../shared/data/live.ts";
 import { useAnswer } from "../shared/data/use-query.ts";
@@ -113,7 +113,7 @@ function Form({ settings, onTrust }: { settings: SettingsJson; onTrust: () => vo
           <textarea
             {...ids}
             rows={5}
-            className={classes(inputLook, "resize-y")}
+            className={clsx(inputLook, "resize-y")}
             value={draft.prompt}
             onChange={(event) => change({ prompt: event.target.value })}
             onKeyDown={(event) => {

@@ -3,7 +3,7 @@ import { useEffect, useState } from "react";
 import { Check, LoaderCircle, X } from "lucide-react";
 import { Link, useLocation } from "wouter";
 import { onEvents, useSession } from "../shared/data/live.ts";
-import { plainText } from "../shared/ui/plain-text.ts";
+import { plainText } from "../shared/ui/safe-text.ts";
 import { Button } from "../shared/ui/button.tsx";
 
 type Mark = "waits" | "now" | "done" | "failed";

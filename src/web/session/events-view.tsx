@@ -4,11 +4,10 @@ import type { EventJson, SessionJson, TrashJson } from "../../contract/wire.ts";
 import { call } from "../shared/data/api.ts";
 import { Age } from "../shared/ui/age.tsx";
 import { Button } from "../shared/ui/button.tsx";
-import { EventList } from "./event-list.tsx";
-import { TrashFacts } from "../shared/ui/trash-facts.tsx";
-import { useEventLog } from "./use-event-log.ts";
+import { EventList, useEventLog } from "./event-list.tsx";
+import { TrashFacts } from "./trash-facts.tsx";
 import { startVerb } from "../shared/verbs/verbs.tsx";
-import { visibleText } from "../shared/ui/visible-text.ts";
+import { visibleText } from "../shared/ui/safe-text.ts";
 import { actorWords, endWords, spanWords } from "./words.ts";
 
 export default function EventsView({ session }: { session: SessionJson }) {

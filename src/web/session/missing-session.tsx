@@ -3,10 +3,9 @@ import { useEffect, useState } from "react";
 import type { TrashJson } from "../../contract/wire.ts";
 import { call, sentenceOf } from "../shared/data/api.ts";
 import { onEvents } from "../shared/data/live.ts";
-import { BoardLink } from "../shared/ui/board-link.tsx";
-import { Button } from "../shared/ui/button.tsx";
+import { BoardLink, Button } from "../shared/ui/button.tsx";
 import { say } from "../shared/ui/toast.tsx";
-import { TrashFacts } from "../shared/ui/trash-facts.tsx";
+import { TrashFacts } from "./trash-facts.tsx";
 
 export function MissingSession({ id, deleted }: { id: string; deleted: boolean }) {
   const [kept, setKept] = useState<TrashJson[]>([]);

@@ -1,7 +1,7 @@
 /** A part of the settings, and how it looks while its answer is awaited or did not come. */
 import type { ReactNode } from "react";
 import { Button } from "../shared/ui/button.tsx";
-import { Spinner } from "../shared/ui/spinner.tsx";
+import { Spinner } from "../shared/ui/loading.tsx";
 import type { Asked } from "../shared/data/use-query.ts";
 
 export interface SectionProps {

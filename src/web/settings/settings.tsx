@@ -1,21 +1,17 @@
 import { Link } from "wouter";
 import type { SettingsJson } from "../../contract/wire.ts";
-import { logOutHere } from "../shared/data/connect.ts";
+import { logOutHere, pageBuild } from "../shared/data/connect.ts";
 import { useMay } from "../shared/data/live.ts";
-import { pageBuild } from "../shared/data/page-build.ts";
 import { Button } from "../shared/ui/button.tsx";
-import { Spinner } from "../shared/ui/spinner.tsx";
+import { Spinner } from "../shared/ui/loading.tsx";
 import { useAnswer } from "../shared/data/use-query.ts";
-import { Agents } from "./agents.tsx";
+import { Agents, Workers, PermissionRules } from "./agents.tsx";
 import { Appearance } from "./appearance.tsx";
 import { Devices } from "./devices.tsx";
 import { Doctor } from "./doctor.tsx";
 import { Notifications } from "./notifications.tsx";
-import { PermissionRules } from "./permission-rules.tsx";
-import { Projects } from "./projects.tsx";
+import { Projects, Trackers } from "./projects.tsx";
 import { Answered, Section } from "./section.tsx";
-import { Trackers } from "./trackers.tsx";
-import { Workers } from "./agent-processes.tsx";
 
 export default function Settings() {
   const [settings, again] = useAnswer("settings");

@@ -6,7 +6,7 @@ import { call, sentenceOf } from "../shared/data/api.ts";
 import { onEvents, useMay, useSession } from "../shared/data/live.ts";
 import { Age } from "../shared/ui/age.tsx";
 import { Button } from "../shared/ui/button.tsx";
-import { ConfirmDialog } from "../shared/ui/confirm-dialog.tsx";
+import { ConfirmDialog } from "../shared/ui/dialog.tsx";
 import { say } from "../shared/ui/toast.tsx";
 import { useAnswer } from "../shared/data/use-query.ts";
 import { Answered, Row, Section } from "./section.tsx";

@@ -7,7 +7,7 @@ import { questionId } from "../../../contract/question.ts";
 import { call, sentenceOf } from "../../shared/data/api.ts";
 import { useSession } from "../../shared/data/live.ts";
 import { OptionButton, QuestionFacts, QuestionText } from "../../shared/ui/permission-request.tsx";
-import { classes } from "../../shared/ui/classes.ts";
+import { clsx } from "clsx";
 import { say } from "../../shared/ui/toast.tsx";
 import { useChat } from "../chat-context.ts";
 import { safeText } from "../inert.ts";
@@ -34,17 +34,13 @@ export function PermissionCard({ item }: { item: PermissionItem }) {
     <article
       aria-label={`Question: ${safeText(item.title)}`}
       data-permission={item.requestId}
-      className={classes(
+      className={clsx(
         "mt-2 rounded-lg border p-3",
         item.open ? "border-alert/50 bg-alert-soft" : "border-line bg-panel",
       )}
     >
       <p className="flex items-start gap-2">
-        <CircleHelp
-          size={16}
-          aria-hidden
-          className={classes("mt-0.5 shrink-0", item.open ? "text-alert" : "text-dim")}
-        />
+        <CircleHelp size={16} aria-hidden className={clsx("mt-0.5 shrink-0", item.open ? "text-alert" : "text-dim")} />
         <span className="min-w-0 flex-1">
           <span className="block text-xs text-dim">
             {item.open ? "The agent asks for permission" : "The agent asked"}

@@ -1,10 +1,10 @@
 import { Brain, ChevronRight, Terminal } from "lucide-react";
 import type { ReactNode } from "react";
-import { CopyButton } from "../copy-button.tsx";
+import { CopyButton } from "../../shared/ui/code-text.tsx";
 import { plainOutput, safeText } from "../inert.ts";
 import { Markdown } from "../markdown.tsx";
 import { Shortened } from "../shortened.tsx";
-import { useFold } from "../use-disclosure.ts";
+import { useFold } from "../chat-context.ts";
 
 /** About ten screens of prose. */
 const drawnAtOnce = 24_000;

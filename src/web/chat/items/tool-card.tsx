@@ -15,14 +15,12 @@ import {
 import type { ToolItem } from "../../../model/transcript-items.ts";
 import { call, sentenceOf } from "../../shared/data/api.ts";
 import { Button } from "../../shared/ui/button.tsx";
-import { classes } from "../../shared/ui/classes.ts";
+import { clsx } from "clsx";
 import { say } from "../../shared/ui/toast.tsx";
-import { useChat } from "../chat-context.ts";
-import { CopyButton } from "../copy-button.tsx";
+import { useChat, useFold } from "../chat-context.ts";
+import { CopyButton } from "../../shared/ui/code-text.tsx";
 import { safeText } from "../inert.ts";
 import { partsOf, type ToolParts } from "../tool-parts.ts";
-import { Turning } from "../turning.tsx";
-import { useFold } from "../use-disclosure.ts";
 import { ToolDiff } from "./tool-diff.tsx";
 import { Fold, Output } from "./text-row.tsx";
 
@@ -123,7 +121,7 @@ function ToolState({ item, parts }: { item: ToolItem; parts: ToolParts }) {
   const waiting = item.status === "pending";
   return (
     <State
-      sign={waiting ? <LoaderCircle size={14} /> : <Turning>{<LoaderCircle size={14} />}</Turning>}
+      sign={<LoaderCircle size={14} className={clsx(!waiting && "animate-spin")} />}
       tone="text-busy"
       words={waiting ? "waiting" : "running"}
     />
@@ -132,7 +130,7 @@ function ToolState({ item, parts }: { item: ToolItem; parts: ToolParts }) {
 
 function State({ sign, tone, words }: { sign: React.ReactNode; tone: string; words: string }) {
   return (
-    <span className={classes("flex shrink-0 items-center gap-1 text-xs whitespace-nowrap", tone)}>
+    <span className={clsx("flex shrink-0 items-center gap-1 text-xs whitespace-nowrap", tone)}>
       <span aria-hidden>{sign}</span>
       {words}
     </span>

@@ -5,9 +5,38 @@ import { createSigner } from "../../../client/signer.ts";
 import { HoldfastError } from "../../../contract/error.ts";
 import { routes } from "../../../contract/http.ts";
 import type { Answers } from "../../../contract/answers.ts";
-import { deviceKey, hasOtherKey } from "./device-key.ts";
-import { forgetEverything } from "./forget.ts";
+import { deviceKey, hasOtherKey, forgetKey } from "./device-key.ts";
 import { live } from "./live.ts";
+
+const prefix = "holdfast";
+
+/** What fails is left: there is no more that could be done about it here. */
+async function forgetEverything(): Promise<void> {
+  clearStorage();
+  await Promise.allSettled([forgetKey(), clearCaches(), endPushes()]);
+  // What was on screen has let go by now, and may have saved itself when it did.
+  clearStorage();
+  // A file that was still being loaded may have been cached meanwhile.
+  await clearCaches().catch(() => undefined);
+}
+
+function clearStorage(): void {
+  for (const area of [localStorage, sessionStorage]) {
+    for (const key of Object.keys(area)) if (key.startsWith(`${prefix}:`)) area.removeItem(key);
+  }
+}
+
+async function clearCaches(): Promise<void> {
+  if (!("caches" in globalThis)) return;
+  const names = await caches.keys();
+  await Promise.all(names.filter((name) => name.startsWith(prefix)).map((name) => caches.delete(name)));
+}
+
+async function endPushes(): Promise<void> {
+  const worker = await navigator.serviceWorker?.getRegistration();
+  for (const shown of (await worker?.getNotifications?.()) ?? []) shown.close();
+  await (await worker?.pushManager?.getSubscription())?.unsubscribe();
+}
 
 const send = (url: string, init: RequestInit): Promise<Response> => fetch(url, init);
 const unsigned = createClient({ transport: createFetchTransport("", send) });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { SessionJson } from "../../../contract/wire.ts";
-import { forgetKeptSessions, keepSessions, showKeptSessions } from "./cached-sessions.ts";
+import { forgetKeptSessions, keepSessions, showKeptSessions } from "./session-cache.ts";
 import { live } from "./live.ts";
 
 const day = 24 * 3_600_000;

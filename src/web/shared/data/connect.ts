@@ -3,14 +3,18 @@ import { follow } from "../../../client/follow.ts";
 import { HoldfastError } from "../../../contract/error.ts";
 import type { Frame } from "../../../contract/stream.ts";
 import type { SessionJson } from "../../../contract/wire.ts";
-import { forgetSession, sweepSessions } from "./session-cache.ts";
+import { forgetSession, sweepSessions, forgetKeptSessions, keepSessions, showKeptSessions } from "./session-cache.ts";
 import { call, doubtChallenge, leave, logOut, prove, sentenceOf, tabs, tellTabs, type TabMessage } from "./api.ts";
 import { deviceKey, hasOtherKey } from "./device-key.ts";
 import { beforeDrawing, drawNow } from "./frames.ts";
-import { forgetKeptSessions, keepSessions, showKeptSessions } from "./cached-sessions.ts";
 import { live, tellChanges, tellDevices, tellEvents, type SessionChange } from "./live.ts";
 import type { Credentials } from "./log-in.ts";
 import { preferences } from "./preferences.ts";
+
+/** The build that this page came from. A daemon of another one may speak another language. */
+declare const __HOLDFAST_BUILD__: string;
+
+export const pageBuild: string = __HOLDFAST_BUILD__;
 
 type EventsFrame = Extract<Frame, { frame: "events" }>;
 

@@ -1,6 +1,7 @@
 import { cva, type VariantProps } from "class-variance-authority";
-import type { ComponentProps } from "react";
-import { classes } from "./classes.ts";
+import type { ComponentProps, ReactNode } from "react";
+import { clsx } from "clsx";
+import { Link } from "wouter";
 
 const look = cva(
   "inline-flex items-center justify-center gap-1.5 whitespace-nowrap rounded-md font-medium transition-colors disabled:opacity-50 disabled:cursor-not-allowed select-none",
@@ -26,10 +27,20 @@ const look = cva(
 export type ButtonProps = ComponentProps<"button"> & VariantProps<typeof look>;
 
 export function Button({ variant, size, className, type = "button", ...rest }: ButtonProps) {
-  return <button type={type} className={classes(look({ variant, size }), className)} {...rest} />;
+  return <button type={type} className={clsx(look({ variant, size }), className)} {...rest} />;
 }
 
 /** A button that shows only a sign: `label` is what it is called. */
 export function IconButton({ label, ...rest }: Omit<ButtonProps, "size" | "aria-label"> & { label: string }) {
   return <Button variant="quiet" size="icon" aria-label={label} title={label} {...rest} />;
+}
+
+export function BoardLink(): ReactNode {
+  return (
+    <p>
+      <Link href="/" className="inline-flex items-center text-accent underline pointer-coarse:min-h-10">
+        Go to the board
+      </Link>
+    </p>
+  );
 }

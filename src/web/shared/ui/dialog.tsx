@@ -1,9 +1,10 @@
 /** A dialog with a title, which takes the focus and gives it back. On a phone it comes from below. */
 import { Dialog as Radix } from "radix-ui";
 import { X } from "lucide-react";
-import type { ReactNode } from "react";
-import { IconButton } from "./button.tsx";
-import { classes } from "./classes.ts";
+import { type ReactNode, useState } from "react";
+import { IconButton, Button } from "./button.tsx";
+import { clsx } from "clsx";
+import { sentenceOf } from "../data/api.ts";
 
 export interface DialogProps {
   open: boolean;
@@ -24,7 +25,7 @@ export function Dialog({ open, onClose, title, description, children, actions, c
         <Radix.Overlay className="fixed inset-0 z-40 bg-black/40" />
         <Radix.Content
           {...(description === undefined ? { "aria-describedby": undefined } : {})}
-          className={classes(
+          className={clsx(
             "fixed z-50 flex max-h-[85dvh] w-full flex-col gap-3 overflow-y-auto border border-line bg-raised p-4 shadow-xl",
             "bottom-0 left-0 rounded-t-xl pb-[max(1rem,env(safe-area-inset-bottom))]",
             "sm:bottom-auto sm:left-1/2 sm:top-[12vh] sm:max-w-lg sm:-translate-x-1/2 sm:rounded-xl",
@@ -49,5 +50,52 @@ export function Dialog({ open, onClose, title, description, children, actions, c
         </Radix.Content>
       </Radix.Portal>
     </Radix.Root>
+  );
+}
+
+interface ConfirmDialogProps {
+  title: string;
+  description: ReactNode;
+  /** The button that changes nothing. */
+  keep: string;
+  /** The button that does it. */
+  confirm: string;
+  act: () => Promise<void>;
+  onClose: () => void;
+}
+
+export function ConfirmDialog({ title, description, keep, confirm, act, onClose }: ConfirmDialogProps) {
+  const [busy, setBusy] = useState(false);
+  const [fault, setFault] = useState<string | null>(null);
+  const run = async (): Promise<void> => {
+    setBusy(true);
+    try {
+      await act();
+    } catch (error) {
+      setFault(sentenceOf(error));
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title={title}
+      description={description}
+      actions={
+        <>
+          <Button onClick={onClose}>{keep}</Button>
+          <Button variant="danger" disabled={busy} onClick={() => void run()}>
+            {confirm}
+          </Button>
+        </>
+      }
+    >
+      {fault !== null && (
+        <p role="alert" className="text-danger">
+          {fault}
+        </p>
+      )}
+    </Dialog>
   );
 }

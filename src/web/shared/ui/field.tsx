@@ -1,6 +1,6 @@
 /** Labelled inputs. The text is 16 px on phones, where browsers else zoom into them. */
 import { useId, type ComponentProps, type ReactNode } from "react";
-import { classes } from "./classes.ts";
+import { clsx } from "clsx";
 
 export const inputLook =
   "w-full rounded-md border border-line-strong bg-panel px-2.5 py-1.5 text-base sm:text-sm placeholder:text-dim disabled:opacity-60 pointer-coarse:min-h-10";
@@ -29,10 +29,10 @@ export function Field({ label, fault = null, note, children }: FieldProps) {
 }
 
 export function TextInput({ className, ...rest }: ComponentProps<"input">) {
-  return <input className={classes(inputLook, className)} {...rest} />;
+  return <input className={clsx(inputLook, className)} {...rest} />;
 }
 
 /** The browser's own: it is what a phone and a screen reader know best. */
 export function Select({ className, ...rest }: ComponentProps<"select">) {
-  return <select className={classes(inputLook, "pr-7", className)} {...rest} />;
+  return <select className={clsx(inputLook, "pr-7", className)} {...rest} />;
 }

@@ -1,7 +1,7 @@
 /** A menu behind a button, moved through by arrow keys and first letters. */
 import { DropdownMenu as Radix } from "radix-ui";
 import type { ReactElement, ReactNode } from "react";
-import { classes } from "./classes.ts";
+import { clsx } from "clsx";
 
 export interface MenuProps {
   button: ReactElement;
@@ -42,7 +42,7 @@ export function MenuItem({ onSelect, children, note, danger = false, disabled = 
     <Radix.Item
       disabled={disabled}
       onSelect={onSelect}
-      className={classes(
+      className={clsx(
         "flex cursor-default flex-col rounded-md px-2 py-1.5 outline-none data-[highlighted]:bg-sunken data-[disabled]:opacity-50 pointer-coarse:py-2.5",
         danger && "text-danger",
       )}

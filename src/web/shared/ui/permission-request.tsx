@@ -6,8 +6,8 @@ import { useId, useState, type ReactNode } from "react";
 import { optionKindWords } from "../../../model/option-words.ts";
 import type { SessionJson } from "../../../contract/wire.ts";
 import { Button } from "./button.tsx";
-import { classes } from "./classes.ts";
-import { countOf, visibleQuestion } from "./request-text.ts";
+import { clsx } from "clsx";
+import { formatCount, requestText } from "./safe-text.ts";
 
 type Asked = SessionJson["permissions"][number];
 
@@ -16,15 +16,15 @@ const step = 4_000;
 
 export function QuestionText({ text, className }: { text: string; className?: string }) {
   const [drawn, setDrawn] = useState(step);
-  const shown = visibleQuestion(text);
+  const shown = requestText(text);
   const hidden = shown.length - drawn;
   return (
     <>
-      <span className={classes("font-mono break-words whitespace-pre-wrap", className)}>{shown.slice(0, drawn)}</span>
+      <span className={clsx("font-mono break-words whitespace-pre-wrap", className)}>{shown.slice(0, drawn)}</span>
       {hidden > 0 && (
         <span className="block">
           <Button size="small" variant="quiet" onClick={() => setDrawn(drawn * 4)}>
-            Show {countOf(hidden)} more characters
+            Show {formatCount(hidden)} more characters
           </Button>
         </span>
       )}
@@ -80,9 +80,9 @@ export function OptionButton({ option, size = "normal", disabled, title, onChoos
         aria-describedby={id}
         onClick={() => onChoose(optionId)}
       >
-        {visibleQuestion(name)}
+        {requestText(name)}
       </Button>
-      <span id={id} className={classes("text-center text-[11px]", kind === "allow_always" ? "text-alert" : "text-dim")}>
+      <span id={id} className={clsx("text-center text-[11px]", kind === "allow_always" ? "text-alert" : "text-dim")}>
         {optionKindWords(kind)}
       </span>
     </span>

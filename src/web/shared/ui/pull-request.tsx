@@ -13,9 +13,8 @@ import {
 } from "lucide-react";
 import type { PullRequestJson } from "../../../contract/wire.ts";
 import { Age } from "./age.tsx";
-import { classes } from "./classes.ts";
-import { plainText } from "./plain-text.ts";
-import { safeHref } from "./safe-href.ts";
+import { clsx } from "clsx";
+import { plainText, webAddress } from "./safe-text.ts";
 
 /** Names on a card; the others are in the title. */
 const namedChecks = 2;
@@ -33,7 +32,7 @@ export function PullRequest({ of, whole = false, className }: Shown) {
   const open = of.state === "open";
   return (
     <span
-      className={classes(
+      className={clsx(
         "inline-flex max-w-full flex-wrap items-center gap-x-2 gap-y-0.5 text-xs tabular-nums",
         className,
       )}
@@ -56,7 +55,7 @@ export function PullRequest({ of, whole = false, className }: Shown) {
 }
 
 function Name({ of: { url, number, state, draft, title } }: { of: PullRequestJson }) {
-  const href = safeHref(url);
+  const href = webAddress(url);
   const name = number === undefined ? (/(\d+)\/?$/.exec(url)?.[1] ?? "") : String(number);
   const label = (
     <>
@@ -109,7 +108,7 @@ function Review({ state }: { state: string }) {
 
 function Mark({ Sign, tone, text, title }: { Sign: typeof CircleX; tone: string; text: string; title?: string }) {
   return (
-    <span className={classes("inline-flex min-w-0 items-center gap-1", tone)} title={title}>
+    <span className={clsx("inline-flex min-w-0 items-center gap-1", tone)} title={title}>
       <Sign size={12} aria-hidden className="shrink-0" />
       <span className="min-w-0 break-words">{text}</span>
     </span>

@@ -1,6 +1,6 @@
 import type { Status } from "../../../model/session.ts";
 import { statusWords, toneOf, type Tone } from "../../state/need.ts";
-import { classes } from "./classes.ts";
+import { clsx } from "clsx";
 
 const looks: Record<Tone, string> = {
   alert: "bg-alert-soft text-alert",
@@ -22,7 +22,7 @@ export function StatusPill({
   return (
     <span
       data-status={status}
-      className={classes(
+      className={clsx(
         "inline-flex items-center gap-1.5 rounded-full px-2 py-0.5 text-xs font-medium whitespace-nowrap",
         looks[tone],
         className,
@@ -30,7 +30,7 @@ export function StatusPill({
     >
       <span
         aria-hidden
-        className={classes(
+        className={clsx(
           "size-1.5 rounded-full bg-current",
           tone === "busy" && "animate-pulse",
           tone === "over" && "opacity-40",

@@ -2,7 +2,7 @@
 import { useSyncExternalStore } from "react";
 import { X } from "lucide-react";
 import { IconButton } from "./button.tsx";
-import { classes } from "./classes.ts";
+import { clsx } from "clsx";
 
 export interface Toast {
   id: number;
@@ -47,7 +47,7 @@ export function Toasts() {
         <div
           key={toast.id}
           role={toast.tone === "fault" ? "alert" : "status"}
-          className={classes(
+          className={clsx(
             "pointer-events-auto flex w-full items-start gap-2 rounded-lg border bg-raised p-3 shadow-lg",
             toast.tone === "fault" ? "border-danger/50 text-danger" : "border-line",
           )}

@@ -4,7 +4,7 @@ import { effectOf, isOff, visible } from "../../../contract/trust.ts";
 import type { ProjectJson, TrustJson } from "../../../contract/wire.ts";
 import { call, sentenceOf } from "../data/api.ts";
 import { Button } from "./button.tsx";
-import { classes } from "./classes.ts";
+import { clsx } from "clsx";
 import { say } from "./toast.tsx";
 import { useAnswer } from "../data/use-query.ts";
 
@@ -90,7 +90,7 @@ function Parts({ question: { file, parts, changes } }: { question: TrustJson }) 
       </p>
       <ul className="flex max-h-80 flex-col gap-1 overflow-y-auto font-mono text-xs" tabIndex={0} aria-label="Settings">
         {shown.map(({ change, key, value }, at) => (
-          <li key={`${at} ${key}`} className={classes("break-all", change === "removed" && "text-dim line-through")}>
+          <li key={`${at} ${key}`} className={clsx("break-all", change === "removed" && "text-dim line-through")}>
             <span className="select-none">{change === "same" ? "" : change === "added" ? "+ " : "- "}</span>
             {key}: {visible(value)}
             <span className="block font-sans text-dim">{effectOf(key)}</span>

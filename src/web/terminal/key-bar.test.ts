@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { keyBytes, withCtrl } from "./keys.ts";
+import { keyBytes, withCtrl } from "./key-bar.tsx";
 
 test("keys are sent as terminals send them", () => {
   expect([keyBytes("up", false), keyBytes("up", true)]).toEqual(["\u001b[A", "\u001bOA"]);

@@ -2,6 +2,31 @@
 import { useState } from "react";
 import { Check, Copy } from "lucide-react";
 import { say } from "./toast.tsx";
+import { IconButton } from "./button.tsx";
+
+const shownMs = 1_500;
+
+export function CopyButton({ label, text, className }: { label: string; text: string; className?: string }) {
+  const [copied, setCopied] = useState(false);
+  const copy = async (): Promise<void> => {
+    try {
+      await navigator.clipboard.writeText(text);
+      setCopied(true);
+      setTimeout(() => setCopied(false), shownMs);
+    } catch {
+      say("The browser did not let this page write to the clipboard. Select the text and copy it by hand.", "fault");
+    }
+  };
+  return (
+    <IconButton
+      label={copied ? "Copied" : label}
+      onClick={() => void copy()}
+      {...(className === undefined ? {} : { className })}
+    >
+      {copied ? <Check size={14} aria-hidden /> : <Copy size={14} aria-hidden />}
+    </IconButton>
+  );
+}
 
 const thanksMs = 1_500;
 
@@ -42,4 +67,17 @@ export async function toClipboard(text: string): Promise<boolean> {
     // Not a secure context, or the person refused.
     return false;
   }
+}
+
+/** A sentence of ours in which what stands between backticks is typed in a terminal. */
+export function Commands({ text }: { text: string }) {
+  return text.split("`").map((part, index) =>
+    index % 2 === 0 ? (
+      part
+    ) : (
+      <code key={index} className="rounded bg-sunken px-1 font-mono text-text">
+        {part}
+      </code>
+    ),
+  );
 }

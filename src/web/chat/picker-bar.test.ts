@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { pickersOf, usageOf } from "./pickers.ts";
+import { pickersOf, usageOf } from "./picker-bar.tsx";
 
 const modes = { currentModeId: "ask", availableModes: [{ id: "ask", name: "Ask" }, { id: "code" }] };
 

@@ -1,9 +1,14 @@
-/**
- * A view whose code is fetched when it is first wanted. Not by React's `lazy`: that shows what it was waiting for no
- * sooner than 300 ms after the spinner, so a view within a view was 600 ms late although its code was there.
- */
+import { LoaderCircle } from "lucide-react";
 import { useEffect, useState, type ComponentType, type ReactNode } from "react";
-import { Spinner } from "./spinner.tsx";
+
+export function Spinner({ label = "Loading" }: { label?: string }) {
+  return (
+    <span role="status" className="inline-flex items-center gap-2 p-4 text-dim">
+      <LoaderCircle size={16} className="animate-spin" aria-hidden />
+      {label} …
+    </span>
+  );
+}
 
 type Arrived<P> = { view: ComponentType<P> } | { fault: unknown };
 

@@ -1,7 +1,9 @@
 import { useEffect, useState, useSyncExternalStore } from "react";
-import { wake } from "../shared/data/connect.ts";
+import { wake, pageBuild } from "../shared/data/connect.ts";
 import { useLive } from "../shared/data/live.ts";
 import { Button } from "../shared/ui/button.tsx";
+import { useStore } from "zustand";
+import { forgetStates, storage } from "../shared/data/session-cache.ts";
 
 /** A daemon that restarts is away for less than this, mostly: no need to alarm anybody. */
 const quietMs = 400;
@@ -55,4 +57,55 @@ function useLasting(is: boolean, ms: number): boolean {
     return () => clearTimeout(timer);
   }, [is, ms]);
   return lasting;
+}
+
+export function StorageBanner() {
+  const shown = useStore(storage, ({ full, hidden }) => full && !hidden);
+  return (
+    <div role="status">
+      {shown && (
+        <div className="flex flex-wrap items-center gap-x-3 gap-y-1 bg-alert-soft px-4 py-1.5 text-alert">
+          <span className="flex-1 basis-60">
+            This browser has no room left to keep things. The daemon has everything that was sent; what you type is kept
+            only while this page is open.
+          </span>
+          <span className="flex gap-2">
+            <Button
+              size="small"
+              onClick={() => {
+                forgetStates();
+                storage.setState({ full: false });
+              }}
+            >
+              Make room
+            </Button>
+            <Button size="small" onClick={() => storage.setState({ hidden: true })}>
+              Hide
+            </Button>
+          </span>
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** After an update the daemon is newer than the page that it once served. */
+export function VersionBanner() {
+  const daemon = useLive((state) => state.daemon);
+  const differs = daemon !== null && daemon.build !== pageBuild;
+  return (
+    <div role="status">
+      {differs && (
+        <div className="flex items-center gap-3 bg-busy-soft px-4 py-1.5 text-busy">
+          <span className="flex-1">
+            The daemon was updated to version {daemon.version}; this page is of another build. Reload to get the new
+            page; what you have typed in a session is kept.
+          </span>
+          <Button size="small" onClick={() => location.reload()}>
+            Reload
+          </Button>
+        </div>
+      )}
+    </div>
+  );
 }

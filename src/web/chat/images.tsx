@@ -1,5 +1,7 @@
 /** Images on their way into a prompt. */
 import { sizeWords } from "./words.ts";
+import { X } from "lucide-react";
+import { IconButton } from "../shared/ui/button.tsx";
 
 export interface NewImage {
   id: string;
@@ -35,4 +37,24 @@ export async function readImage(file: File): Promise<NewImage> {
   for (let at = 0; at < bytes.length; at += 32_768) text += String.fromCharCode(...bytes.subarray(at, at + 32_768));
   const name = file.name === "" ? "image" : file.name;
   return { id: crypto.randomUUID(), name, mimeType: file.type as ImageType, size: file.size, data: btoa(text) };
+}
+
+export function ImageStrip({ images, onRemove }: { images: readonly NewImage[]; onRemove: (id: string) => void }) {
+  if (images.length === 0) return null;
+  return (
+    <ul aria-label="Attached images" className="flex flex-wrap gap-2 px-3 pt-2">
+      {images.map(({ id, name, mimeType, data, size }) => (
+        <li key={id} className="flex items-center gap-1 rounded-md border border-line bg-sunken pr-0.5">
+          <img src={`data:${mimeType};base64,${data}`} alt="" className="size-10 rounded-l-md object-cover" />
+          <span className="max-w-32 truncate text-xs" title={name}>
+            {name}
+          </span>
+          <span className="text-xs whitespace-nowrap text-dim">{sizeWords(size)}</span>
+          <IconButton label={`Remove ${name}`} onClick={() => onRemove(id)}>
+            <X size={14} aria-hidden />
+          </IconButton>
+        </li>
+      ))}
+    </ul>
+  );
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { awayFrom, awayMs } from "./away.ts";
+import { awayFrom, awayMs } from "./use-away.ts";
 
 const items = [{ seq: 1 }, { seq: 4 }, { seq: 9 }];
 

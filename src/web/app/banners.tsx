@@ -1,42 +1,102 @@
-import { useEffect, useState, useSyncExternalStore } from "react";
-import { wake, pageBuild } from "../shared/data/connect.ts";
-import { useLive } from "../shared/data/live.ts";
-import { Button } from "../shared/ui/button.tsx";
+/** Strips below the header: the daemon is unreachable, was updated, or the browser's storage is full. */
+import { useEffect, useState, useSyncExternalStore, type ReactNode } from "react";
 import { useStore } from "zustand";
-import { forgetStates, storage } from "../shared/data/session-cache.ts";
+import { pageBuild, wake } from "../shared/data/connect.ts";
+import { useLive } from "../shared/data/live.ts";
+import { dropStates, storage } from "../shared/data/session-cache.ts";
+import { Button } from "../shared/ui/button.tsx";
 
-/** A daemon that restarts is away for less than this, mostly: no need to alarm anybody. */
+/** A daemon restart usually takes less than this: not worth an alarm. */
 const quietMs = 400;
-/** A restart is over by then, also of a machine that is busy: somebody has to start it. */
+/** A restart is over by then, even on a busy machine: the daemon has to be started. */
 const longMs = 15_000;
 
-export function ConnectionBanner() {
+export function Banners() {
+  return (
+    <>
+      <ConnectionBanner />
+      <VersionBanner />
+      <StorageBanner />
+    </>
+  );
+}
+
+/** The status region exists before its text: screen readers announce only changes inside an existing one. */
+function Banner({ shown, tone, children }: { shown: boolean; tone: "alert" | "busy"; children: ReactNode }) {
+  const colors = tone === "alert" ? "bg-alert-soft text-alert" : "bg-busy-soft text-busy";
+  return (
+    <div role="status">
+      {shown && <div className={`flex flex-wrap items-center gap-x-3 gap-y-1 px-4 py-1.5 ${colors}`}>{children}</div>}
+    </div>
+  );
+}
+
+function ConnectionBanner() {
   const broken = useLive((state) => state.line.is !== "open");
   const known = useLive((state) => state.loaded || state.sessions.size > 0);
   const online = useSyncExternalStore(subscribeOnline, () => navigator.onLine);
   const late = useLasting(broken, quietMs);
   const long = useLasting(broken, longMs);
   return (
-    <div role="status">
-      {broken && late && (
-        <div className="flex items-center gap-3 bg-alert-soft px-4 py-1.5 text-alert">
-          <span className="flex-1">
-            {online ? "No connection to the daemon." : "This device is offline."} What runs keeps running; this page{" "}
-            {known ? "shows the last known state and reconnects by itself." : "fills as soon as it is back."}
-            {long && online && (
-              <>
-                {" "}
-                If it stays away, run <code className="font-mono">holdfast dashboard</code>: that starts the daemon and
-                gives a link to where it is.
-              </>
-            )}
-          </span>
-          <Button size="small" onClick={wake}>
-            Try now
-          </Button>
-        </div>
-      )}
-    </div>
+    <Banner shown={broken && late} tone="alert">
+      <span className="flex-1 basis-60">
+        {online ? "No connection to the daemon." : "This device is offline."} Sessions keep running.{" "}
+        {known
+          ? "Showing the last known state. Reconnecting automatically."
+          : "This page fills in as soon as the connection returns."}
+        {long && online && (
+          <>
+            {" "}
+            If it does not return, run <code className="font-mono">holdfast dashboard</code>: it starts the daemon and
+            prints a link to it.
+          </>
+        )}
+      </span>
+      <Button size="small" onClick={wake}>
+        Try now
+      </Button>
+    </Banner>
+  );
+}
+
+/** After an update, the daemon is newer than the page it served. */
+function VersionBanner() {
+  const daemon = useLive((state) => state.daemon);
+  const differs = daemon !== null && daemon.build !== pageBuild;
+  return (
+    <Banner shown={differs} tone="busy">
+      <span className="flex-1 basis-60">
+        The daemon was updated to version {daemon?.version}. Reload to get the matching page; unsent text in sessions is
+        kept.
+      </span>
+      <Button size="small" onClick={() => location.reload()}>
+        Reload
+      </Button>
+    </Banner>
+  );
+}
+
+function StorageBanner() {
+  const shown = useStore(storage, ({ full, hidden }) => full && !hidden);
+  const clear = (): void => {
+    dropStates();
+    storage.setState({ full: false });
+  };
+  return (
+    <Banner shown={shown} tone="alert">
+      <span className="flex-1 basis-60">
+        This browser&apos;s storage is full. The daemon has everything you sent; unsent text is kept only while this
+        page is open.
+      </span>
+      <span className="flex gap-2">
+        <Button size="small" onClick={clear}>
+          Free up space
+        </Button>
+        <Button size="small" onClick={() => storage.setState({ hidden: true })}>
+          Hide
+        </Button>
+      </span>
+    </Banner>
   );
 }
 
@@ -49,7 +109,7 @@ function subscribeOnline(listener: () => void): () => void {
   };
 }
 
-/** Whether it has been so for this long. */
+/** Whether `is` has been true for `ms`. */
 function useLasting(is: boolean, ms: number): boolean {
   const [lasting, setLasting] = useState(false);
   useEffect(() => {
@@ -57,55 +117,4 @@ function useLasting(is: boolean, ms: number): boolean {
     return () => clearTimeout(timer);
   }, [is, ms]);
   return lasting;
-}
-
-export function StorageBanner() {
-  const shown = useStore(storage, ({ full, hidden }) => full && !hidden);
-  return (
-    <div role="status">
-      {shown && (
-        <div className="flex flex-wrap items-center gap-x-3 gap-y-1 bg-alert-soft px-4 py-1.5 text-alert">
-          <span className="flex-1 basis-60">
-            This browser has no room left to keep things. The daemon has everything that was sent; what you type is kept
-            only while this page is open.
-          </span>
-          <span className="flex gap-2">
-            <Button
-              size="small"
-              onClick={() => {
-                forgetStates();
-                storage.setState({ full: false });
-              }}
-            >
-              Make room
-            </Button>
-            <Button size="small" onClick={() => storage.setState({ hidden: true })}>
-              Hide
-            </Button>
-          </span>
-        </div>
-      )}
-    </div>
-  );
-}
-
-/** After an update the daemon is newer than the page that it once served. */
-export function VersionBanner() {
-  const daemon = useLive((state) => state.daemon);
-  const differs = daemon !== null && daemon.build !== pageBuild;
-  return (
-    <div role="status">
-      {differs && (
-        <div className="flex items-center gap-3 bg-busy-soft px-4 py-1.5 text-busy">
-          <span className="flex-1">
-            The daemon was updated to version {daemon.version}; this page is of another build. Reload to get the new
-            page; what you have typed in a session is kept.
-          </span>
-          <Button size="small" onClick={() => location.reload()}>
-            Reload
-          </Button>
-        </div>
-      )}
-    </div>
-  );
 }

@@ -1,60 +1,18 @@
-import { Command, Monitor, Moon, Plus, Settings, Sun, Columns3, Search } from "lucide-react";
+/** The header, and on phones the bar at the bottom, where a thumb reaches it. */
+import { clsx } from "clsx";
+import { Columns3, Command, Monitor, Moon, Plus, Search, Settings, Sun } from "lucide-react";
 import { Link, useLocation } from "wouter";
 import { BoardControls } from "../board/board-controls.tsx";
-import { useMay, useLive } from "../shared/data/live.ts";
+import { needsYouCount, useLive, useMay } from "../shared/data/live.ts";
 import { usePreference } from "../shared/data/preferences.ts";
 import { IconButton } from "../shared/ui/button.tsx";
-import { clsx } from "clsx";
 import { openOverlay, searchFrom } from "./shortcuts.ts";
-import { needOf } from "../state/need.ts";
 
-const itemLook = "relative flex h-14 flex-1 flex-col items-center justify-center gap-0.5 text-xs";
-
-export function BottomBar() {
-  const [location, navigate] = useLocation();
-  const waiting = useLive((state) => count(state.sessions.values()));
-  const may = useMay("all");
-  const look = (path: string): string => clsx(itemLook, location === path ? "font-medium text-accent" : "text-dim");
-  const current = (path: string) => (location === path ? ({ "aria-current": "page" } as const) : {});
-  return (
-    <nav aria-label="Bottom" className="flex border-t border-line bg-panel pb-[env(safe-area-inset-bottom)] md:hidden">
-      <Link href="/" className={look("/")} {...current("/")}>
-        <Columns3 size={18} aria-hidden />
-        Board
-        {waiting > 0 && (
-          <span className="absolute top-1 left-1/2 ml-2 rounded-full bg-alert px-1.5 text-[0.6875rem] leading-4 font-semibold text-page tabular-nums">
-            {waiting}
-            <span className="sr-only"> need you</span>
-          </span>
-        )}
-      </Link>
-      {may && (
-        <Link href="/new" className={look("/new")} {...current("/new")}>
-          <Plus size={18} aria-hidden />
-          New
-        </Link>
-      )}
-      <button type="button" className={look("")} onClick={() => searchFrom(navigate)}>
-        <Search size={18} aria-hidden />
-        Search
-      </button>
-      <Link href="/settings" className={look("/settings")} {...current("/settings")}>
-        <Settings size={18} aria-hidden />
-        Settings
-      </Link>
-    </nav>
-  );
-}
-
-function count(sessions: Iterable<Parameters<typeof needOf>[0]>): number {
-  let waiting = 0;
-  for (const session of sessions) if (needOf(session) === "you") waiting++;
-  return waiting;
-}
+const linkStyles =
+  "h-8 items-center justify-center rounded-md font-medium whitespace-nowrap text-dim hover:bg-sunken hover:text-text pointer-coarse:h-10";
 
 export function Header() {
   const [location] = useLocation();
-  const onBoard = location === "/";
   const may = useMay("all");
   return (
     <header className="flex flex-wrap items-center gap-x-3 gap-y-2 border-b border-line bg-panel px-3 py-1.5 pt-[max(0.375rem,env(safe-area-inset-top))] md:flex-nowrap md:px-4">
@@ -62,7 +20,7 @@ export function Header() {
         <Brand />
         Holdfast
       </Link>
-      {onBoard ? (
+      {location === "/" ? (
         <div className="order-last flex w-full min-w-0 md:order-none md:flex-1">
           <BoardControls />
         </div>
@@ -74,7 +32,7 @@ export function Header() {
           <Link
             href="/new"
             className={clsx(
-              linkLook,
+              linkStyles,
               "hidden gap-1.5 bg-accent px-3 text-accent-ink! hover:bg-accent hover:brightness-110 md:inline-flex",
             )}
           >
@@ -90,7 +48,7 @@ export function Header() {
           href="/settings"
           aria-label="Settings"
           title="Settings"
-          className={clsx(linkLook, "hidden w-8 md:inline-flex pointer-coarse:w-10")}
+          className={clsx(linkStyles, "hidden w-8 md:inline-flex pointer-coarse:w-10")}
         >
           <Settings size={16} aria-hidden />
         </Link>
@@ -99,26 +57,64 @@ export function Header() {
   );
 }
 
-const linkLook =
-  "h-8 items-center justify-center rounded-md font-medium whitespace-nowrap text-dim hover:bg-sunken hover:text-text pointer-coarse:h-10";
-
 const themes = {
-  system: { next: "light", Sign: Monitor, label: "Colours: as the system has them" },
-  light: { next: "dark", Sign: Sun, label: "Colours: light" },
-  dark: { next: "system", Sign: Moon, label: "Colours: dark" },
+  system: { next: "light", Sign: Monitor },
+  light: { next: "dark", Sign: Sun },
+  dark: { next: "system", Sign: Moon },
 } as const;
 
 function ThemeButton() {
   const [theme, setTheme] = usePreference("theme");
-  const { next, Sign, label } = themes[theme];
+  const { next, Sign } = themes[theme];
   return (
-    <IconButton label={label} className="max-md:hidden" onClick={() => setTheme(next)}>
+    <IconButton label={`Theme: ${theme}`} className="max-md:hidden" onClick={() => setTheme(next)}>
       <Sign size={16} aria-hidden />
     </IconButton>
   );
 }
 
-/** The sign of the page, drawn here: a picture of its own would be missing while the daemon is down. */
+const itemStyles = "relative flex h-14 flex-1 flex-col items-center justify-center gap-0.5 text-xs";
+
+export function BottomBar() {
+  const [location, navigate] = useLocation();
+  const waiting = useLive(needsYouCount);
+  const may = useMay("all");
+  const link = (path: string) => ({
+    href: path,
+    className: clsx(itemStyles, location === path ? "font-medium text-accent" : "text-dim"),
+    "aria-current": location === path ? ("page" as const) : undefined,
+  });
+  return (
+    <nav aria-label="Bottom" className="flex border-t border-line bg-panel pb-[env(safe-area-inset-bottom)] md:hidden">
+      <Link {...link("/")}>
+        <Columns3 size={18} aria-hidden />
+        Board
+        {waiting > 0 && (
+          <span className="absolute top-1 left-1/2 ml-2 rounded-full bg-alert px-1.5 text-[0.6875rem] leading-4 font-semibold text-page tabular-nums">
+            {waiting}
+            <span className="sr-only"> need you</span>
+          </span>
+        )}
+      </Link>
+      {may && (
+        <Link {...link("/new")}>
+          <Plus size={18} aria-hidden />
+          New
+        </Link>
+      )}
+      <button type="button" className={clsx(itemStyles, "text-dim")} onClick={() => searchFrom(navigate)}>
+        <Search size={18} aria-hidden />
+        Search
+      </button>
+      <Link {...link("/settings")}>
+        <Settings size={18} aria-hidden />
+        Settings
+      </Link>
+    </nav>
+  );
+}
+
+/** The logo, inline: a separate image would be missing while the daemon is down. */
 export function Brand() {
   return (
     <svg viewBox="0 0 32 32" width={20} height={20} aria-hidden>

@@ -1,22 +1,22 @@
-/** One session: what it is, what may be done with it, and its views. It fills what the frame leaves and scrolls inside. */
+/** A session: its header, its tabs, and the selected view. Fills the rest of the frame and scrolls inside. */
 import { Fragment } from "react";
 import { useLive } from "../shared/data/live.ts";
-import { later, Spinner } from "../shared/ui/loading.tsx";
+import { lazyView, Spinner } from "../shared/ui/loading.tsx";
 import { DownBar } from "../session/down-bar.tsx";
 import { MissingSession } from "../session/missing-session.tsx";
 import { SessionHeader } from "../session/session-header.tsx";
-import { useCalmSession } from "./display-session.ts";
+import { useDisplaySession } from "./display-session.ts";
 import { Link } from "wouter";
 import type { SessionJson } from "../../contract/wire.ts";
 import { clsx } from "clsx";
 
-const ChatView = later(() => import("../chat/chat-view.tsx"));
-const TerminalView = later(() => import("../terminal/terminal-view.tsx"));
-const ChangesView = later(() => import("../changes/changes-view.tsx"));
-const EventsView = later(() => import("../session/events-view.tsx"));
+const ChatView = lazyView(() => import("../chat/chat-view.tsx"));
+const TerminalView = lazyView(() => import("../terminal/terminal-view.tsx"));
+const ChangesView = lazyView(() => import("../changes/changes-view.tsx"));
+const EventsView = lazyView(() => import("../session/events-view.tsx"));
 
 export default function SessionPage({ id, view }: { id: string; view: string | null }) {
-  const session = useCalmSession(id);
+  const session = useDisplaySession(id);
   const loaded = useLive((state) => state.loaded);
   const deleted = useLive((state) => state.deleted.has(id));
   if (session === undefined)
@@ -24,14 +24,14 @@ export default function SessionPage({ id, view }: { id: string; view: string | n
   const shown = viewOf(view);
   const Main = session.kind === "chat" ? ChatView : TerminalView;
   return (
-    // The page's height is the window's at least, so a view that must not grow stands outside the flow.
+    // The page is at least as tall as the window, so a view that must not grow is positioned outside the flow.
     <div className="relative min-h-0 flex-1">
       <div className="absolute inset-0 flex flex-col overflow-hidden">
         <SessionHeader key={id} session={session} />
         <SessionTabs session={session} shown={shown} />
         <DownBar session={session} />
         <div className="relative flex min-h-0 flex-1 flex-col">
-          {/* By id and kind: nothing of one session's view may be shown, or typed, in another's. */}
+          {/* Keyed by id and kind: no view state, drafts included, may carry over to another session. */}
           <Fragment key={`${id} ${session.kind}`}>
             {shown === "main" && <Main session={session} />}
             {shown === "changes" && <ChangesView session={session} />}
@@ -45,7 +45,7 @@ export default function SessionPage({ id, view }: { id: string; view: string | n
 
 type View = "main" | "changes" | "events";
 
-/** An address with a view that is not there shows the first one. */
+/** An unknown view name shows the main view. */
 function viewOf(name: string | null): View {
   return name === "changes" || name === "events" ? name : "main";
 }
@@ -57,7 +57,7 @@ function SessionTabs({ session, shown }: { session: SessionJson; shown: View }) 
     { view: "events", label: "Events", path: "/events" },
   ];
   return (
-    <nav aria-label="Views of the session" className="flex shrink-0 overflow-x-auto border-b border-line bg-panel px-2">
+    <nav aria-label="Session views" className="flex shrink-0 overflow-x-auto border-b border-line bg-panel px-2">
       {tabs.map(({ view, label, path }) => (
         <Link
           key={view}

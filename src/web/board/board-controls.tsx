@@ -5,12 +5,12 @@ import { useLive } from "../shared/data/live.ts";
 import { usePreference, type Preferences } from "../shared/data/preferences.ts";
 import { IconButton } from "../shared/ui/button.tsx";
 import { clsx } from "clsx";
-import { inputLook, Select } from "../shared/ui/field.tsx";
+import { inputStyles, Select } from "../shared/ui/field.tsx";
 import { createStore, useStore } from "zustand";
 
 export const boardView = createStore<{ query: string }>(() => ({ query: "" }));
 
-export function useQuery(): string {
+export function useSearchQuery(): string {
   return useStore(boardView, (state) => state.query);
 }
 
@@ -80,7 +80,7 @@ export function BoardControls() {
 }
 
 function SearchBox() {
-  const query = useQuery();
+  const query = useSearchQuery();
   return (
     <div className="relative min-w-40 flex-1 md:max-w-xs">
       <Search
@@ -96,7 +96,7 @@ function SearchBox() {
         placeholder="Search sessions"
         autoComplete="off"
         spellCheck={false}
-        className={clsx(inputLook, "pl-8")}
+        className={clsx(inputStyles, "pl-8")}
         value={query}
         onChange={(event) => boardView.setState({ query: event.target.value })}
         onKeyDown={(event) => {

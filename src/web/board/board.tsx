@@ -7,8 +7,8 @@ import { Button } from "../shared/ui/button.tsx";
 import { Spinner } from "../shared/ui/loading.tsx";
 import { Column } from "./column.tsx";
 import { KeepCursor } from "./keep-cursor.tsx";
-import { TrackerTrouble } from "./tracker-banner.tsx";
-import { boardView, useQuery } from "./board-controls.tsx";
+import { TrackerBanner } from "./tracker-banner.tsx";
+import { boardView, useSearchQuery } from "./board-controls.tsx";
 import { useEffect, useMemo, useState } from "react";
 import { arrange, keepSame, moves, noColumns, type Columns, type Wanted } from "./arrange.ts";
 
@@ -20,7 +20,7 @@ export function Board() {
   const [project, setProject] = usePreference("project");
   const [sort] = usePreference("sort");
   const [showEnded] = usePreference("showEnded");
-  const query = useQuery();
+  const query = useSearchQuery();
   const columns = useColumns({ project, query, sort });
   if (!loaded && none) return <Spinner label="Waiting for the daemon" />;
   if (none) return <NoSessions />;
@@ -29,7 +29,7 @@ export function Board() {
   return (
     <>
       <h1 className="sr-only">Sessions</h1>
-      <TrackerTrouble />
+      <TrackerBanner />
       <p role="status" className="sr-only">
         {query === "" ? "" : `${found} ${found === 1 ? "session fits" : "sessions fit"} the search.`}
       </p>

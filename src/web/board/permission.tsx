@@ -4,9 +4,9 @@ import { Link } from "wouter";
 import type { SessionJson } from "../../contract/wire.ts";
 import { call, sentenceOf } from "../shared/data/api.ts";
 import { useMay } from "../shared/data/live.ts";
-import { OptionButton, QuestionFacts } from "../shared/ui/permission-request.tsx";
+import { OptionButton, PermissionFacts } from "../shared/ui/permission-request.tsx";
 import { requestText } from "../shared/ui/safe-text.ts";
-import { say } from "../shared/ui/toast.tsx";
+import { showToast } from "../shared/ui/toast.tsx";
 
 /** Letters that fit a card's box without scrolling. */
 const fitting = 240;
@@ -24,10 +24,10 @@ export function Permission({ session }: { session: SessionJson }) {
         params: { id: session.id },
         body: { requestId: first.requestId, optionId },
       });
-      if (!counted) say(`${session.id}: ${reason ?? "the question was answered already."}`);
+      if (!counted) showToast(`${session.id}: ${reason ?? "the question was answered already."}`);
     } catch (error) {
       setAnswered(null);
-      say(`${session.id}: ${sentenceOf(error)}`, "fault");
+      showToast(`${session.id}: ${sentenceOf(error)}`, "fault");
     }
   };
   return (
@@ -37,7 +37,7 @@ export function Permission({ session }: { session: SessionJson }) {
       className="flex flex-col gap-2 rounded-md bg-alert-soft p-2"
     >
       <Question text={requestText(first.title)} />
-      <QuestionFacts
+      <PermissionFacts
         asked={first}
         more={
           <Link href={`/s/${session.id}`} className="text-accent underline">

@@ -4,13 +4,13 @@ import { Link } from "wouter";
 import type { TrackerJson } from "../../contract/wire.ts";
 import { Age } from "../shared/ui/age.tsx";
 import { plainText } from "../shared/ui/safe-text.ts";
-import { useAnswer } from "../shared/data/use-query.ts";
+import { useQuery } from "../shared/data/use-query.ts";
 
 /** As often as the daemon asks them, when it asks seldom. */
 const againMs = 60_000;
 
-export function TrackerTrouble() {
-  const [told, again] = useAnswer("trackers");
+export function TrackerBanner() {
+  const [told, again] = useQuery("trackers");
   // Without a tracker nothing is asked again.
   const any = told.is === "known" && told.value.length > 0;
   useEffect(() => {
@@ -25,7 +25,7 @@ export function TrackerTrouble() {
     <div role="status">
       {troubled.map((one) => (
         <p key={`${one.project} ${one.type} ${one.repo}`} className="bg-alert-soft px-4 py-1.5 text-alert">
-          {one.project}: {trackerWords(one)}
+          {one.project}: {trackerText(one)}
           {one.lastOk !== null && (
             <>
               {" "}
@@ -47,7 +47,7 @@ function isTroubled({ state }: TrackerJson): boolean {
   return state === "failing" || state === "resting";
 }
 
-function trackerWords({ type, repo, state, why, restsUntil }: TrackerJson): string {
+function trackerText({ type, repo, state, why, restsUntil }: TrackerJson): string {
   const name = `${type} ${plainText(repo)}`;
   const said = why === null ? "" : ` ${plainText(why)}`;
   // By its own wish, or because it failed just now.

@@ -7,18 +7,10 @@ import { Button } from "../shared/ui/button.tsx";
 import { clsx } from "clsx";
 import { Select, TextInput } from "../shared/ui/field.tsx";
 import { Spinner } from "../shared/ui/loading.tsx";
-import { DiffPane, type DiffHandle, readPatch } from "./diff-pane.tsx";
+import { DiffPane, type DiffHandle, parsePatch } from "./diff-pane.tsx";
 import { FileList } from "./file-list.tsx";
 import { LineDialog } from "./comment-card.tsx";
-import {
-  addComment,
-  editComment,
-  recallReview,
-  removeComments,
-  useReview,
-  type Comment,
-  type Place,
-} from "./review.ts";
+import { addComment, editComment, loadReview, removeComments, useReview, type Comment, type Place } from "./review.ts";
 import { ReviewBar } from "./review-bar.tsx";
 import { useChanges, type Loaded } from "./use-changes.ts";
 
@@ -39,7 +31,7 @@ const areas = ["committed", "staged", "unstaged", "untracked"] as const;
 
 export default function ChangesView({ session }: { session: SessionJson }) {
   const { loaded, fault, busy, refresh } = useChanges(session.id);
-  useEffect(() => recallReview(session.id), [session.id]);
+  useEffect(() => loadReview(session.id), [session.id]);
   if (loaded === null) {
     return fault === null ? (
       <Spinner label="Looking for changes" />
@@ -74,7 +66,7 @@ function Review({ session, loaded, fault, busy, refresh }: ReviewProps) {
   const narrow = useNarrow();
   const comments = useReview(session.id);
   const handle = useRef<DiffHandle>(null);
-  const diffs = useMemo(() => readPatch(patch.patch), [patch.patch]);
+  const diffs = useMemo(() => parsePatch(patch.patch), [patch.patch]);
   const files = useMemo(() => filtered(changes.files, words, area), [changes.files, words, area]);
   const counts = useMemo(() => countByFile(comments), [comments]);
   const split = diffAs === "split" && !narrow;

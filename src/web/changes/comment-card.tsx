@@ -2,7 +2,7 @@
 import { useId, useState } from "react";
 import { Pencil, Trash2 } from "lucide-react";
 import { Button, IconButton } from "../shared/ui/button.tsx";
-import { inputLook, Field, Select, TextInput } from "../shared/ui/field.tsx";
+import { inputStyles, Field, Select, TextInput } from "../shared/ui/field.tsx";
 import { clsx } from "clsx";
 import type { Comment, Place } from "./review.ts";
 import type { FileDiffMetadata } from "@pierre/diffs";
@@ -72,7 +72,7 @@ export function CommentForm({ label, start = "", onCancel, onKeep }: CommentForm
         id={id}
         ref={focusOnce}
         rows={3}
-        className={clsx(inputLook, "resize-y")}
+        className={clsx(inputStyles, "resize-y")}
         value={text}
         onChange={(event) => setText(event.target.value)}
         onKeyDown={(event) => {
@@ -146,7 +146,7 @@ export function LineDialog({ path, diff, onAdd, onClose }: LineDialogProps) {
             <textarea
               {...ids}
               rows={3}
-              className={inputLook}
+              className={inputStyles}
               value={text}
               onChange={(event) => setText(event.target.value)}
             />

@@ -35,7 +35,7 @@ registerCustomCSSVariableTheme(themeName, {
 });
 
 /** Set on an element round the diffs; their own style sheet reads them. */
-const diffLook = {
+const diffStyles = {
   "--diffs-font-family": "var(--font-mono)",
   "--diffs-font-size": "12px",
   "--diffs-line-height": "18px",
@@ -51,8 +51,8 @@ const diffLook = {
   "--diffs-fg-number-deletion-override": "var(--color-danger)",
 } as React.CSSProperties;
 
-/** A file with more letters is drawn without colours: to colour it would hold the page up. */
-const colouredMost = 60_000;
+/** A file with more letters is drawn without colors: to colour it would hold the page up. */
+const maxColored = 60_000;
 
 /** What stands below a line: a comment, or the form for one. */
 export type Note = { note: "comment"; comment: Comment } | { note: "form"; place: Place };
@@ -98,7 +98,7 @@ export function DiffPane({ ref, ...props }: DiffPaneProps) {
     <CodeView<Note>
       ref={ref}
       className="absolute inset-0 overflow-auto bg-panel"
-      style={diffLook}
+      style={diffStyles}
       items={items}
       disableWorkerPool
       options={{
@@ -106,7 +106,7 @@ export function DiffPane({ ref, ...props }: DiffPaneProps) {
         preferredHighlighter: "shiki-js",
         diffStyle: split ? "split" : "unified",
         overflow: "scroll",
-        tokenizeMaxLength: colouredMost,
+        tokenizeMaxLength: maxColored,
         lineDiffType: "word",
         hunkSeparators: "line-info",
         stickyHeaders: true,
@@ -212,7 +212,7 @@ function Header({ file, onComment }: { file: ChangedFileJson; onComment: () => v
   );
 }
 
-export function readPatch(patch: string): Map<string, FileDiffMetadata> {
+export function parsePatch(patch: string): Map<string, FileDiffMetadata> {
   // Line ends of other systems are no text; every other hidden letter is shown as what it is.
   const shown = visibleText(patch.replaceAll("\r\n", "\n"));
   const files = parsePatchFiles(shown).flatMap(({ files: some }) => some);

@@ -7,11 +7,11 @@ import { useMay } from "../shared/data/live.ts";
 import { visibleText } from "../shared/ui/safe-text.ts";
 import { Button } from "../shared/ui/button.tsx";
 import { clsx } from "clsx";
-import { say } from "../shared/ui/toast.tsx";
+import { showToast } from "../shared/ui/toast.tsx";
 import { CommentCard } from "./comment-card.tsx";
 import { composePrompt, editComment, mintId, removeComments, type Comment } from "./review.ts";
 
-function receiptWords({ disposition, reason }: { disposition: string; reason: string | null }): string {
+function receiptText({ disposition, reason }: { disposition: string; reason: string | null }): string {
   if (disposition === "delivered") return "Sent to the agent.";
   if (disposition === "typed") return "Typed into the agent's screen; this agent confirms nothing.";
   if (disposition === "unconfirmed") return `It may not have arrived: ${reason ?? "see the session's screen."}`;
@@ -45,7 +45,7 @@ export function ReviewBar({ session, comments, onPick }: ReviewBarProps) {
       if (receipt.disposition === "refused") setFault(`Not sent: ${receipt.reason ?? "the session refused it."}`);
       else {
         removeComments(session.id, new Set(comments.map(({ id }) => id)));
-        say(receiptWords(receipt));
+        showToast(receiptText(receipt));
       }
     } catch (error) {
       setFault(`Not sent: ${sentenceOf(error)}`);

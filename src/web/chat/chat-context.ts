@@ -6,7 +6,7 @@ export interface ChatContext {
   /** Why nothing can be sent or answered; null when it can. */
   closed: string | null;
   workspacePath: string;
-  folds: Folds;
+  folds: Disclosures;
 }
 
 export const ChatContext = createContext<ChatContext>({
@@ -27,7 +27,7 @@ interface Chosen {
 }
 
 /** By the name of the fold, for as long as the view is open. */
-export type Folds = Map<string, Chosen>;
+export type Disclosures = Map<string, Chosen>;
 
 interface Fold {
   isOpen: boolean;
@@ -35,7 +35,7 @@ interface Fold {
   onClick: (event: MouseEvent) => void;
 }
 
-export function useFold(name: string, byItself: boolean): Fold {
+export function useDisclosure(name: string, byItself: boolean): Fold {
   const { folds } = useChat();
   const [chosen, setChosen] = useState(() => folds.get(name));
   const isOpen = chosen?.insteadOf === byItself ? chosen.open : byItself;

@@ -5,7 +5,7 @@ import { Button } from "../shared/ui/button.tsx";
 import { useChat } from "./chat-context.ts";
 import { Callout } from "./items/mark-row.tsx";
 import { PromptRow } from "./items/prompt-row.tsx";
-import { asPrompt, type Sending } from "./unsent-prompts.ts";
+import { asPrompt, type UnsentPrompt } from "./unsent-prompts.ts";
 import { ForceEnd } from "./turn-control.tsx";
 import { LoaderCircle } from "lucide-react";
 import { durationWords } from "./words.ts";
@@ -18,9 +18,9 @@ export interface ChatFooterProps {
   isEmpty: boolean;
   /** Taken by the daemon and about to be sent. */
   waiting: PromptItem | null;
-  sending: readonly Sending[];
-  onTakeBack: (entry: Sending) => void;
-  onDrop: (entry: Sending) => void;
+  sending: readonly UnsentPrompt[];
+  onTakeBack: (entry: UnsentPrompt) => void;
+  onDrop: (entry: UnsentPrompt) => void;
 }
 
 export const ChatFooter = memo(function ChatFooter(props: ChatFooterProps) {

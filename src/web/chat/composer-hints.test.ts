@@ -2,18 +2,18 @@ import { expect, test } from "vitest";
 import { asPromptId } from "../../contract/ids.ts";
 import type { PromptItem } from "../../model/transcript-items.ts";
 import type { SessionJson } from "../../contract/wire.ts";
-import { closedWords, waitingOf } from "./composer-hints.ts";
+import { closedReason, waitingOf } from "./composer-hints.ts";
 
 const intent = (want: SessionJson["intent"]["want"]) => ({ intent: { want, by: "person", at: null } });
 
 test("[WEB-62] a read-only daemon and a killed session close the composer, a stopped session does not", () => {
-  expect(closedWords(intent("running"), true, true)).toMatch(/read-only/);
-  expect(closedWords(intent("killed"), false, true)).toMatch(/Restore/);
-  expect(closedWords(intent("stopped"), false, true)).toBeNull();
+  expect(closedReason(intent("running"), true, true)).toMatch(/read-only/);
+  expect(closedReason(intent("killed"), false, true)).toMatch(/Restore/);
+  expect(closedReason(intent("stopped"), false, true)).toBeNull();
 });
 
 test("[DEVICE-9] a device that may only watch says so in the composer", () => {
-  expect(closedWords(intent("running"), false, false)).toMatch(/may only watch/);
+  expect(closedReason(intent("running"), false, false)).toMatch(/may only watch/);
 });
 
 test("[WEB-52] a prompt that goes out at once is shown in its place; one that waits stands in the queue", () => {

@@ -3,7 +3,7 @@ import type { PromptItem, TranscriptHead } from "../../model/transcript-items.ts
 import type { SessionJson } from "../../contract/wire.ts";
 
 /** Why nothing can be sent; null when it can. */
-export function closedWords(
+export function closedReason(
   { intent }: Pick<SessionJson, "intent">,
   readOnly: boolean,
   mayAnswer: boolean,
@@ -14,7 +14,7 @@ export function closedWords(
   return intent.want === "deleted" ? "This session was deleted." : null;
 }
 
-export function placeholderWords({ intent, status }: Pick<SessionJson, "intent" | "status">): string {
+export function placeholderText({ intent, status }: Pick<SessionJson, "intent" | "status">): string {
   if (intent.want !== "running" || status === "exited" || status === "failed" || status === "done") {
     return "Write a prompt; it starts the agent again";
   }
@@ -23,7 +23,7 @@ export function placeholderWords({ intent, status }: Pick<SessionJson, "intent" 
     : "Write a prompt, @ for files, / for commands";
 }
 
-export function queueWords(
+export function queueHint(
   { status, intent }: Pick<SessionJson, "status" | "intent">,
   { turn }: TranscriptHead,
 ): string {

@@ -15,11 +15,11 @@ import { ImagePlus, SendHorizontal } from "lucide-react";
 import { usePreference } from "../shared/data/preferences.ts";
 import { Button, IconButton } from "../shared/ui/button.tsx";
 import { clsx } from "clsx";
-import { say } from "../shared/ui/toast.tsx";
+import { showToast } from "../shared/ui/toast.tsx";
 import { useChat } from "./chat-context.ts";
 import { CompletionList, tokenAt, useCompletions, type Completion } from "./completion.tsx";
 import { setDraft, useDraft } from "./draft.ts";
-import { ImageStrip, acceptedImages, imageFault, readImage, type NewImage } from "./images.tsx";
+import { ImageStrip, acceptedImages, imageError, readImage, type NewImage } from "./images.tsx";
 
 export interface ComposerHandle {
   focus(): void;
@@ -83,9 +83,9 @@ export const Composer = memo(function Composer(props: ComposerProps) {
   const attach = async (files: readonly File[]): Promise<void> => {
     let count = images.length;
     for (const file of files) {
-      const fault = imageFault(file, count);
+      const fault = imageError(file, count);
       if (fault !== null) {
-        say(fault, "fault");
+        showToast(fault, "fault");
         continue;
       }
       count += 1;

@@ -21,7 +21,7 @@ export const maxImageBytes = 5_000_000;
 export const maxImages = 10;
 
 /** Null where it can be attached, else why not. */
-export function imageFault(file: Pick<File, "name" | "type" | "size">, already: number): string | null {
+export function imageError(file: Pick<File, "name" | "type" | "size">, already: number): string | null {
   if (!types.includes(file.type as ImageType))
     return `${file.name} is not an image that agents take (PNG, JPEG, GIF, WebP).`;
   if (file.size > maxImageBytes) {

@@ -22,7 +22,7 @@ const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 /** Embeddings, overrides and isolates: with them `exe.txt` can be shown where `txt.exe` stands. */
 const bidi = /[\u202a-\u202e\u2066-\u2069]/g;
 
-/** Text of a program: without colours, and with each line as it stood last before its carriage return. */
+/** Text of a program: without colors, and with each line as it stood last before its carriage return. */
 export function plainOutput(text: string): string {
   return safeText(
     text

@@ -2,7 +2,7 @@ import { useMemo, useState } from "react";
 import type { TranscriptHead } from "../../model/transcript-items.ts";
 import { call, sentenceOf } from "../shared/data/api.ts";
 import { useMay } from "../shared/data/live.ts";
-import { say } from "../shared/ui/toast.tsx";
+import { showToast } from "../shared/ui/toast.tsx";
 import { useChat } from "./chat-context.ts";
 import { safeText } from "./inert.ts";
 import { countWords } from "./words.ts";
@@ -32,7 +32,7 @@ function PickOne({ picker }: { picker: Picker }) {
     try {
       await call("configure", { params: { id: session }, body: picker.ask(value) });
     } catch (error) {
-      say(sentenceOf(error), "fault");
+      showToast(sentenceOf(error), "fault");
     } finally {
       setAsked(null);
     }

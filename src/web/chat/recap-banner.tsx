@@ -3,11 +3,11 @@ import { useState } from "react";
 import { RotateCcw } from "lucide-react";
 import { call, sentenceOf } from "../shared/data/api.ts";
 import { Button } from "../shared/ui/button.tsx";
-import { say } from "../shared/ui/toast.tsx";
+import { showToast } from "../shared/ui/toast.tsx";
 import { useChat } from "./chat-context.ts";
 import { addToDraft } from "./draft.ts";
 
-export function PrimerBanner({ resetSeq, onFilled }: { resetSeq: number; onFilled: () => void }) {
+export function RecapBanner({ resetSeq, onFilled }: { resetSeq: number; onFilled: () => void }) {
   const { session, closed } = useChat();
   const [busy, setBusy] = useState(false);
   const run = async (act: () => Promise<void>): Promise<void> => {
@@ -15,7 +15,7 @@ export function PrimerBanner({ resetSeq, onFilled }: { resetSeq: number; onFille
     try {
       await act();
     } catch (error) {
-      say(sentenceOf(error), "fault");
+      showToast(sentenceOf(error), "fault");
     } finally {
       setBusy(false);
     }

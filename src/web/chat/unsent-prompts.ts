@@ -7,10 +7,10 @@ import { HoldfastError } from "../../contract/error.ts";
 import type { Attachment } from "../../contract/event.ts";
 import { call, sentenceOf } from "../shared/data/api.ts";
 import { live } from "../shared/data/live.ts";
-import { outboxKey } from "../shared/data/session-cache.ts";
+import { unsentKey } from "../shared/data/session-cache.ts";
 import type { NewImage } from "./images.tsx";
 
-export interface Sending {
+export interface UnsentPrompt {
   promptId: string;
   text: string;
   images: NewImage[];
@@ -21,9 +21,9 @@ export interface Sending {
 /** The daemon is there and not ready yet: it starts. */
 const retryMs = 2_000;
 
-export class Outbox {
+export class UnsentPrompts {
   readonly #session: string;
-  #entries: readonly Sending[];
+  #entries: readonly UnsentPrompt[];
   readonly #listeners = new Set<() => void>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** Those that the daemon has not answered yet, in the order they were written. */
@@ -42,7 +42,7 @@ export class Outbox {
     return () => this.#listeners.delete(listener);
   };
 
-  readonly entries = (): readonly Sending[] => this.#entries;
+  readonly entries = (): readonly UnsentPrompt[] => this.#entries;
 
   /** Sends what a page before this one did not see arrive, and goes on whenever the line is back. */
   open(): () => void {
@@ -60,7 +60,7 @@ export class Outbox {
   }
 
   send(text: string, images: NewImage[]): void {
-    const entry: Sending = { promptId: crypto.randomUUID(), text, images, state: "sending", reason: null };
+    const entry: UnsentPrompt = { promptId: crypto.randomUUID(), text, images, state: "sending", reason: null };
     this.#set([...this.#entries, entry]);
     this.#unanswered = [...this.#unanswered, entry.promptId];
     void this.#postAll();
@@ -95,7 +95,7 @@ export class Outbox {
   }
 
   /** None: it is tried again later, and those behind it wait. Lost with the old line: at once. */
-  async #post(entry: Sending, signal: AbortSignal): Promise<"there" | "none" | "lost"> {
+  async #post(entry: UnsentPrompt, signal: AbortSignal): Promise<"there" | "none" | "lost"> {
     const { promptId, text, images } = entry;
     const attachments = images.map(({ name, mimeType, data }) => ({ type: "image" as const, name, mimeType, data }));
     try {
@@ -123,11 +123,11 @@ export class Outbox {
     void this.#postAll();
   }
 
-  #mark(promptId: string, state: Sending["state"], reason: string | null): void {
+  #mark(promptId: string, state: UnsentPrompt["state"], reason: string | null): void {
     this.#set(this.#entries.map((entry) => (entry.promptId === promptId ? { ...entry, state, reason } : entry)));
   }
 
-  #set(entries: readonly Sending[]): void {
+  #set(entries: readonly UnsentPrompt[]): void {
     this.#entries = entries;
     keep(this.#session, entries);
     for (const listener of this.#listeners) listener();
@@ -135,7 +135,7 @@ export class Outbox {
 }
 
 /** As the list of prompts shows it. */
-export function asPrompt({ text, images, state, reason }: Sending) {
+export function asPrompt({ text, images, state, reason }: UnsentPrompt) {
   const attachments = images.map(({ name, mimeType, size }): Attachment => ({
     type: "image",
     name,
@@ -160,19 +160,19 @@ interface Kept {
   images: number;
 }
 
-function keep(session: string, entries: readonly Sending[]): void {
+function keep(session: string, entries: readonly UnsentPrompt[]): void {
   try {
     const kept = entries.map(({ promptId, text, images }): Kept => ({ promptId, text, images: images.length }));
-    if (kept.length === 0) localStorage.removeItem(outboxKey(session));
-    else localStorage.setItem(outboxKey(session), JSON.stringify(kept));
+    if (kept.length === 0) localStorage.removeItem(unsentKey(session));
+    else localStorage.setItem(unsentKey(session), JSON.stringify(kept));
   } catch {
     // No room: then a reload in this very moment may lose it.
   }
 }
 
-function stored(session: string): Sending[] {
+function stored(session: string): UnsentPrompt[] {
   try {
-    const kept = JSON.parse(localStorage.getItem(outboxKey(session)) ?? "[]") as Kept[];
+    const kept = JSON.parse(localStorage.getItem(unsentKey(session)) ?? "[]") as Kept[];
     return kept.map(({ promptId, text, images }) => {
       const entry = { promptId, text, images: [] };
       // The same id with other content would be another prompt.

@@ -6,8 +6,8 @@ import type { TranscriptPage } from "../../model/transcript.ts";
 import type { EventJson } from "../../contract/wire.ts";
 import { call } from "../shared/data/api.ts";
 import { newestPage } from "../shared/data/early-transcript.ts";
-import { beforeDrawing } from "../shared/data/frames.ts";
-import { recallSession, rememberSession } from "../shared/data/session-cache.ts";
+import { beforePaint } from "../shared/data/frames.ts";
+import { readState, writeState } from "../shared/data/session-cache.ts";
 
 const olderItems = 300;
 /** What is kept for an instant reload: a few screens, and no more than a browser's few megabytes allow for fifty sessions. */
@@ -23,14 +23,14 @@ function sourceOf(id: string): FeedSource {
     nextFrame: (flush) => {
       // A hidden tab gets no frames; what it is told must still arrive for its title and its announcements.
       if (document.visibilityState === "hidden") setTimeout(flush, 200);
-      else beforeDrawing(flush);
+      else beforePaint(flush);
     },
   };
 }
 
 /** What this browser kept; null also for what an older page wrote in another shape. */
-function recallPage(id: string): TranscriptPage | null {
-  const page = recallSession(id) as Partial<TranscriptPage> | null;
+function cachedPage(id: string): TranscriptPage | null {
+  const page = readState(id) as Partial<TranscriptPage> | null;
   const isWhole =
     typeof page?.seq === "number" &&
     Array.isArray(page.refs?.tools) &&
@@ -40,12 +40,12 @@ function recallPage(id: string): TranscriptPage | null {
   return isWhole ? (page as TranscriptPage) : null;
 }
 
-function rememberPage(id: string, feed: TranscriptFeed): void {
+function cachePage(id: string, feed: TranscriptFeed): void {
   if (feed.state().phase !== "ready") return;
   let count = cachedItems;
   const sizes = feed.state().items.slice(-cachedItems).map(sizeOf);
   while (count > 4 && sizes.slice(-count).reduce((sum, size) => sum + size, 0) > cachedCharacters) count -= 4;
-  rememberSession(id, feed.page(count));
+  writeState(id, feed.page(count));
 }
 
 /** Roughly; counting exactly would cost as much as writing it. */
@@ -59,7 +59,7 @@ const rememberEveryMs = 3_000;
 
 /** The transcript of one session for as long as the view is open. The view must have the session's id as its key. */
 export function useTranscript(id: string): { feed: TranscriptFeed; state: FeedState } {
-  const [feed] = useState(() => new TranscriptFeed(sourceOf(id), recallPage(id)));
+  const [feed] = useState(() => new TranscriptFeed(sourceOf(id), cachedPage(id)));
   useEffect(() => connect(id, feed), [id, feed]);
   return { feed, state: useSyncExternalStore(feed.subscribe, feed.state) };
 }
@@ -82,7 +82,7 @@ function connect(id: string, feed: TranscriptFeed): () => void {
     clearTimeout(timer);
     timer = undefined;
     // One that was deleted while it was open leaves nothing behind.
-    if (live.getState().sessions.has(id)) rememberPage(id, feed);
+    if (live.getState().sessions.has(id)) cachePage(id, feed);
   };
   const endFeed = feed.subscribe(() => {
     timer ??= setTimeout(remember, rememberEveryMs);

@@ -8,7 +8,7 @@ import { Button } from "../shared/ui/button.tsx";
 
 type Mark = "waits" | "now" | "done" | "failed";
 
-export function Making({ id, onAgain }: { id: string; onAgain: () => void }) {
+export function SpawnProgress({ id, onAgain }: { id: string; onAgain: () => void }) {
   const session = useSession(id);
   const [, navigate] = useLocation();
   const [output, setOutput] = useState("");

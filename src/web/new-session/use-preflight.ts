@@ -9,13 +9,13 @@ import { call, sentenceOf } from "../shared/data/api.ts";
 const pauseMs = 350;
 
 export type Preflight =
-  | { is: "asking" }
+  | { is: "loading" }
   | { is: "known"; answer: PreflightJson }
   /** It could not be asked; the spawn itself will say what is wrong. */
   | { is: "failed"; why: string };
 
 export function usePreflight(request: SpawnRequest): [Preflight, () => void] {
-  const [told, setTold] = useState<{ of: string; preflight: Preflight }>({ of: "", preflight: { is: "asking" } });
+  const [told, setTold] = useState<{ of: string; preflight: Preflight }>({ of: "", preflight: { is: "loading" } });
   const [round, setRound] = useState(0);
   // What the session shall do is no matter of preflight: it is not asked again for each word of it.
   const body = JSON.stringify({ ...request, prompt: undefined });
@@ -33,7 +33,7 @@ export function usePreflight(request: SpawnRequest): [Preflight, () => void] {
     };
   }, [body, wanted]);
   const again = useCallback(() => setRound((count) => count + 1), []);
-  return [told.of === wanted ? told.preflight : { is: "asking" }, again];
+  return [told.of === wanted ? told.preflight : { is: "loading" }, again];
 }
 
 async function check(body: string, signal: AbortSignal): Promise<Preflight> {

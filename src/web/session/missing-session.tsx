@@ -4,7 +4,7 @@ import type { TrashJson } from "../../contract/wire.ts";
 import { call, sentenceOf } from "../shared/data/api.ts";
 import { onEvents } from "../shared/data/live.ts";
 import { BoardLink, Button } from "../shared/ui/button.tsx";
-import { say } from "../shared/ui/toast.tsx";
+import { showToast } from "../shared/ui/toast.tsx";
 import { TrashFacts } from "./trash-facts.tsx";
 
 export function MissingSession({ id, deleted }: { id: string; deleted: boolean }) {
@@ -33,9 +33,9 @@ export function MissingSession({ id, deleted }: { id: string; deleted: boolean }
     try {
       await call("trashRestore", { params: { id: entry.id }, body: {} });
       setKept((now) => now.filter((one) => one.id !== entry.id));
-      say(`The files are back at ${entry.path}.`);
+      showToast(`The files are back at ${entry.path}.`);
     } catch (error) {
-      say(`The files stay in the trash: ${sentenceOf(error)}`, "fault");
+      showToast(`The files stay in the trash: ${sentenceOf(error)}`, "fault");
     }
   };
   return (

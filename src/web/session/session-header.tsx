@@ -16,7 +16,7 @@ import { startVerb, VerbMenu } from "../shared/verbs/verbs.tsx";
 import { call, sentenceOf } from "../shared/data/api.ts";
 import { useMay } from "../shared/data/live.ts";
 import { TextInput } from "../shared/ui/field.tsx";
-import { say } from "../shared/ui/toast.tsx";
+import { showToast } from "../shared/ui/toast.tsx";
 
 export function SessionHeader({ session }: { session: SessionJson }) {
   const [open, setOpen] = useState(false);
@@ -170,7 +170,7 @@ function EditableTitle({ session }: { session: SessionJson }) {
       try {
         await call("rename", { params: { id: session.id }, body: { title } });
       } catch (error) {
-        say(`The title was not changed: ${sentenceOf(error)}`, "fault");
+        showToast(`The title was not changed: ${sentenceOf(error)}`, "fault");
         return;
       }
     }

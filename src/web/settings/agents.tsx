@@ -1,13 +1,13 @@
 import type { SettingsJson, WorkerJson } from "../../contract/wire.ts";
 import { Commands } from "../shared/ui/code-text.tsx";
-import { Row, Section, Answered } from "./section.tsx";
+import { Row, Section, WhenLoaded } from "./section.tsx";
 import { useState } from "react";
 import { Link } from "wouter";
 import { call, sentenceOf } from "../shared/data/api.ts";
 import { Age } from "../shared/ui/age.tsx";
 import { Button } from "../shared/ui/button.tsx";
-import { say } from "../shared/ui/toast.tsx";
-import { useAnswer } from "../shared/data/use-query.ts";
+import { showToast } from "../shared/ui/toast.tsx";
+import { useQuery } from "../shared/data/use-query.ts";
 import { plainText } from "../shared/ui/safe-text.ts";
 
 export function Agents({ agents }: { agents: SettingsJson["agents"] }) {
@@ -45,15 +45,15 @@ export function Agents({ agents }: { agents: SettingsJson["agents"] }) {
   );
 }
 
-export function Workers() {
-  const [workers, again] = useAnswer("workers");
+export function AgentProcesses() {
+  const [workers, again] = useQuery("workers");
   return (
     <Section
       id="workers"
       title="Chat agents"
       note="One that an older build started goes on as it is. Restarting it replaces its process; the conversation goes on."
     >
-      <Answered asked={workers} onAgain={again}>
+      <WhenLoaded asked={workers} onAgain={again}>
         {(list) =>
           list.length === 0 ? (
             <p className="text-dim">No chat agent runs.</p>
@@ -67,7 +67,7 @@ export function Workers() {
             </ul>
           )
         }
-      </Answered>
+      </WhenLoaded>
     </Section>
   );
 }
@@ -78,10 +78,12 @@ function Worker({ worker, onRestarted }: { worker: WorkerJson; onRestarted: () =
     setBusy(true);
     try {
       const { done } = await call("acpRestart", { params: { id: worker.session }, body: {} });
-      say(done ? `${worker.session} has a fresh agent process.` : `${worker.session}: its agent is still being ended.`);
+      showToast(
+        done ? `${worker.session} has a fresh agent process.` : `${worker.session}: its agent is still being ended.`,
+      );
       onRestarted();
     } catch (error) {
-      say(`${worker.session}: ${sentenceOf(error)}`, "fault");
+      showToast(`${worker.session}: ${sentenceOf(error)}`, "fault");
     }
     setBusy(false);
   };
@@ -116,14 +118,14 @@ function Worker({ worker, onRestarted }: { worker: WorkerJson; onRestarted: () =
 }
 
 export function PermissionRules() {
-  const [asked, again] = useAnswer("permissionRules");
+  const [asked, again] = useQuery("permissionRules");
   return (
     <Section
       id="permission-rules"
       title="Permission rules"
       note="Chat agents' permission requests are answered by the first rule that matches. All others wait for you."
     >
-      <Answered asked={asked} onAgain={again}>
+      <WhenLoaded asked={asked} onAgain={again}>
         {({ file, problem, rules }) => (
           <>
             {problem !== null && (
@@ -144,7 +146,7 @@ export function PermissionRules() {
             <p className="text-xs break-all text-dim">Edit {file}, under permissions.</p>
           </>
         )}
-      </Answered>
+      </WhenLoaded>
     </Section>
   );
 }

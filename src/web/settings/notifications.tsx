@@ -1,14 +1,14 @@
 import { useState } from "react";
-import { beep, notifyState, turnOnNotifications, type NotifyState } from "../shared/data/notify.ts";
+import { beep, notifyState, enableNotifications, type NotifyState } from "../shared/data/notify.ts";
 import { preferences, usePreference } from "../shared/data/preferences.ts";
 import { Button } from "../shared/ui/button.tsx";
-import { Section, Answered, Row } from "./section.tsx";
+import { Section, WhenLoaded, Row } from "./section.tsx";
 import type { PushBrowserJson, PushJson } from "../../contract/wire.ts";
 import { call, sentenceOf } from "../shared/data/api.ts";
 import { pushObstacle, subscribeHere, unsubscribeHere } from "../shared/data/push.ts";
 import { Age } from "../shared/ui/age.tsx";
-import { say } from "../shared/ui/toast.tsx";
-import { useAnswer } from "../shared/data/use-query.ts";
+import { showToast } from "../shared/ui/toast.tsx";
+import { useQuery } from "../shared/data/use-query.ts";
 
 const words: Record<NotifyState, string> = {
   on: "This browser calls you when a session asks, fails or finishes its turn while you look elsewhere. With several tabs open you are called once.",
@@ -27,7 +27,7 @@ export function Notifications() {
       <p role="status">{words[state]}</p>
       <div className="flex flex-wrap gap-2">
         {state === "off" && (
-          <Button variant="primary" onClick={() => void turnOnNotifications().then(setState)}>
+          <Button variant="primary" onClick={() => void enableNotifications().then(setState)}>
             Turn on notifications
           </Button>
         )}
@@ -60,11 +60,11 @@ export function Notifications() {
 }
 
 function Push() {
-  const [push, again] = useAnswer("push");
+  const [push, again] = useQuery("push");
   return (
-    <Answered asked={push} onAgain={again}>
+    <WhenLoaded asked={push} onAgain={again}>
       {(known) => <Known push={known} onChanged={again} />}
-    </Answered>
+    </WhenLoaded>
   );
 }
 
@@ -73,7 +73,7 @@ function Known({ push: { publicKey, browsers }, onChanged }: { push: PushJson; o
   const [busy, setBusy] = useState(false);
   const [wrong, setWrong] = useState(pushObstacle);
   // Why not is then said above.
-  const mayNotify = !["denied", "unsupported"].includes(notifyState());
+  const canNotify = !["denied", "unsupported"].includes(notifyState());
   const on = here !== null && browsers.some(({ id }) => id === here);
   const turn = async (wanted: boolean): Promise<void> => {
     setBusy(true);
@@ -107,7 +107,7 @@ function Known({ push: { publicKey, browsers }, onChanged }: { push: PushJson; o
         be merged.
       </p>
       <p role="status" className="text-alert empty:hidden">
-        {busy ? "Asking the browser …" : wrong !== null && !mayNotify ? "Push is not possible before that." : wrong}
+        {busy ? "Asking the browser …" : wrong !== null && !canNotify ? "Push is not possible before that." : wrong}
       </p>
       {browsers.length > 0 && (
         <ul aria-label="Browsers that get pushes" className="flex flex-col gap-2">
@@ -135,15 +135,15 @@ function Browser({
     try {
       await work();
     } catch (error) {
-      say(`${label}: ${sentenceOf(error)}`, "fault");
+      showToast(`${label}: ${sentenceOf(error)}`, "fault");
     }
     onChanged();
     setBusy(false);
   };
   const test = async (): Promise<void> => {
     const { sent, why } = await call("pushTest", { params: { id }, body: {} });
-    if (sent) say(`The push service of ${label} took the test. It shows within seconds.`);
-    else say(`${label} was not reached: ${why ?? "no reason was given"}.`, "fault");
+    if (sent) showToast(`The push service of ${label} took the test. It shows within seconds.`);
+    else showToast(`${label} was not reached: ${why ?? "no reason was given"}.`, "fault");
   };
   const remove = async (): Promise<void> => {
     if (isHere) await unsubscribeHere();

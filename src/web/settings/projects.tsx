@@ -4,12 +4,12 @@ import { call, sentenceOf } from "../shared/data/api.ts";
 import { Button } from "../shared/ui/button.tsx";
 import { ConfirmDialog } from "../shared/ui/dialog.tsx";
 import { Field, TextInput } from "../shared/ui/field.tsx";
-import { say } from "../shared/ui/toast.tsx";
+import { showToast } from "../shared/ui/toast.tsx";
 import { TrustCard } from "../shared/ui/trust-card.tsx";
 import { Row, Section } from "./section.tsx";
 import { Age } from "../shared/ui/age.tsx";
 import { plainText } from "../shared/ui/safe-text.ts";
-import { useAnswer } from "../shared/data/use-query.ts";
+import { useQuery } from "../shared/data/use-query.ts";
 
 export function Projects({ projects, onChanged }: { projects: ProjectJson[]; onChanged: () => void }) {
   const [leaving, setLeaving] = useState<ProjectJson | null>(null);
@@ -55,7 +55,7 @@ function AddProject({ onAdded }: { onAdded: () => void }) {
     setFault(null);
     try {
       const added = await call("projectAdd", { body: { path: path.trim() } });
-      say(added.length === 1 ? `Added ${added[0]!.id}.` : `Added ${added.map(({ id }) => id).join(", ")}.`);
+      showToast(added.length === 1 ? `Added ${added[0]!.id}.` : `Added ${added.map(({ id }) => id).join(", ")}.`);
       setPath("");
       onAdded();
     } catch (error) {
@@ -104,7 +104,7 @@ interface RemoveProps {
 function RemoveProject({ project, onClose, onRemoved }: RemoveProps) {
   const remove = async (): Promise<void> => {
     await call("projectRemove", { params: { id: project.id } });
-    say(`${project.id} is forgotten. Nothing on disk was touched.`);
+    showToast(`${project.id} is forgotten. Nothing on disk was touched.`);
     onRemoved();
     onClose();
   };
@@ -121,7 +121,7 @@ function RemoveProject({ project, onClose, onRemoved }: RemoveProps) {
 }
 
 export function Trackers() {
-  const [told, again] = useAnswer("trackers");
+  const [told, again] = useQuery("trackers");
   // Where it could not be asked, the rest of the page says whether the daemon answers at all.
   if (told.is !== "known" || told.value.length === 0) return null;
   return (

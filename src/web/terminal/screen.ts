@@ -9,7 +9,7 @@ import { Terminal, type ITheme } from "@xterm/xterm";
 import "@xterm/xterm/css/xterm.css";
 import { webAddress } from "../shared/ui/safe-text.ts";
 
-const colours: Record<keyof Colours, string> = {
+const colors: Record<keyof Colors, string> = {
   background: "var(--color-panel)",
   foreground: "var(--color-text)",
   cursor: "var(--color-accent)",
@@ -34,7 +34,7 @@ const colours: Record<keyof Colours, string> = {
   brightWhite: "var(--color-text)",
 };
 
-type Colours = Pick<
+type Colors = Pick<
   ITheme,
   | "background"
   | "foreground"
@@ -65,7 +65,7 @@ function readTheme(beside: HTMLElement): ITheme {
   beside.append(probe);
   try {
     return Object.fromEntries(
-      Object.entries(colours).map(([name, value]) => {
+      Object.entries(colors).map(([name, value]) => {
         probe.style.color = value;
         return [name, asHex(getComputedStyle(probe).color)];
       }),
@@ -75,7 +75,7 @@ function readTheme(beside: HTMLElement): ITheme {
   }
 }
 
-/** Computed colours come as `rgb(…)` or, once mixed, as `color(srgb …)`, which the terminal does not read. */
+/** Computed colors come as `rgb(…)` or, once mixed, as `color(srgb …)`, which the terminal does not read. */
 function asHex(computed: string): string {
   const numbers = computed.match(/[\d.]+/g)?.map(Number) ?? [];
   const scale = computed.startsWith("color(") ? 255 : 1;
@@ -85,7 +85,7 @@ function asHex(computed: string): string {
 
 /** Operating system commands that reach beyond the screen: titles (0, 1, 2), hyperlinks (8), notes (9, 777), clipboard (52). */
 const inertCommands = [0, 1, 2, 8, 9, 52, 777];
-/** What people with poor sight can still read, whatever colours the agent picks. */
+/** What people with poor sight can still read, whatever colors the agent picks. */
 const minimumContrast = 4.5;
 
 export interface Screen {

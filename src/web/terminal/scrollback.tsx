@@ -14,7 +14,7 @@ import { Spinner } from "../shared/ui/loading.tsx";
 const allName = "holdfast-match";
 const currentName = "holdfast-match-current";
 /** Here, because the style sheet's compiler does not know the selector yet. */
-const matchLook = `
+const matchStyles = `
   ::highlight(${allName}) { background-color: var(--color-alert-soft); color: var(--color-alert); }
   ::highlight(${currentName}) { background-color: var(--color-alert); color: var(--color-panel); }
 `;
@@ -104,7 +104,7 @@ export function Scrollback({ session, onClose }: { session: string; onClose: () 
         if (event.key === "Escape") onClose();
       }}
     >
-      <style>{matchLook}</style>
+      <style>{matchStyles}</style>
       <div className="flex items-center gap-1 border-b border-line p-1">
         <TextInput
           type="search"

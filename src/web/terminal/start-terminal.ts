@@ -1,4 +1,4 @@
-/** Joins a screen and its line, and keeps both in step with the page: size, colours, visibility, the daemon's return. */
+/** Joins a screen and its line, and keeps both in step with the page: size, colors, visibility, the daemon's return. */
 import { wake } from "../shared/data/connect.ts";
 import { prove } from "../shared/data/api.ts";
 import { live } from "../shared/data/live.ts";

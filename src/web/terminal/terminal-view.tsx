@@ -6,7 +6,7 @@ import { toClipboard } from "../shared/ui/code-text.tsx";
 import { usePreference } from "../shared/data/preferences.ts";
 import { Button } from "../shared/ui/button.tsx";
 import { Menu, MenuItem } from "../shared/ui/menu.tsx";
-import { say } from "../shared/ui/toast.tsx";
+import { showToast } from "../shared/ui/toast.tsx";
 import { KeyBar, keyBytes, withCtrl, type KeyName } from "./key-bar.tsx";
 import type { LineState } from "./connection.ts";
 import { Scrollback } from "./scrollback.tsx";
@@ -51,8 +51,8 @@ export function LiveTerminal({ session }: { session: SessionJson }) {
   const copy = async (): Promise<void> => {
     const text = running.current?.selection() ?? "";
     if (text === "") return;
-    if (await toClipboard(text)) say("Copied.");
-    else say("The browser did not let this page copy. Use its own menu on the selection.", "fault");
+    if (await toClipboard(text)) showToast("Copied.");
+    else showToast("The browser did not let this page copy. Use its own menu on the selection.", "fault");
   };
   const press = async (key: KeyName | "paste"): Promise<void> => {
     if (key === "ctrl") return setCtrl(!ctrl);
@@ -60,7 +60,7 @@ export function LiveTerminal({ session }: { session: SessionJson }) {
     try {
       running.current?.paste(await navigator.clipboard.readText());
     } catch {
-      say("The browser did not let this page read the clipboard. Hold the screen and choose Paste.", "fault");
+      showToast("The browser did not let this page read the clipboard. Hold the screen and choose Paste.", "fault");
     }
     return undefined;
   };

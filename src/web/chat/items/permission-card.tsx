@@ -6,9 +6,9 @@ import { optionKindWords } from "../../../model/option-words.ts";
 import { questionId } from "../../../contract/question.ts";
 import { call, sentenceOf } from "../../shared/data/api.ts";
 import { useSession } from "../../shared/data/live.ts";
-import { OptionButton, QuestionFacts, QuestionText } from "../../shared/ui/permission-request.tsx";
+import { OptionButton, PermissionFacts, PermissionText } from "../../shared/ui/permission-request.tsx";
 import { clsx } from "clsx";
-import { say } from "../../shared/ui/toast.tsx";
+import { showToast } from "../../shared/ui/toast.tsx";
 import { useChat } from "../chat-context.ts";
 import { safeText } from "../inert.ts";
 import { byWords } from "../words.ts";
@@ -23,9 +23,9 @@ export function PermissionCard({ item }: { item: PermissionItem }) {
     try {
       const body = { requestId: item.requestId, optionId };
       const { answered, reason } = await call("answer", { params: { id: session }, body });
-      if (!answered) say(reason ?? "This answer came too late: another one counted.");
+      if (!answered) showToast(reason ?? "This answer came too late: another one counted.");
     } catch (error) {
-      say(sentenceOf(error), "fault");
+      showToast(sentenceOf(error), "fault");
     } finally {
       setAnswering(false);
     }
@@ -45,12 +45,12 @@ export function PermissionCard({ item }: { item: PermissionItem }) {
           <span className="block text-xs text-dim">
             {item.open ? "The agent asks for permission" : "The agent asked"}
           </span>
-          <QuestionText text={item.title} className="text-[13px]" />
+          <PermissionText text={item.title} className="text-[13px]" />
         </span>
       </p>
       {item.open && asked !== undefined && (
         <div className="pl-6">
-          <QuestionFacts asked={asked} more="The tool call above shows the rest." />
+          <PermissionFacts asked={asked} more="The tool call above shows the rest." />
         </div>
       )}
       {item.open ? (
@@ -66,13 +66,13 @@ export function PermissionCard({ item }: { item: PermissionItem }) {
           ))}
         </div>
       ) : (
-        <p className="mt-1 pl-6 text-xs text-dim">{answerWords(item)}</p>
+        <p className="mt-1 pl-6 text-xs text-dim">{AnswerText(item)}</p>
       )}
     </article>
   );
 }
 
-function answerWords({ answer, options }: PermissionItem): React.ReactNode {
+function AnswerText({ answer, options }: PermissionItem): React.ReactNode {
   if (answer === null) return "Not answered: its turn ended first.";
   if (answer.outcome === "cancelled")
     return (

@@ -17,13 +17,13 @@ const states: Partial<Record<PromptItem["state"], string>> = {
   withdrawn: "Withdrawn",
 };
 
-export interface PromptWords extends Pick<PromptItem, "text" | "attachments" | "by" | "state" | "reason" | "edited"> {
+export interface PromptView extends Pick<PromptItem, "text" | "attachments" | "by" | "state" | "reason" | "edited"> {
   at?: number;
   /** Known to the daemon, which then has its images. */
   promptId?: string;
 }
 
-export function PromptRow({ prompt }: { prompt: PromptWords }) {
+export function PromptRow({ prompt }: { prompt: PromptView }) {
   const state = states[prompt.state];
   const isFault = prompt.state === "doubtful" || prompt.state === "refused";
   const over = prompt.state === "withdrawn" || prompt.state === "refused";

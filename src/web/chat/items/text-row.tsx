@@ -4,12 +4,12 @@ import { CopyButton } from "../../shared/ui/code-text.tsx";
 import { plainOutput, safeText } from "../inert.ts";
 import { Markdown } from "../markdown.tsx";
 import { Shortened } from "../shortened.tsx";
-import { useFold } from "../chat-context.ts";
+import { useDisclosure } from "../chat-context.ts";
 
 /** About ten screens of prose. */
 const drawnAtOnce = 24_000;
 
-export function WordsRow({ text, streaming }: { text: string; streaming: boolean }) {
+export function TextRow({ text, streaming }: { text: string; streaming: boolean }) {
   if (text.trim() === "") return null;
   return (
     <article aria-label="Answer" className="group/row relative mt-2 max-w-[52rem] pr-9">
@@ -97,7 +97,7 @@ export interface FoldProps {
 }
 
 export function Fold({ name, summary, children, open }: FoldProps) {
-  const { isOpen, onClick } = useFold(name, open);
+  const { isOpen, onClick } = useDisclosure(name, open);
   return (
     <details open={isOpen} className="group/fold mt-2">
       <summary

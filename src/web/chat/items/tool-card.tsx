@@ -16,8 +16,8 @@ import type { ToolItem } from "../../../model/transcript-items.ts";
 import { call, sentenceOf } from "../../shared/data/api.ts";
 import { Button } from "../../shared/ui/button.tsx";
 import { clsx } from "clsx";
-import { say } from "../../shared/ui/toast.tsx";
-import { useChat, useFold } from "../chat-context.ts";
+import { showToast } from "../../shared/ui/toast.tsx";
+import { useChat, useDisclosure } from "../chat-context.ts";
 import { CopyButton } from "../../shared/ui/code-text.tsx";
 import { safeText } from "../inert.ts";
 import { partsOf, type ToolParts } from "../tool-parts.ts";
@@ -32,7 +32,7 @@ export function ToolCard({ item, open }: { item: ToolItem; open: boolean }) {
   const failed = shown.status === "failed" || (parts.exitCode !== null && parts.exitCode !== 0);
   const added = parts.diffs.length > 0;
   // Opened by itself when it turns out to matter.
-  const fold = useFold(item.key, open || failed || added);
+  const fold = useDisclosure(item.key, open || failed || added);
   return (
     <article aria-label={`Tool: ${title}`} className="mt-2 rounded-lg border border-line bg-panel">
       <details open={fold.isOpen} className="group/card">
@@ -170,7 +170,7 @@ function ShowWhole({ item, onWhole }: { item: ToolItem; onWhole: (item: ToolItem
       const { cut: _, ...rest } = full;
       onWhole(rest);
     } catch (error) {
-      say(sentenceOf(error), "fault");
+      showToast(sentenceOf(error), "fault");
     }
   };
   return (

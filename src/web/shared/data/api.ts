@@ -5,38 +5,8 @@ import { createSigner } from "../../../client/signer.ts";
 import { HoldfastError } from "../../../contract/error.ts";
 import { routes } from "../../../contract/http.ts";
 import type { Answers } from "../../../contract/answers.ts";
-import { deviceKey, hasOtherKey, forgetKey } from "./device-key.ts";
+import { deleteKey, deviceKey, hasOtherKey } from "./device-key.ts";
 import { live } from "./live.ts";
-
-const prefix = "holdfast";
-
-/** What fails is left: there is no more that could be done about it here. */
-async function forgetEverything(): Promise<void> {
-  clearStorage();
-  await Promise.allSettled([forgetKey(), clearCaches(), endPushes()]);
-  // What was on screen has let go by now, and may have saved itself when it did.
-  clearStorage();
-  // A file that was still being loaded may have been cached meanwhile.
-  await clearCaches().catch(() => undefined);
-}
-
-function clearStorage(): void {
-  for (const area of [localStorage, sessionStorage]) {
-    for (const key of Object.keys(area)) if (key.startsWith(`${prefix}:`)) area.removeItem(key);
-  }
-}
-
-async function clearCaches(): Promise<void> {
-  if (!("caches" in globalThis)) return;
-  const names = await caches.keys();
-  await Promise.all(names.filter((name) => name.startsWith(prefix)).map((name) => caches.delete(name)));
-}
-
-async function endPushes(): Promise<void> {
-  const worker = await navigator.serviceWorker?.getRegistration();
-  for (const shown of (await worker?.getNotifications?.()) ?? []) shown.close();
-  await (await worker?.pushManager?.getSubscription())?.unsubscribe();
-}
 
 const send = (url: string, init: RequestInit): Promise<Response> => fetch(url, init);
 const unsigned = createClient({ transport: createFetchTransport("", send) });
@@ -47,12 +17,12 @@ const signer = createSigner({
 });
 const client = createClient({ transport: createFetchTransport("", send, signer) });
 
-/** For what comes before a login. */
+/** For calls before a login. */
 export const callUnsigned: Client["call"] = (route, options) => unsigned.call(route, options);
-/** The subprotocol that lets a WebSocket of this page in. */
+/** The WebSocket subprotocol that authenticates this page. */
 export const prove = (path: string): Promise<string | null> => signer.protocolFor(path);
 
-export const doubtChallenge = (): void => signer.doubt();
+export const resetChallenge = (): void => signer.doubt();
 
 export async function call<R extends CallableRoute>(route: R, options?: CallOptions<R>): Promise<Answers[R]> {
   try {
@@ -65,53 +35,83 @@ export async function call<R extends CallableRoute>(route: R, options?: CallOpti
 
 async function refused(): Promise<void> {
   const used = (await deviceKey())?.id ?? null;
-  // An answer that comes late must neither talk over why this browser was logged out, nor end a login that came since.
+  // A late response must neither replace the reason for a logout, nor end a newer login.
   if (live.getState().login.is === "out" || (await hasOtherKey(used))) return;
-  await logOut("This browser's login is not valid any more: it has expired or was revoked.");
+  await logOut("This browser's login is no longer valid: it has expired or was revoked.");
 }
 
-/** An image of a prompt. An `<img>` cannot sign, so the bytes are fetched for it. */
+/** An image of a prompt. An `<img>` cannot sign its request, so the bytes are fetched here. */
 export async function fetchAttachment(
   params: { id: string; prompt: string; n: string },
   signal: AbortSignal,
 ): Promise<Blob> {
   const path = pathOf(routes.attachment, params, {});
   const fixed = { signal, redirect: "error", credentials: "omit", cache: "no-store" } as const;
-  const answer = await signer.send({ method: "GET", path, body: null }, (headers) => send(path, { ...fixed, headers }));
-  if (!answer.ok) throw new Error(`The daemon answered ${answer.status}.`);
-  return answer.blob();
+  const response = await signer.send({ method: "GET", path, body: null }, (headers) =>
+    send(path, { ...fixed, headers }),
+  );
+  if (!response.ok) throw new Error(`The daemon returned HTTP ${response.status}.`);
+  return response.blob();
 }
 
 let channel: BroadcastChannel | undefined;
 
-/** Other tabs of this browser share its key and its storage. */
+/** All tabs of this browser share its key and its storage. */
 export function tabs(): BroadcastChannel {
   return (channel ??= new BroadcastChannel("holdfast"));
 }
 
-/** `device`: the one that was logged out; a tab that hears of it late may have another by then. */
+/** `device`: the one that was logged out; a tab that receives this late may have another one by then. */
 export type TabMessage = { loggedOut: string; device: string | null; asked: boolean } | { loggedIn: true };
 
-export function tellTabs(message: TabMessage): void {
+export function notifyTabs(message: TabMessage): void {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel has one origin
   tabs().postMessage(message);
 }
 
-/** `asked`: by the person, in this tab; a refusal that another tab gets for it says less. */
+/** `asked`: by the user, in this tab; its reason wins over the refusal that another tab received. */
 export async function logOut(why: string, asked = false): Promise<void> {
   const device = (await deviceKey())?.id ?? null;
   leave(why);
-  tellTabs({ loggedOut: why, device, asked });
+  notifyTabs({ loggedOut: why, device, asked });
 }
 
-/** In this tab. What it shows is gone before its storage is cleared, or it would save itself again. */
+/** Logs this tab out. Its views close before the storage is cleared: they would save their state again. */
 export function leave(why: string): void {
   live.setState({ login: { is: "out", why }, sessions: new Map(), loaded: false, device: null });
-  setTimeout(() => void forgetEverything());
+  setTimeout(() => void clearBrowser());
 }
 
-/** What went wrong, and the next step, in one line. */
+/** An error with its hint, in one line. */
 export function sentenceOf(error: unknown): string {
   if (error instanceof HoldfastError) return [error.message, error.hint].filter(Boolean).join(" ");
   return error instanceof Error ? error.message : String(error);
+}
+
+/** Removes everything of Holdfast from this browser: after a logout, no transcript and no draft stays behind. */
+async function clearBrowser(): Promise<void> {
+  clearStorage();
+  await Promise.allSettled([deleteKey(), clearCaches(), endPushes()]);
+  // Views that were on screen may have saved their state while they closed.
+  clearStorage();
+  // A file that was still loading may have been cached meanwhile.
+  await clearCaches().catch(() => undefined);
+}
+
+function clearStorage(): void {
+  for (const area of [localStorage, sessionStorage]) {
+    for (const key of Object.keys(area)) if (key.startsWith("holdfast:")) area.removeItem(key);
+  }
+}
+
+async function clearCaches(): Promise<void> {
+  if (!("caches" in globalThis)) return;
+  const names = await caches.keys();
+  await Promise.all(names.filter((name) => name.startsWith("holdfast")).map((name) => caches.delete(name)));
+}
+
+async function endPushes(): Promise<void> {
+  const worker = await navigator.serviceWorker?.getRegistration();
+  for (const shown of (await worker?.getNotifications?.()) ?? []) shown.close();
+  await (await worker?.pushManager?.getSubscription())?.unsubscribe();
 }

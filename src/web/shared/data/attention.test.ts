@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import type { SessionJson } from "../../../contract/wire.ts";
-import { callsFor, notesFor } from "./attention.ts";
+import { alertsFor, notificationAlerts } from "./attention.ts";
 
 const session = (over: Partial<SessionJson>): SessionJson =>
   ({ id: "ma-1", title: "Fix it", status: "idle", reason: null, permissions: [], seq: 7, ...over }) as SessionJson;
 const texts = (before: Partial<SessionJson> | undefined, after: Partial<SessionJson>): string[] =>
-  callsFor([{ before: before && session(before), after: session(after) }]).map(({ text }) => text);
+  alertsFor([{ before: before && session(before), after: session(after) }]).map(({ text }) => text);
 const ask = (requestId: string) => ({ requestId, title: `run ${requestId}`, options: [] });
 
 test("[WEB-23] a person is called for a question, a failure and the end of a turn, and for nothing else", () => {
@@ -32,8 +32,8 @@ test("[WEB-23] each question calls once; the next one calls again", () => {
 
 test("[WEB-23] every tab gives a call the same tag", () => {
   const change = { before: session({ status: "working" }), after: session({ status: "idle", seq: 9 }) };
-  expect(callsFor([change])[0]!.tag).toBe(callsFor([change])[0]!.tag);
-  expect(callsFor([change])[0]!.tag).toContain("ma-1:9");
+  expect(alertsFor([change])[0]!.tag).toBe(alertsFor([change])[0]!.tag);
+  expect(alertsFor([change])[0]!.tag).toContain("ma-1:9");
 });
 
 test("[WEB-31] what the daemon notifies of is a call, but not once more for what calls by itself", () => {
@@ -47,10 +47,10 @@ test("[WEB-31] what the daemon notifies of is a call, but not once more for what
     text: "It ended.",
   };
   const events = [note, { ...note, seq: 4, type: "notification.sent" }];
-  expect(notesFor(events, () => "exited")).toEqual([
+  expect(notificationAlerts(events, () => "exited")).toEqual([
     { session: "ma-1", title: "ma-1: ended", text: "It ended.", tag: "holdfast:ma-1-x" },
   ]);
-  expect(notesFor(events, () => "needs_input")).toEqual([]);
-  expect(notesFor(events, () => "failed")).toEqual([]);
-  expect(notesFor(events, () => undefined)).toEqual([]);
+  expect(notificationAlerts(events, () => "needs_input")).toEqual([]);
+  expect(notificationAlerts(events, () => "failed")).toEqual([]);
+  expect(notificationAlerts(events, () => undefined)).toEqual([]);
 });

@@ -1,4 +1,4 @@
-/** What a person knows this browser by, among others: "Firefox on Linux". */
+/** A readable name for this browser, such as "Firefox on Linux". */
 
 const browsers: [RegExp, string][] = [
   [/\bEdgA?\//, "Edge"],
@@ -22,12 +22,12 @@ const systems: [RegExp, string][] = [
 export function browserName(agent = navigator.userAgent, touch = isAppleTouch()): string {
   const find = (list: [RegExp, string][]): string | undefined => list.find(([shape]) => shape.test(agent))?.[1];
   const system = find(systems);
-  // An iPad says that it is a Mac.
+  // An iPad identifies itself as a Mac.
   const where = system === "macOS" && touch ? "iPad" : system;
-  return [find(browsers) ?? "A browser", ...(where === undefined ? [] : [`on ${where}`])].join(" ");
+  return [find(browsers) ?? "Browser", ...(where === undefined ? [] : [`on ${where}`])].join(" ");
 }
 
-/** An iPhone or iPad, where every browser is Apple's own engine. */
+/** An iPhone or iPad, where every browser uses Apple's engine. */
 export function isAppleTouch(): boolean {
   const { userAgent, maxTouchPoints } = navigator;
   return /iPhone|iPad/.test(userAgent) || (userAgent.includes("Macintosh") && maxTouchPoints > 1);

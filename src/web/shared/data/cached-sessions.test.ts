@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { SessionJson } from "../../../contract/wire.ts";
-import { forgetKeptSessions, keepSessions, showKeptSessions } from "./session-cache.ts";
+import { dropCachedSessions, cacheSessions, showCachedSessions } from "./session-cache.ts";
 import { live } from "./live.ts";
 
 const day = 24 * 3_600_000;
@@ -24,13 +24,13 @@ afterEach(() => {
 
 test("[WEB-15] the sessions of the last visit are shown until the daemon answers, for seven days", () => {
   leave();
-  showKeptSessions();
+  showCachedSessions();
   expect([...live.getState().sessions.keys()]).toEqual(["ma-1"]);
   expect(live.getState().loaded).toBe(false);
 
   live.setState(first, true);
   vi.setSystemTime(Date.now() + 7 * day);
-  showKeptSessions();
+  showCachedSessions();
   expect(live.getState().sessions.size).toBe(0);
   expect(kept.size).toBe(0);
 });
@@ -38,15 +38,15 @@ test("[WEB-15] the sessions of the last visit are shown until the daemon answers
 test("[WEB-15] what the daemon said is never replaced, and what it never said is not kept", () => {
   leave();
   live.setState({ loaded: true });
-  showKeptSessions();
+  showCachedSessions();
   expect(live.getState().sessions.size).toBe(0);
 
-  forgetKeptSessions();
+  dropCachedSessions();
   live.setState({ login: { is: "in" }, loaded: false });
-  keepSessions();
+  cacheSessions();
   expect(kept.size).toBe(0);
   kept.set("holdfast:sessions:v1", "{damaged");
-  showKeptSessions();
+  showCachedSessions();
   expect(live.getState().sessions.size).toBe(0);
 });
 
@@ -54,6 +54,6 @@ test("[WEB-15] what the daemon said is never replaced, and what it never said is
 function leave(): void {
   const sessions = new Map([["ma-1", { id: "ma-1" } as SessionJson]]);
   live.setState({ login: { is: "in" }, loaded: true, sessions });
-  keepSessions();
+  cacheSessions();
   live.setState(first, true);
 }

@@ -1,59 +1,65 @@
-/** Logs in by the link's code if there is one, then follows the daemon's log for as long as the page is open. */
+/** Logs in with the link's code if there is one, then follows the daemon's event stream while the page is open. */
 import { follow } from "../../../client/follow.ts";
 import { HoldfastError } from "../../../contract/error.ts";
 import type { Frame } from "../../../contract/stream.ts";
 import type { SessionJson } from "../../../contract/wire.ts";
-import { forgetSession, sweepSessions, forgetKeptSessions, keepSessions, showKeptSessions } from "./session-cache.ts";
-import { call, doubtChallenge, leave, logOut, prove, sentenceOf, tabs, tellTabs, type TabMessage } from "./api.ts";
+import {
+  dropSession,
+  dropStaleSessions,
+  dropCachedSessions,
+  cacheSessions,
+  showCachedSessions,
+} from "./session-cache.ts";
+import { call, resetChallenge, leave, logOut, prove, sentenceOf, tabs, notifyTabs, type TabMessage } from "./api.ts";
 import { deviceKey, hasOtherKey } from "./device-key.ts";
-import { beforeDrawing, drawNow } from "./frames.ts";
-import { live, tellChanges, tellDevices, tellEvents, type SessionChange } from "./live.ts";
+import { beforePaint, flushNow } from "./frames.ts";
+import { live, emitChanges, emitDevices, emitEvents, type SessionChange } from "./live.ts";
 import type { Credentials } from "./log-in.ts";
 import { preferences } from "./preferences.ts";
 
-/** The build that this page came from. A daemon of another one may speak another language. */
+/** The build this page came from; a daemon of another build may use another protocol. */
 declare const __HOLDFAST_BUILD__: string;
 
 export const pageBuild: string = __HOLDFAST_BUILD__;
 
 type EventsFrame = Extract<Frame, { frame: "events" }>;
 
-/** Of the build before devices. */
+/** Stored by builds before device logins. */
 const oldTokenKey = "holdfast:token";
 
-export async function begin(): Promise<void> {
-  const code = takeLoginCode();
+export async function connect(): Promise<void> {
+  const code = loginCode();
   const hadToken = localStorage.getItem(oldTokenKey) !== null;
   localStorage.removeItem(oldTokenKey);
-  // Without it there is no key, and a secret would cross the network readable.
+  // Browsers store no key for an insecure page, and a secret would cross the network in the clear.
   if (!isSecureContext) return live.setState({ login: { is: "insecure" } });
   try {
     const isIn = (await deviceKey()) !== null;
-    // A used link beside a key that still holds: the page was opened from the history, say.
+    // A used link with a key that is still valid: the page was opened from the history, for example.
     if (code !== null && (await logIn({ code })) !== null && !isIn) return;
-    if ((await deviceKey()) !== null) return start();
+    if ((await deviceKey()) !== null) return followDaemon();
     live.setState({ login: { is: "out", why: hadToken ? replacedToken : null } });
   } catch (error) {
-    live.setState({ login: { is: "out", why: `This browser cannot keep a key here: ${sentenceOf(error)}` } });
+    live.setState({ login: { is: "out", why: `This browser cannot store a key for this page: ${sentenceOf(error)}` } });
   }
 }
 
 const replacedToken =
-  "This browser was logged in by an earlier version. Logins have changed and it has to log in once more. Run `holdfast dashboard` for a login link.";
+  "Logins have changed since this browser logged in. Run `holdfast dashboard` for a new login link.";
 
-/** The one-time code of a printed link. It is taken out of the address, so that nobody copies it from there. */
-function takeLoginCode(): string | null {
+/** The one-time code of a login link. Removed from the address bar, so that it is not copied along. */
+function loginCode(): string | null {
   const code = new URLSearchParams(location.hash.slice(1)).get("login");
   if (code !== null) history.replaceState(null, "", location.pathname);
   return code;
 }
 
-/** Null when it worked, else the sentence to show. */
+/** Null on success, else the error to show. */
 export async function logIn(credentials: Credentials): Promise<string | null> {
   try {
     await (await import("./log-in.ts")).enroll(credentials);
-    tellTabs({ loggedIn: true });
-    start();
+    notifyTabs({ loggedIn: true });
+    followDaemon();
     return null;
   } catch (error) {
     const why = sentenceOf(error);
@@ -63,29 +69,29 @@ export async function logIn(credentials: Credentials): Promise<string | null> {
 }
 
 tabs().addEventListener("message", ({ data }: MessageEvent<TabMessage>) => {
-  void hear(data);
+  void onTabMessage(data);
 });
 
-async function hear(message: TabMessage): Promise<void> {
+async function onTabMessage(message: TabMessage): Promise<void> {
   const gone = "device" in message ? message.device : null;
   const isNew = ("loggedIn" in message || gone !== null) && (await hasOtherKey(gone));
   const { login } = live.getState();
-  if (isNew && login.is === "out") await begin();
+  if (isNew && login.is === "out") await connect();
   else if (!isNew && "loggedOut" in message && (login.is === "in" || (login.is === "out" && message.asked))) {
     leave(message.loggedOut);
   }
 }
 
 /** Ends this browser's access. */
-export async function logOutHere(): Promise<void> {
-  // Who is logged out is not called any more; where that fails the log-out still counts.
+export async function logOutThisBrowser(): Promise<void> {
+  // A logged-out browser gets no pushes; if unsubscribing fails, the logout still proceeds.
   if (preferences.getState().push !== null) {
     await import("./push.ts").then(({ unsubscribeHere }) => unsubscribeHere()).catch(() => undefined);
   }
   try {
     await call("logout", { body: {} });
   } catch (error) {
-    // One that is known to nobody needs no revoking; one that cannot be revoked now is forgotten here all the same.
+    // The daemon may not know this device, or may be unable to revoke it now: its key is deleted here anyway.
     if (!(error instanceof HoldfastError)) throw error;
   }
   await logOut("This browser is logged out.", true);
@@ -93,7 +99,7 @@ export async function logOutHere(): Promise<void> {
 
 let following: ReturnType<typeof follow> | null = null;
 
-function start(): void {
+function followDaemon(): void {
   live.setState({ login: { is: "in" } });
   if (following !== null) return following.wake();
   const scheme = location.protocol === "https:" ? "wss" : "ws";
@@ -101,14 +107,14 @@ function start(): void {
     url: `${scheme}://${location.host}`,
     socket: WebSocket,
     prove,
-    onFrame: take,
+    onFrame: applyFrame,
     onState: (state) => {
       if (state.state === "open") live.setState({ line: { is: "open" } });
       else if (state.state === "connecting") live.setState({ line: { is: "connecting", attempt: state.attempt } });
       else if (state.state === "waiting") {
-        doubtChallenge();
+        resetChallenge();
         live.setState({ line: { is: "waiting", attempt: state.attempt, until: Date.now() + state.delayMs } });
-        showKeptSessions();
+        showCachedSessions();
         void checkLogin();
       } else live.setState({ line: { is: "closed" } });
     },
@@ -116,29 +122,29 @@ function start(): void {
 }
 
 addEventListener("online", wake);
-addEventListener("pagehide", keepSessions);
-// A fresh link that is opened in this very tab changes only what stands behind the #: the page is not loaded anew.
+addEventListener("pagehide", cacheSessions);
+// A new login link opened in this tab changes only the part after the #: the page is not reloaded.
 addEventListener("hashchange", () => {
-  if (location.hash.includes("login=")) void begin();
+  if (location.hash.includes("login=")) void connect();
 });
 document.addEventListener("visibilitychange", () => {
   if (document.visibilityState === "visible") wake();
 });
-// Without a login there is nothing to follow, and nobody to ask again and again.
+// Without a login there is nothing to follow.
 live.subscribe(({ login }) => {
   if (login.is !== "out" || following === null) return;
   const old = following;
   following = null;
-  forgetKeptSessions();
+  dropCachedSessions();
   old.close();
 });
 
-/** Tries the line now instead of waiting on. */
+/** Reconnects now instead of waiting. */
 export function wake(): void {
   following?.wake();
 }
 
-/** A socket that was refused does not say why: a device that is no longer known must not try for ever. */
+/** A refused WebSocket does not report why: a revoked device must not retry forever. */
 async function checkLogin(): Promise<void> {
   if (live.getState().login.is !== "in") return;
   try {
@@ -148,39 +154,39 @@ async function checkLogin(): Promise<void> {
   }
 }
 
-function take(frame: Frame): void {
+function applyFrame(frame: Frame): void {
   if (frame.frame === "hello") {
     live.setState({ daemon: { version: frame.version, build: frame.build }, device: frame.device ?? null });
     return;
   }
-  if (frame.frame === "devices") return tellDevices(frame.added);
+  if (frame.frame === "devices") return emitDevices(frame.added);
   if (frame.frame === "snapshot") {
-    drawNow();
-    const there = frame.sessions.filter((session) => !isDeleted(session));
-    const sessions = new Map(there.map((session) => [session.id, session]));
+    flushNow();
+    const existing = frame.sessions.filter((session) => !isDeleted(session));
+    const sessions = new Map(existing.map((session) => [session.id, session]));
     live.setState(({ snapshots }) => ({ loaded: true, sessions, snapshots: snapshots + 1 }));
-    sweepSessions(new Set(sessions.keys()));
-    forgetKeptSessions();
+    dropStaleSessions(new Set(sessions.keys()));
+    dropCachedSessions();
     return;
   }
-  news.push(frame);
-  // Nothing is drawn in a hidden tab, but the person may be called back by it.
-  if (document.visibilityState === "hidden") takeNews();
-  else if (news.length === 1) beforeDrawing(takeNews);
+  pending.push(frame);
+  // A hidden tab is not painted, but it may have to notify the user.
+  if (document.visibilityState === "hidden") applyPending();
+  else if (pending.length === 1) beforePaint(applyPending);
 }
 
-let news: EventsFrame[] = [];
+let pending: EventsFrame[] = [];
 
-function takeNews(): void {
-  const frames = news;
-  news = [];
+function applyPending(): void {
+  const frames = pending;
+  pending = [];
   if (frames.length === 0) return;
   const { sessions: known, deleted } = live.getState();
   const sessions = new Map(known);
   const gone = new Set<string>();
   const changes: SessionChange[] = [];
   for (const after of frames.flatMap((frame) => frame.sessions)) {
-    // A deleted session is told about until its processes and files are cleared away: that does not bring it back.
+    // The daemon still reports a deleted session while it cleans up: that does not restore it.
     if (isDeleted(after)) {
       gone.add(after.id);
       sessions.delete(after.id);
@@ -190,10 +196,10 @@ function takeNews(): void {
     sessions.set(after.id, after);
   }
   live.setState({ sessions, ...(gone.size === 0 ? {} : { deleted: new Set([...deleted, ...gone]) }) });
-  for (const id of gone) forgetSession(id);
-  if (gone.size > 0) forgetKeptSessions();
-  tellEvents(frames.flatMap((frame) => frame.events));
-  tellChanges(changes);
+  for (const id of gone) dropSession(id);
+  if (gone.size > 0) dropCachedSessions();
+  emitEvents(frames.flatMap((frame) => frame.events));
+  emitChanges(changes);
 }
 
 function isDeleted({ intent }: SessionJson): boolean {

@@ -1,40 +1,40 @@
 /**
- * This browser's key. Its private half cannot be read by anybody, this page included: it can only be used, and only by
- * pages of this origin. So there is nothing that a program on the daemon's port, or a script in this page, could carry away.
+ * This browser's key. Its private half cannot be read, not even by this page: only used, and only by pages of this
+ * origin. Neither a program on the daemon's port nor a script in this page can steal it.
  */
 import type { DeviceKey } from "../../../client/signer.ts";
 
-export interface KeptKey extends DeviceKey {
-  /** As the daemon knows it. */
+export interface StoredKey extends DeviceKey {
+  /** In the format of the daemon. */
   publicKey: string;
 }
 
 const database = "holdfast";
 const store = "device";
-const place = "key";
+const entry = "key";
 
-let kept: Promise<KeptKey | null> | undefined;
+let cached: Promise<StoredKey | null> | undefined;
 
 /** Null before a login. */
-export function deviceKey(): Promise<KeptKey | null> {
-  return (kept ??= inStore("readonly", (keys) => keys.get(place) as IDBRequest<KeptKey | undefined>).then(
+export function deviceKey(): Promise<StoredKey | null> {
+  return (cached ??= inStore("readonly", (keys) => keys.get(entry) as IDBRequest<StoredKey | undefined>).then(
     (found) => found ?? null,
   ));
 }
 
-export async function keepKey(key: KeptKey): Promise<void> {
-  await inStore("readwrite", (keys) => keys.put(key, place));
-  kept = Promise.resolve(key);
+export async function storeKey(key: StoredKey): Promise<void> {
+  await inStore("readwrite", (keys) => keys.put(key, entry));
+  cached = Promise.resolve(key);
 }
 
-export async function forgetKey(): Promise<void> {
-  kept = Promise.resolve(null);
-  await inStore("readwrite", (keys) => keys.delete(place));
+export async function deleteKey(): Promise<void> {
+  cached = Promise.resolve(null);
+  await inStore("readwrite", (keys) => keys.delete(entry));
 }
 
-/** Another tab may have logged in or out: whether this browser now has a key, and another one than `id`. */
+/** Rereads the key, since another tab may have logged in or out: whether there is one, other than `id`. */
 export async function hasOtherKey(id: string | null): Promise<boolean> {
-  kept = undefined;
+  cached = undefined;
   const now = await deviceKey();
   return now !== null && now.id !== id;
 }
@@ -53,7 +53,7 @@ async function inStore<T>(mode: IDBTransactionMode, act: (keys: IDBObjectStore) 
 function done<T>(request: IDBRequest<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     request.addEventListener("success", () => resolve(request.result));
-    const why = (): Error => request.error ?? new Error("This browser keeps nothing for this page.");
+    const why = (): Error => request.error ?? new Error("This browser does not allow this page to store anything.");
     request.addEventListener("error", () => reject(why()));
   });
 }

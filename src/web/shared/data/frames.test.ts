@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { beforeDrawing, drawNow } from "./frames.ts";
+import { beforePaint, flushNow } from "./frames.ts";
 
 afterEach(() => void vi.unstubAllGlobals());
 
@@ -9,18 +9,18 @@ test("[WEB-44] what is asked for before one drawing, and on the way, is done in 
   const rests: (() => void)[] = [];
   vi.stubGlobal("setTimeout", (act: () => void) => rests.push(act));
   const done: string[] = [];
-  beforeDrawing(() => {
+  beforePaint(() => {
     done.push("one");
-    beforeDrawing(() => done.push("on the way"));
+    beforePaint(() => done.push("on the way"));
   });
-  beforeDrawing(() => done.push("two"));
+  beforePaint(() => done.push("two"));
   expect([frames.length, done]).toEqual([1, []]);
   frames[0]!();
   expect(done).toEqual(["one", "two", "on the way"]);
-  beforeDrawing(() => done.push("later"));
+  beforePaint(() => done.push("later"));
   expect([frames.length, rests.length]).toEqual([1, 1]);
   // A snapshot, or a tab that is hidden, does not wait; the frame that comes then has nothing to do.
-  drawNow();
+  flushNow();
   rests[0]!();
   frames[1]!();
   expect(done).toEqual(["one", "two", "on the way", "later"]);

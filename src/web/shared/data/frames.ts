@@ -1,35 +1,35 @@
 /**
- * What the daemon tells is taken in once for several of its messages, when the browser is about to draw: an agent may
- * say a hundred words a second, and each of them drawn alone would cost as much as all of them.
+ * Batches the daemon's messages until the browser is about to paint: an agent may write a hundred words per second, and
+ * painting one costs as much as painting all of them. `bench/web.ts` measures the main thread time per update.
  */
 
-/** So long nothing more is taken in: quicker than anyone reads, and most frames are left to the person. */
-const restMs = 45;
+/** Minimum time between two batches: faster than anyone reads, and most frames stay free for user input. */
+const intervalMs = 45;
 
 let acts: (() => void)[] = [];
 let asked = false;
 let running = false;
 let lastAt = -Infinity;
 
-/** Calls back before something is drawn; what is asked for meanwhile is still done in that frame. Not in a hidden tab. */
-export function beforeDrawing(act: () => void): void {
+/** Calls back before the next paint; callbacks added meanwhile run in the same batch. Never called in a hidden tab. */
+export function beforePaint(act: () => void): void {
   acts.push(act);
   if (running || asked) return;
   asked = true;
-  const rest = lastAt + restMs - performance.now();
-  // Not by asking for frame after frame: one in which nothing is drawn costs as well.
-  if (rest > 0) setTimeout(() => requestAnimationFrame(drawNow), rest);
-  else requestAnimationFrame(drawNow);
+  const wait = lastAt + intervalMs - performance.now();
+  // A timer instead of frame after frame: a frame without a paint costs time too.
+  if (wait > 0) setTimeout(() => requestAnimationFrame(flushNow), wait);
+  else requestAnimationFrame(flushNow);
 }
 
-/** Does now what waits. */
-export function drawNow(): void {
+/** Runs the pending callbacks now. */
+export function flushNow(): void {
   if (running) return;
   asked = false;
   if (acts.length === 0) return;
   running = true;
   try {
-    // Those that are added on the way come in the same round.
+    // Includes callbacks that are added while it runs.
     for (const act of acts) act();
   } finally {
     acts = [];
@@ -38,9 +38,9 @@ export function drawNow(): void {
   }
 }
 
-/** A hidden tab gets no frames, and what waits for one may be what calls the person back. */
+/** A hidden tab gets no frames, but the pending callbacks may notify the user. */
 if (typeof document !== "undefined") {
   document.addEventListener("visibilitychange", () => {
-    if (document.visibilityState === "hidden") drawNow();
+    if (document.visibilityState === "hidden") flushNow();
   });
 }

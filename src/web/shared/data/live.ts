@@ -1,8 +1,9 @@
 /**
- * What the daemon says, as it says it: the sessions by id and how the line to it stands. The page has no other state
- * beyond what is shown how (see preferences.ts).
+ * The daemon's state as the page knows it: the sessions by id, the login and the connection. Display settings are in
+ * preferences.ts; the page has no other state.
  */
 import { createStore, useStore } from "zustand";
+import { needOf } from "../../state/need.ts";
 import { includes, type Right } from "../../../contract/rights.ts";
 import type { FollowingDevice } from "../../../contract/stream.ts";
 import type { DeviceJson, EventJson, SessionJson } from "../../../contract/wire.ts";
@@ -11,29 +12,29 @@ export type Login =
   | { is: "checking" }
   | { is: "in" }
   | { is: "out"; why: string | null }
-  /** Plain http from another machine: browsers keep no keys for such a page. */
+  /** Plain HTTP from another machine: browsers store no keys for such a page. */
   | { is: "insecure" };
 
 export type Line =
   | { is: "connecting"; attempt: number }
   | { is: "open" }
-  /** Tried again at `until`. */
+  /** Retried at `until`. */
   | { is: "waiting"; attempt: number; until: number }
   | { is: "closed" };
 
 export interface Live {
   login: Login;
   line: Line;
-  /** This browser as the daemon knows it; null before the first answer. */
+  /** This browser as the daemon knows it; null before the first response. */
   device: FollowingDevice | null;
-  /** Of the daemon that answered last; null before the first answer. */
+  /** Of the daemon that responded last; null before the first response. */
   daemon: { version: string; build: string } | null;
-  /** False until the first snapshot has come. */
+  /** False until the first snapshot. */
   loaded: boolean;
-  /** How many snapshots have come: each replaces everything. */
+  /** How many snapshots were received: each replaces everything. */
   snapshots: number;
   sessions: ReadonlyMap<string, SessionJson>;
-  /** Ids that were deleted while this page was open, here or elsewhere. */
+  /** Ids deleted while this page was open, here or elsewhere. */
   deleted: ReadonlySet<string>;
 }
 
@@ -52,6 +53,12 @@ export function useLive<T>(select: (state: Live) => T): T {
   return useStore(live, select);
 }
 
+export function needsYouCount({ sessions }: Live): number {
+  let count = 0;
+  for (const session of sessions.values()) if (needOf(session) === "you") count++;
+  return count;
+}
+
 export function useSession(id: string): SessionJson | undefined {
   return useStore(live, (state) => state.sessions.get(id));
 }
@@ -63,8 +70,8 @@ const listeners = new Map<string, Set<Listener>>();
 const all = "*";
 
 /**
- * Calls back with each batch of a session's events (`*`: of all sessions) as they come. Events that came before are not
- * told; after a break in the line those in between are, or the session's `seq` in the store shows that some are missing.
+ * Calls back with each batch of a session's new events (`*`: of all sessions). After a lost connection the events in
+ * between follow, or the session's `seq` in the store shows that some are missing.
  */
 export function onEvents(session: string, listener: Listener): () => void {
   const set = listeners.get(session) ?? new Set();
@@ -75,7 +82,7 @@ export function onEvents(session: string, listener: Listener): () => void {
   };
 }
 
-export function tellEvents(events: readonly SessionEventJson[]): void {
+export function emitEvents(events: readonly SessionEventJson[]): void {
   if (listeners.size === 0 || events.length === 0) return;
   for (const listener of listeners.get(all) ?? []) listener(events);
   for (const [session, batch] of Map.groupBy(events, (event) => event.session)) {
@@ -90,29 +97,29 @@ export interface SessionChange {
 }
 const changeListeners = new Set<(changes: readonly SessionChange[]) => void>();
 
-/** Calls back with what the stream changed. A snapshot is no change: nobody knows when that happened. */
+/** Calls back with the changes of the stream. A snapshot is not a change: it does not show when it happened. */
 export function onChanges(listener: (changes: readonly SessionChange[]) => void): () => void {
   changeListeners.add(listener);
   return () => changeListeners.delete(listener);
 }
 
-export function tellChanges(changes: readonly SessionChange[]): void {
+export function emitChanges(changes: readonly SessionChange[]): void {
   if (changes.length > 0) for (const listener of changeListeners) listener(changes);
 }
 
 const deviceListeners = new Set<(added: DeviceJson | null) => void>();
 
-/** Calls back when the list of devices changed, with the one that is new. */
+/** Calls back when the list of devices changed, with the new device if there is one. */
 export function onDevices(listener: (added: DeviceJson | null) => void): () => void {
   deviceListeners.add(listener);
   return () => deviceListeners.delete(listener);
 }
 
-export function tellDevices(added: DeviceJson | null): void {
+export function emitDevices(added: DeviceJson | null): void {
   for (const listener of deviceListeners) listener(added);
 }
 
-/** Whether this device has a right. Before the daemon said which it has, nothing is hidden: it refuses by itself. */
+/** Whether this device has a right. True until the daemon reports its rights: the daemon refuses on its own. */
 export function useMay(right: Right): boolean {
   return useStore(live, ({ device }) => includes(device?.rights ?? "all", right));
 }

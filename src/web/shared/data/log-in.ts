@@ -1,17 +1,17 @@
 /**
- * Logs this browser in: makes its key, and proves to the daemon that a login link or the passphrase vouches for it. Neither
- * is sent. Loaded when somebody logs in.
+ * Logs this browser in: creates its key, and proves to the daemon that it has a login link or the passphrase, without
+ * sending either. Loaded on first login.
  */
 import { base64url } from "../../../client/signer.ts";
 import { loginText, minIterations } from "../../../contract/device-proof.ts";
 import type { Answers } from "../../../contract/answers.ts";
 import { browserName } from "./browser-name.ts";
-import { deviceKey, keepKey, type KeptKey } from "./device-key.ts";
+import { deviceKey, storeKey, type StoredKey } from "./device-key.ts";
 import { callUnsigned } from "./api.ts";
 
 export type Credentials = { code: string } | { passphrase: string };
 
-/** Throws with the sentence to show. */
+/** Throws with the message to show. */
 export async function enroll(credentials: Credentials): Promise<Answers["login"]["device"]> {
   const key = (await deviceKey()) ?? (await makeKey());
   const challenge = await callUnsigned("challenge");
@@ -27,42 +27,42 @@ export async function enroll(credentials: Credentials): Promise<Answers["login"]
     login = callUnsigned("login", { body: { ...body, proof } });
   }
   const { device } = await login;
-  await keepKey(key);
+  await storeKey(key);
   return device;
 }
 
-async function makeKey(): Promise<KeptKey> {
+async function makeKey(): Promise<StoredKey> {
   const pair = await crypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, false, ["sign", "verify"]);
   const publicKey = base64url(await crypto.subtle.exportKey("raw", pair.publicKey));
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(publicKey)));
-  // As the daemon names it (src/server/devices.ts).
+  // Must match the id in src/server/devices.ts.
   const id = Array.from(digest.subarray(0, 8), (byte) => byte.toString(16).padStart(2, "0")).join("");
   return { id, publicKey, privateKey: pair.privateKey };
 }
 
-/** As in SCRAM: whoever sees this learns nothing that works again, and neither does whoever reads the daemon's file. */
+/** As in SCRAM: neither the proof nor the daemon's stored verifier can be replayed. */
 async function provePassphrase(
-  words: string,
-  asked: Answers["challenge"]["passphrase"],
+  passphrase: string,
+  challenge: Answers["challenge"]["passphrase"],
   text: string,
 ): Promise<string> {
-  if (asked === null) {
-    throw new Error("This daemon takes login links, not a passphrase. Run `holdfast dashboard` for a login link.");
+  if (challenge === null) {
+    throw new Error("This daemon has no passphrase. Run `holdfast dashboard` for a login link.");
   }
-  if (asked.salt === null) {
+  if (challenge.salt === null) {
     throw new Error(
-      "The passphrase was set by an earlier version and has to be set again. On the daemon's machine: `holdfast stop`, then `holdfast start --passphrase-file <file>`. `holdfast pair` works meanwhile.",
+      "The passphrase was set by an earlier version and must be set again. On the daemon's machine, run `holdfast stop`, then `holdfast start --passphrase-file <file>`. Until then, use `holdfast pair`.",
     );
   }
-  if (asked.iterations < minIterations) {
-    throw new Error("The program that answers asks for a proof that is easy to guess from. It may not be Holdfast.");
+  if (challenge.iterations < minIterations) {
+    throw new Error("The server asked for a passphrase proof that is too weak. It may not be Holdfast.");
   }
-  const salt = Uint8Array.from(atob(asked.salt.replaceAll("-", "+").replaceAll("_", "/")), (each) =>
-    each.charCodeAt(0),
+  const salt = Uint8Array.from(atob(challenge.salt.replaceAll("-", "+").replaceAll("_", "/")), (letter) =>
+    letter.charCodeAt(0),
   );
-  const typed = new TextEncoder().encode(words.normalize("NFC"));
+  const typed = new TextEncoder().encode(passphrase.normalize("NFC"));
   const key = await crypto.subtle.importKey("raw", typed, "PBKDF2", false, ["deriveBits"]);
-  const how = { name: "PBKDF2", hash: "SHA-256", salt, iterations: asked.iterations };
+  const how = { name: "PBKDF2", hash: "SHA-256", salt, iterations: challenge.iterations };
   const clientKey = new Uint8Array(await crypto.subtle.deriveBits(how, key, 256));
   const storedKey = new Uint8Array(await crypto.subtle.digest("SHA-256", clientKey));
   const mask = new Uint8Array(await hmac(storedKey, text));

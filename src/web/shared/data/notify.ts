@@ -1,14 +1,13 @@
 /**
- * Calls the person back: the count in the title and on the icon, and a notification of the browser's where that was
- * asked for. With several tabs open one of them speaks, and none while any of them is looked at.
+ * Gets the user's attention: the count in the title and on the icon, and browser notifications if enabled. With several
+ * tabs open only one of them notifies, and none while any of them is visible.
  */
 import type { Status } from "../../../model/session.ts";
-import { callsFor, notesFor, type Call } from "./attention.ts";
-import { live, onChanges, onEvents } from "./live.ts";
-import { needOf } from "../../state/need.ts";
+import { alertsFor, notificationAlerts, type Alert } from "./attention.ts";
+import { live, needsYouCount, onChanges, onEvents } from "./live.ts";
 import { preferences } from "./preferences.ts";
 
-/** The page's icon with a count on it. As a data address: it is an image, and the content policy allows those. */
+/** The page's icon with a count, as a data URL: the content security policy allows those for images. */
 const most = 99;
 
 function badgedIcon(count: number): string {
@@ -25,47 +24,49 @@ function badgedIcon(count: number): string {
   return `data:image/svg+xml,${encodeURIComponent(svg)}`;
 }
 
+/** Lock held by the tab that notifies. */
 const speaker = "holdfast:speaker";
+/** Lock shared by visible tabs. */
 const watched = "holdfast:watched";
-/** The count may lag; it is not worth a look at all sessions for each word an agent says. */
+/** The count may lag: not worth checking all sessions for each word of an agent. */
 const countEveryMs = 250;
 
 export type NotifyState = "on" | "off" | "denied" | "unsupported";
 
 export function notifyState(): NotifyState {
-  // Browsers offer it to pages from this machine or by https only.
+  // Browsers offer it only to pages from this machine or over https.
   if (!("Notification" in globalThis) || !isSecureContext) return "unsupported";
   if (Notification.permission === "denied") return "denied";
   return preferences.getState().notify && Notification.permission === "granted" ? "on" : "off";
 }
 
-/** Asks the browser, which asks the person. */
-export async function turnOnNotifications(): Promise<NotifyState> {
+/** Asks the browser, which asks the user. */
+export async function enableNotifications(): Promise<NotifyState> {
   if (notifyState() === "unsupported") return "unsupported";
   const permission = await Notification.requestPermission();
   preferences.setState({ notify: permission === "granted" });
   return notifyState();
 }
 
-/** Begins to watch. `open` shows a session. */
-export function beginNotifying(open: (session: string) => void): void {
-  let speaks = !("locks" in navigator);
-  if (!speaks) {
-    // Held until this tab closes; then the next one in the row speaks.
+/** `open` shows a session. */
+export function startNotifying(open: (session: string) => void): void {
+  let notifies = !("locks" in navigator);
+  if (!notifies) {
+    // Held until this tab closes; then the next tab notifies.
     void navigator.locks.request(speaker, () => {
-      speaks = true;
+      notifies = true;
       return new Promise(() => undefined);
     });
     holdWhileVisible();
   }
-  const tell = (find: () => Call[]): void => {
-    // The permission is asked of the browser's own process, which takes a millisecond: not for those who want none.
-    if (!speaks || !preferences.getState().notify || notifyState() !== "on") return;
-    const calls = find();
-    if (calls.length > 0) void speak(calls, open);
+  const notify = (find: () => Alert[]): void => {
+    // Reading the permission takes a millisecond in the browser's own process: skipped if notifications are off.
+    if (!notifies || !preferences.getState().notify || notifyState() !== "on") return;
+    const alerts = find();
+    if (alerts.length > 0) void show(alerts, open);
   };
-  onChanges((changes) => tell(() => callsFor(changes)));
-  onEvents("*", (events) => tell(() => notesFor(events, statusNow)));
+  onChanges((changes) => notify(() => alertsFor(changes)));
+  onEvents("*", (events) => notify(() => notificationAlerts(events, statusNow)));
   navigator.serviceWorker?.addEventListener("message", (event: MessageEvent<{ open?: unknown }>) => {
     if (typeof event.data?.open === "string") open(event.data.open);
   });
@@ -75,28 +76,28 @@ export function statusNow(session: string): Status | undefined {
   return live.getState().sessions.get(session)?.status;
 }
 
-async function speak(calls: Call[], open: (session: string) => void): Promise<void> {
+async function show(alerts: Alert[], open: (session: string) => void): Promise<void> {
   if (await anyTabVisible()) return;
-  // A push tells of the same thing at the same time: only the service worker can put one in the other's place.
+  // A push reports the same thing at the same time: only the service worker can replace one with the other.
   const worker = preferences.getState().push === null ? null : (await navigator.serviceWorker?.ready)?.active;
-  for (const call of calls) {
+  for (const alert of alerts) {
     if (worker) {
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker has one origin
-      worker.postMessage({ notify: { title: call.title, text: call.text, session: call.session } });
+      worker.postMessage({ notify: { title: alert.title, text: alert.text, session: alert.session } });
       continue;
     }
-    const options = { body: call.text, tag: call.tag, icon: "/icon-192.png" };
+    const options = { body: alert.text, tag: alert.tag, icon: "/icon-192.png" };
     try {
-      const shown = new Notification(call.title, options);
+      const shown = new Notification(alert.title, options);
       shown.addEventListener("click", () => {
         focus();
         shown.close();
-        open(call.session);
+        open(alert.session);
       });
     } catch {
-      // Phones allow it to the service worker only.
+      // Phones allow it only in the service worker.
       const worker = await navigator.serviceWorker?.ready;
-      await worker?.showNotification(call.title, { ...options, data: { session: call.session } });
+      await worker?.showNotification(alert.title, { ...options, data: { session: alert.session } });
     }
   }
   if (preferences.getState().sound) beep();
@@ -109,22 +110,22 @@ async function anyTabVisible(): Promise<boolean> {
   return held.some(({ name }) => name === watched);
 }
 
-/** A lock and not a message: a tab that crashes lets go of it. */
+/** A lock, not a message: a tab that crashes releases it. */
 function holdWhileVisible(): void {
-  let letGo: (() => void) | null = null;
-  const look = (): void => {
+  let release: (() => void) | null = null;
+  const update = (): void => {
     if (document.visibilityState === "hidden") {
-      letGo?.();
-      letGo = null;
+      release?.();
+      release = null;
       return;
     }
-    if (letGo !== null) return;
+    if (release !== null) return;
     const hold = Promise.withResolvers<void>();
-    letGo = hold.resolve;
+    release = hold.resolve;
     void navigator.locks.request(watched, { mode: "shared" }, () => hold.promise);
   };
-  document.addEventListener("visibilitychange", look);
-  look();
+  document.addEventListener("visibilitychange", update);
+  update();
 }
 
 export function beep(): void {
@@ -140,20 +141,19 @@ export function beep(): void {
   tone.addEventListener("ended", () => void audio.close());
 }
 
-/** Keeps the count of sessions that need the person in the title and on the icon. */
-export function beginCounting(): void {
+/** Keeps the count of sessions that need the user in the title and on the icon. */
+export function startCounting(): void {
   let shown = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const count = (): void => {
     timer = undefined;
-    const now = live.getState();
-    const waiting = [...now.sessions.values()].filter((session) => needOf(session) === "you").length;
+    const waiting = needsYouCount(live.getState());
     if (waiting === shown) return;
     shown = waiting;
     document.title = titleWith(document.title, waiting);
     const icon = document.querySelector<HTMLLinkElement>('link[rel="icon"]');
     if (icon !== null) icon.href = waiting === 0 ? "/icon.svg" : badgedIcon(waiting);
-    // Where the page is installed as an app.
+    // For a page installed as an app.
     if ("setAppBadge" in navigator) void navigator.setAppBadge(waiting).catch(() => undefined);
   };
   live.subscribe((state, before) => {
@@ -161,8 +161,8 @@ export function beginCounting(): void {
   });
 }
 
-/** Names the page; the count in front of it stays. */
-export function nameThePage(name: string | null): void {
+/** Sets the page's name in the title; keeps the count in front of it. */
+export function setPageTitle(name: string | null): void {
   const count = /^\(\d+\) /.exec(document.title)?.[0] ?? "";
   document.title = `${count}${name === null ? "Holdfast" : `${name} · Holdfast`}`;
 }

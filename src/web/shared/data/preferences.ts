@@ -1,4 +1,4 @@
-/** How this browser wants to see things. Nothing here is about a session's state. */
+/** Display settings of this browser. No session state. */
 import { createStore, useStore } from "zustand";
 
 export interface Preferences {
@@ -9,14 +9,14 @@ export interface Preferences {
   project: string | null;
   showEnded: boolean;
   notify: boolean;
-  /** By what name the daemon knows this browser's push subscription. */
+  /** The daemon's id of this browser's push subscription. */
   push: string | null;
   sound: boolean;
-  /** What Enter does in a prompt; `auto`: sends, but on a phone it makes a new line. */
+  /** What Enter does in a prompt; `auto`: sends, but inserts a new line on touch screens. */
   enter: "auto" | "sends" | "newline";
-  /** Whether clicks in a terminal go to the agent; else they select text. */
+  /** Whether clicks in a terminal go to the agent; otherwise they select text. */
   terminalMouse: boolean;
-  /** Whether a terminal's screen is also kept as text for screen readers. */
+  /** Whether a terminal's screen is also rendered as text for screen readers. */
   terminalReader: boolean;
   diffAs: "unified" | "split";
 }
@@ -43,7 +43,7 @@ preferences.subscribe((state) => {
   try {
     localStorage.setItem(key, JSON.stringify(state));
   } catch {
-    // Full or forbidden: they hold until the page is closed.
+    // Storage full or forbidden: they last until the page is closed.
   }
 });
 preferences.subscribe(applyTheme);

@@ -1,6 +1,6 @@
 /**
- * This browser's push subscription: made with the browser's own push service, for the daemon's key, and then told to the
- * daemon. Which one is this browser's is kept here by the name that the daemon gave it.
+ * This browser's push subscription: created with the browser's push service for the daemon's key, then registered with
+ * the daemon. The preferences store the id that the daemon gave it.
  */
 import { HoldfastError } from "../../../contract/error.ts";
 import { call, sentenceOf } from "./api.ts";
@@ -8,33 +8,32 @@ import { browserName, isAppleTouch } from "./browser-name.ts";
 import { live } from "./live.ts";
 import { preferences } from "./preferences.ts";
 
-/** A browser that has no way to its push service may try for ever. */
+/** A browser that cannot reach its push service may try forever. */
 const deadlineMs = 30_000;
 
-/** Why this browser cannot be called by push, and what to do; null where it can be tried. */
+/** Why this browser cannot receive pushes, and what to do; null if it can be tried. */
 export function pushObstacle(): string | null {
   if (!("serviceWorker" in navigator) || !("PushManager" in globalThis) || !("Notification" in globalThis)) {
     return isAppleTouch()
-      ? "Here only installed pages get pushes: add the dashboard to the home screen and open it from there."
-      : "This browser has no push, or not in a private window.";
+      ? "Push requires an installed app here: add the dashboard to the home screen and open it from there."
+      : "This browser does not support push, or this is a private window.";
   }
   return Notification.permission === "denied" ? denied : null;
 }
 
-const denied =
-  "This browser was told not to show notifications of this address. Allow them in its site settings, then come back.";
+const denied = "Notifications are blocked for this site. Allow them in the browser's site settings, then try again.";
 
-/** Null when it worked, else the sentence to show. Asks the browser, which asks the person. */
+/** Null on success, else the message to show. Asks the browser, which asks the user. */
 export async function subscribeHere(publicKey: string): Promise<string | null> {
   const obstacle = pushObstacle();
   if (obstacle !== null) return obstacle;
   const permission = await Notification.requestPermission();
   if (permission === "denied") return denied;
-  if (permission !== "granted") return "Without your permission this browser shows no notifications. Try again.";
+  if (permission !== "granted") return "This browser needs your permission to show notifications. Try again.";
   try {
-    const worker = await registration();
+    const worker = await serviceWorker();
     const made = await withDeadline(fresh(worker, publicKey));
-    return await tell(made);
+    return await register(made);
   } catch (error) {
     return failure(error);
   }
@@ -49,37 +48,37 @@ export async function unsubscribeHere(): Promise<void> {
 }
 
 /**
- * A browser may give itself a new subscription, and the daemon's may be gone: looked at once when the page is opened.
- * What is said of it, or null.
+ * Checked when the page is opened: the browser may have replaced its subscription, or the daemon may have dropped it.
+ * Returns the message to show, or null.
  */
 export async function keepSubscribed(): Promise<string | null> {
   const known = preferences.getState().push;
   if (known === null || pushObstacle() !== null) return null;
-  const worker = await registration();
+  const worker = await serviceWorker();
   const { publicKey, browsers } = await call("push");
   const made = await worker.pushManager.getSubscription();
   const same = made !== null && (await idOf(made)) === known;
-  // Turned off or on meanwhile: that is newer than what was seen.
+  // Turned on or off meanwhile: that is newer.
   if (preferences.getState().push !== known) return null;
   if (!browsers.some(({ id }) => id === known)) {
     await made?.unsubscribe();
     preferences.setState({ push: null });
-    return "Push to this browser is off: it was removed, or its push service ended it. The settings turn it on again.";
+    return "Push to this browser is off: the subscription was removed, or its push service ended it. Turn it on again in Settings.";
   }
-  // One that an earlier login made belongs to nobody; it is bound to this device.
+  // A subscription from an earlier login has no device: bind it to this one.
   const isOurs = browsers.some(({ id, device }) => id === known && device === (live.getState().device?.id ?? device));
   if (same && isOurs) return null;
-  const why = made === null ? await subscribeHere(publicKey) : await tell(made);
+  const why = made === null ? await subscribeHere(publicKey) : await register(made);
   if (why === null && preferences.getState().push !== known) await removeThere(known);
-  return why === null ? null : `Push to this browser does not work any more. ${why}`;
+  return why === null ? null : `Push to this browser no longer works. ${why}`;
 }
 
-async function registration(): Promise<ServiceWorkerRegistration> {
+async function serviceWorker(): Promise<ServiceWorkerRegistration> {
   await navigator.serviceWorker.register("/sw.js");
   return withDeadline(navigator.serviceWorker.ready);
 }
 
-/** One that was made for another key is of no use to this daemon. */
+/** Replaces a subscription that was created for another daemon's key. */
 async function fresh(worker: ServiceWorkerRegistration, publicKey: string): Promise<PushSubscription> {
   const key = bytesOf(publicKey);
   const old = await worker.pushManager.getSubscription();
@@ -89,7 +88,7 @@ async function fresh(worker: ServiceWorkerRegistration, publicKey: string): Prom
   return worker.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key });
 }
 
-async function tell(made: PushSubscription): Promise<string | null> {
+async function register(made: PushSubscription): Promise<string | null> {
   const { endpoint = "", keys = {} } = made.toJSON();
   const body = {
     endpoint,
@@ -107,7 +106,7 @@ async function tell(made: PushSubscription): Promise<string | null> {
   }
 }
 
-/** Gone already is gone. */
+/** Ignores a subscription that no longer exists. */
 async function removeThere(id: string): Promise<void> {
   try {
     await call("pushRemove", { params: { id } });
@@ -118,16 +117,16 @@ async function removeThere(id: string): Promise<void> {
 
 function failure(error: unknown): string {
   if (error instanceof DOMException && error.name === "NotAllowedError") {
-    return "This browser does not allow pushes here. They are off in private windows, and may be in its settings.";
+    return "This browser does not allow pushes here. They are disabled in private windows, and may be disabled in its settings.";
   }
-  const said = error instanceof Error && error.message !== "" ? ` (${error.message.replace(/\.$/, "")})` : "";
-  return `This browser reached no push service${said}. Private windows have none, a network may block it, and some builds of Chromium come without; Firefox has its own.`;
+  const detail = error instanceof Error && error.message !== "" ? ` (${error.message.replace(/\.$/, "")})` : "";
+  return `This browser could not reach a push service${detail}. Private windows have none, a network may block it, and some Chromium builds lack one; Firefox has its own.`;
 }
 
 async function withDeadline<T>(work: Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${deadlineMs / 1000} s`)), deadlineMs);
+    timer = setTimeout(() => reject(new Error(`no response within ${deadlineMs / 1000} s`)), deadlineMs);
   });
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
@@ -137,7 +136,7 @@ function bytesOf(base64url: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(text, (letter) => letter.charCodeAt(0));
 }
 
-/** As the daemon names it (src/integrations/notifiers/web-push.ts). */
+/** Must match the id in src/integrations/notifiers/web-push.ts. */
 async function idOf({ endpoint }: PushSubscription): Promise<string> {
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(endpoint)));
   return btoa(String.fromCharCode(...digest))

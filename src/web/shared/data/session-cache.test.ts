@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { forgetSession, recallSession, rememberSession, sweepSessions } from "./session-cache.ts";
+import { dropSession, readState, writeState, dropStaleSessions } from "./session-cache.ts";
 
 const day = 24 * 3_600_000;
 
@@ -13,42 +13,42 @@ afterEach(() => {
 });
 
 test("[WEB-20] a session's last state is recalled for seven days and then thrown away", () => {
-  expect(rememberSession("ma-1", { items: [1, 2] })).toBe(true);
-  expect(recallSession("ma-1")).toEqual({ items: [1, 2] });
+  expect(writeState("ma-1", { items: [1, 2] })).toBe(true);
+  expect(readState("ma-1")).toEqual({ items: [1, 2] });
   vi.setSystemTime(Date.now() + 7 * day - 1);
-  expect(recallSession("ma-1")).toEqual({ items: [1, 2] });
+  expect(readState("ma-1")).toEqual({ items: [1, 2] });
   vi.setSystemTime(Date.now() + 1);
-  expect(recallSession("ma-1")).toBeNull();
+  expect(readState("ma-1")).toBeNull();
   expect(localStorage.length).toBe(0);
 });
 
 test("[WEB-21] what does not fit is left out, and the old state does not stay in its place", () => {
-  expect(rememberSession("ma-1", "small")).toBe(true);
-  expect(rememberSession("ma-1", "x".repeat(3_000))).toBe(false);
-  expect(recallSession("ma-1")).toBeNull();
+  expect(writeState("ma-1", "small")).toBe(true);
+  expect(writeState("ma-1", "x".repeat(3_000))).toBe(false);
+  expect(readState("ma-1")).toBeNull();
 });
 
 test("[WEB-22] a deleted session leaves nothing, here or after it was deleted elsewhere", () => {
-  rememberSession("ma-1", 1);
+  writeState("ma-1", 1);
   localStorage.setItem("holdfast:draft:ma-1", "half a thought");
   localStorage.setItem("holdfast:review:ma-1", "[]");
-  forgetSession("ma-1");
+  dropSession("ma-1");
   expect(localStorage.length).toBe(0);
 
-  rememberSession("ma-1", 1);
-  rememberSession("ma-2", 2);
+  writeState("ma-1", 1);
+  writeState("ma-2", 2);
   localStorage.setItem("holdfast:draft:ma-1", "half a thought");
   localStorage.setItem("holdfast:draft:ma-3", "without a cache");
   localStorage.setItem("holdfast:review:ma-4", "comments alone");
   localStorage.setItem("holdfast:token", "kept");
-  sweepSessions(new Set(["ma-2"]));
+  dropStaleSessions(new Set(["ma-2"]));
   expect(Object.keys(localStorage).toSorted()).toEqual(["holdfast:acp-state:v1:ma-2", "holdfast:token"]);
 });
 
 test("[WEB-20] an entry that is not ours, or damaged, is nothing", () => {
   localStorage.setItem("holdfast:acp-state:v1:ma-1", "{");
   localStorage.setItem("holdfast:acp-state:v1:ma-2", "null");
-  sweepSessions(new Set(["ma-1", "ma-2"]));
+  dropStaleSessions(new Set(["ma-1", "ma-2"]));
   expect(localStorage.length).toBe(0);
 });
 

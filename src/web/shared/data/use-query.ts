@@ -1,27 +1,27 @@
-/** Asks the daemon once when shown, and again when told to. */
+/** Calls a route when the component mounts, and again on request. */
 import { useCallback, useEffect, useRef, useState } from "react";
 import type { CallableRoute, CallOptions } from "../../../client/client.ts";
 import type { Answers } from "../../../contract/answers.ts";
 import { call, sentenceOf } from "./api.ts";
 
-export type Asked<T> = { is: "asking" } | { is: "known"; value: T } | { is: "failed"; why: string };
+export type Loadable<T> = { is: "loading" } | { is: "known"; value: T } | { is: "failed"; why: string };
 
-/** `options` must be the same object from one drawing to the next. */
-export function useAnswer<R extends CallableRoute>(
+/** `options` must be the same object in every render. */
+export function useQuery<R extends CallableRoute>(
   route: R,
   options?: CallOptions<R>,
-): [Asked<Answers[R]>, () => void] {
-  const [asked, setAsked] = useState<Asked<Answers[R]>>({ is: "asking" });
-  const asks = useRef(0);
-  const ask = useCallback(
+): [Loadable<Answers[R]>, () => void] {
+  const [result, setResult] = useState<Loadable<Answers[R]>>({ is: "loading" });
+  const calls = useRef(0);
+  const load = useCallback(
     (signal?: AbortSignal): void => {
-      const own = ++asks.current;
-      // Answers overtake each other: the last one asked for counts, not the last one that came.
-      const tell = (next: Asked<Answers[R]>): void => void (own === asks.current && setAsked(next));
+      const number = ++calls.current;
+      // Responses overtake each other: the last call counts, not the last response.
+      const settle = (next: Loadable<Answers[R]>): void => void (number === calls.current && setResult(next));
       call(route, { ...options, ...(signal === undefined ? {} : { signal }) }).then(
-        (value) => tell({ is: "known", value }),
+        (value) => settle({ is: "known", value }),
         (error: unknown) => {
-          if (signal?.aborted !== true) tell({ is: "failed", why: sentenceOf(error) });
+          if (signal?.aborted !== true) settle({ is: "failed", why: sentenceOf(error) });
         },
       );
     },
@@ -29,8 +29,8 @@ export function useAnswer<R extends CallableRoute>(
   );
   useEffect(() => {
     const stop = new AbortController();
-    ask(stop.signal);
+    load(stop.signal);
     return () => stop.abort();
-  }, [ask]);
-  return [asked, useCallback(() => ask(), [ask])];
+  }, [load]);
+  return [result, useCallback(() => load(), [load])];
 }

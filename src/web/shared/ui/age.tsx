@@ -27,12 +27,12 @@ export function Age({ of, className }: { of: string | null; className?: string }
   const at = new Date(of);
   return (
     <time dateTime={of} title={at.toLocaleString()} className={className}>
-      {ageWords(shown - at.getTime())}
+      {formatAge(shown - at.getTime())}
     </time>
   );
 }
 
-export function ageWords(ms: number): string {
+export function formatAge(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   if (seconds < 60) return "now";
   if (seconds < 3600) return `${Math.floor(seconds / 60)}m`;

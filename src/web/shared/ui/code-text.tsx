@@ -1,7 +1,7 @@
 /** A short text in fixed width with a button that copies it. */
 import { useState } from "react";
 import { Check, Copy } from "lucide-react";
-import { say } from "./toast.tsx";
+import { showToast } from "./toast.tsx";
 import { IconButton } from "./button.tsx";
 
 const shownMs = 1_500;
@@ -14,7 +14,10 @@ export function CopyButton({ label, text, className }: { label: string; text: st
       setCopied(true);
       setTimeout(() => setCopied(false), shownMs);
     } catch {
-      say("The browser did not let this page write to the clipboard. Select the text and copy it by hand.", "fault");
+      showToast(
+        "The browser did not let this page write to the clipboard. Select the text and copy it by hand.",
+        "fault",
+      );
     }
   };
   return (
@@ -34,7 +37,7 @@ export function CopyText({ text, what }: { text: string; what: string }) {
   const [copied, setCopied] = useState(false);
   const copy = async (): Promise<void> => {
     if (!(await toClipboard(text))) {
-      say("The browser did not let this page copy. Select the text and copy it by hand.", "fault");
+      showToast("The browser did not let this page copy. Select the text and copy it by hand.", "fault");
       return;
     }
     setCopied(true);

@@ -2,7 +2,7 @@
 import { useId, type ComponentProps, type ReactNode } from "react";
 import { clsx } from "clsx";
 
-export const inputLook =
+export const inputStyles =
   "w-full rounded-md border border-line-strong bg-panel px-2.5 py-1.5 text-base sm:text-sm placeholder:text-dim disabled:opacity-60 pointer-coarse:min-h-10";
 
 export interface FieldProps {
@@ -29,10 +29,10 @@ export function Field({ label, fault = null, note, children }: FieldProps) {
 }
 
 export function TextInput({ className, ...rest }: ComponentProps<"input">) {
-  return <input className={clsx(inputLook, className)} {...rest} />;
+  return <input className={clsx(inputStyles, className)} {...rest} />;
 }
 
 /** The browser's own: it is what a phone and a screen reader know best. */
 export function Select({ className, ...rest }: ComponentProps<"select">) {
-  return <select className={clsx(inputLook, "pr-7", className)} {...rest} />;
+  return <select className={clsx(inputStyles, "pr-7", className)} {...rest} />;
 }

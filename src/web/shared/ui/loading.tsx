@@ -12,7 +12,7 @@ export function Spinner({ label = "Loading" }: { label?: string }) {
 
 type Arrived<P> = { view: ComponentType<P> } | { fault: unknown };
 
-export function later<P extends object>(fetchCode: () => Promise<{ default: ComponentType<P> }>): ComponentType<P> {
+export function lazyView<P extends object>(fetchCode: () => Promise<{ default: ComponentType<P> }>): ComponentType<P> {
   let known: Arrived<P> | null = null;
   return function Later(props: P): ReactNode {
     const [arrived, setArrived] = useState(known);

@@ -14,7 +14,7 @@ type Asked = SessionJson["permissions"][number];
 /** Characters drawn at first; a page that draws megabytes at once freezes. */
 const step = 4_000;
 
-export function QuestionText({ text, className }: { text: string; className?: string }) {
+export function PermissionText({ text, className }: { text: string; className?: string }) {
   const [drawn, setDrawn] = useState(step);
   const shown = requestText(text);
   const hidden = shown.length - drawn;
@@ -33,7 +33,7 @@ export function QuestionText({ text, className }: { text: string; className?: st
 }
 
 /** The call beyond its title: what it runs, and where. */
-export function QuestionFacts({ asked, more }: { asked: Asked; more?: ReactNode }) {
+export function PermissionFacts({ asked, more }: { asked: Asked; more?: ReactNode }) {
   const { title, kind = null, command = null, cwd = null, paths = [] } = asked;
   const rows: [string, string][] = [
     ...(kind === null ? [] : [["Kind", kind] as [string, string]]),
@@ -48,7 +48,7 @@ export function QuestionFacts({ asked, more }: { asked: Asked; more?: ReactNode 
         <div key={name} className="contents">
           <dt className="text-dim">{name}</dt>
           <dd className="min-w-0">
-            <QuestionText text={value} />
+            <PermissionText text={value} />
           </dd>
         </div>
       ))}

@@ -16,7 +16,7 @@ let toasts: readonly Toast[] = [];
 let next = 1;
 const listeners = new Set<() => void>();
 
-export function say(text: string, tone: Toast["tone"] = "plain"): void {
+export function showToast(text: string, tone: Toast["tone"] = "plain"): void {
   const toast = { id: next++, tone, text };
   change([...toasts.filter((old) => old.text !== text), toast].slice(-4));
   if (tone === "plain") setTimeout(() => close(toast.id), shownMs);

@@ -5,8 +5,8 @@ import type { ProjectJson, TrustJson } from "../../../contract/wire.ts";
 import { call, sentenceOf } from "../data/api.ts";
 import { Button } from "./button.tsx";
 import { clsx } from "clsx";
-import { say } from "./toast.tsx";
-import { useAnswer } from "../data/use-query.ts";
+import { showToast } from "./toast.tsx";
+import { useQuery } from "../data/use-query.ts";
 
 type Project = Pick<ProjectJson, "id" | "trust" | "notices">;
 
@@ -33,7 +33,7 @@ export function TrustCard({ project, onAnswered }: { project: Project; onAnswere
 
 function Question({ id, onAnswered }: { id: string; onAnswered: () => void }) {
   const options = useMemo(() => ({ params: { id } }), [id]);
-  const [asked, again] = useAnswer("trust", options);
+  const [asked, again] = useQuery("trust", options);
   const [fault, setFault] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
   const answer = async (question: TrustJson, trust: boolean): Promise<void> => {
@@ -43,7 +43,7 @@ function Question({ id, onAnswered }: { id: string; onAnswered: () => void }) {
       // By its digest: a file that has changed since it was shown here is not trusted by this.
       const body = { digest: question.digest ?? "", trust, seen: question.state };
       await call("trustAnswer", { params: { id }, body });
-      say(trust ? `The holdfast.yaml of ${id} is trusted.` : `Sessions of ${id} use defaults.`);
+      showToast(trust ? `The holdfast.yaml of ${id} is trusted.` : `Sessions of ${id} use defaults.`);
       onAnswered();
     } catch (error) {
       setFault(sentenceOf(error));

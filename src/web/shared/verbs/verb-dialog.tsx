@@ -7,14 +7,14 @@ import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { Field, Select, TextInput } from "../ui/field.tsx";
 import { plainText } from "../ui/safe-text.ts";
-import { say } from "../ui/toast.tsx";
+import { showToast } from "../ui/toast.tsx";
 import { otherKind, verbs } from "../../session/verb-list.ts";
-import type { AskedVerb } from "./verbs.tsx";
+import type { PendingVerb } from "./verbs.tsx";
 
-type Work = { is: "none" } | { is: "asking" } | { is: "unknown"; why: string } | { is: "known"; value: WorkJson };
+type Work = { is: "none" } | { is: "loading" } | { is: "unknown"; why: string } | { is: "known"; value: WorkJson };
 
 function useWork(session: SessionJson, wanted: boolean): Work {
-  const [work, setWork] = useState<Work>(wanted ? { is: "asking" } : { is: "none" });
+  const [work, setWork] = useState<Work>(wanted ? { is: "loading" } : { is: "none" });
   useEffect(() => {
     if (!wanted) return undefined;
     const abort = new AbortController();
@@ -36,9 +36,9 @@ function hasWork(work: Work): boolean {
 /** Enough to recognise them; the rest is counted. */
 const shownCommits = 5;
 
-function KeptWork({ work }: { work: Work }): ReactNode {
+function LocalWork({ work }: { work: Work }): ReactNode {
   if (work.is === "none") return null;
-  if (work.is === "asking") {
+  if (work.is === "loading") {
     return (
       <p role="status" className="text-dim">
         Looking for uncommitted and unpushed work …
@@ -93,12 +93,12 @@ const snoozeTimes: { label: string; ms: number }[] = [
   { label: "in one week", ms: 168 * hourMs },
 ];
 
-type Step = { at: "asking"; fault: string | null } | { at: "doing" } | { at: "done"; answer: VerbAnswer };
+type Step = { at: "confirming"; fault: string | null } | { at: "doing" } | { at: "done"; answer: VerbAnswer };
 
-export default function VerbDialog({ asked, onClose }: { asked: AskedVerb; onClose: () => void }) {
+export default function VerbDialog({ asked, onClose }: { asked: PendingVerb; onClose: () => void }) {
   const { verb, session } = asked;
   const info = verbs[verb];
-  const [step, setStep] = useState<Step>({ at: "asking", fault: null });
+  const [step, setStep] = useState<Step>({ at: "confirming", fault: null });
   const [title, setTitle] = useState(session.title);
   const [forMs, setForMs] = useState(snoozeTimes[0]!.ms);
   const [fresh, setFresh] = useState(false);
@@ -112,10 +112,10 @@ export default function VerbDialog({ asked, onClose }: { asked: AskedVerb; onClo
         setStep({ at: "done", answer });
         return;
       }
-      say(`${session.id} ${info.done}.`);
+      showToast(`${session.id} ${info.done}.`);
       onClose();
     } catch (error) {
-      setStep({ at: "asking", fault: sentenceOf(error) });
+      setStep({ at: "confirming", fault: sentenceOf(error) });
     }
   };
 
@@ -136,7 +136,7 @@ export default function VerbDialog({ asked, onClose }: { asked: AskedVerb; onClo
     );
   }
   const label = verb === "convert" ? `Convert to ${otherKind(session.kind)}` : info.label;
-  const ready = step.at === "asking" && work.is !== "asking" && (verb !== "rename" || title.trim() !== "");
+  const ready = step.at === "confirming" && work.is !== "loading" && (verb !== "rename" || title.trim() !== "");
   return (
     <Dialog
       open
@@ -192,8 +192,8 @@ export default function VerbDialog({ asked, onClose }: { asked: AskedVerb; onClo
             </span>
           </label>
         )}
-        {info.movesWork && <KeptWork work={work} />}
-        {step.at === "asking" && step.fault !== null && (
+        {info.movesWork && <LocalWork work={work} />}
+        {step.at === "confirming" && step.fault !== null && (
           <p role="alert" className="text-danger">
             {step.fault}
           </p>
@@ -214,7 +214,7 @@ export default function VerbDialog({ asked, onClose }: { asked: AskedVerb; onClo
   );
 }
 
-function doing({ verb }: AskedVerb): string {
+function doing({ verb }: PendingVerb): string {
   if (verb === "rename") return "Renaming …";
   if (verb === "restore" || verb === "wake" || verb === "unarchive") return "Starting the agent …";
   return "Ending the processes …";
@@ -222,7 +222,7 @@ function doing({ verb }: AskedVerb): string {
 
 /** Null where the answer has no notes. */
 async function perform(
-  { verb, session }: AskedVerb,
+  { verb, session }: PendingVerb,
   given: { title: string; forMs: number; fresh: boolean },
 ): Promise<VerbAnswer | null> {
   const params = { id: session.id };

@@ -11,12 +11,12 @@ import { useMay } from "../data/live.ts";
 import { Button, type ButtonProps } from "../ui/button.tsx";
 import type { VerbName } from "../../session/verb-list.ts";
 
-export interface AskedVerb {
+export interface PendingVerb {
   verb: VerbName;
   session: SessionJson;
 }
 
-const asked = createStore<{ now: AskedVerb | null }>(() => ({ now: null }));
+const asked = createStore<{ now: PendingVerb | null }>(() => ({ now: null }));
 
 const loadMenu = () => import("./verb-menu.tsx");
 const loadDialog = () => import("./verb-dialog.tsx");

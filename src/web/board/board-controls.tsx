@@ -1,4 +1,4 @@
-/** What the board shows and how: search, project, order, columns or list. Stands in the header. */
+/** The board's controls, in the header: search, project, order, columns or list. */
 import { Columns3, Rows3, Search, SlidersHorizontal } from "lucide-react";
 import { useState } from "react";
 import { useLive } from "../shared/data/live.ts";
@@ -8,6 +8,7 @@ import { clsx } from "clsx";
 import { inputStyles, Select } from "../shared/ui/field.tsx";
 import { createStore, useStore } from "zustand";
 
+/** The search text; not kept after a reload. */
 export const boardView = createStore<{ query: string }>(() => ({ query: "" }));
 
 export function useSearchQuery(): string {
@@ -21,26 +22,26 @@ export function BoardControls() {
   const [project, setProject] = usePreference("project");
   const [sort, setSort] = usePreference("sort");
   const [showEnded, setShowEnded] = usePreference("showEnded");
-  // On a phone they would take a third of the screen.
-  const [unfolded, setUnfolded] = useState(false);
+  // Collapsed on phones, where they would take a third of the screen.
+  const [expanded, setExpanded] = useState(false);
   const names = projects === "" ? [] : projects.split("\n");
-  // One that was filtered for and has no session any more stays pickable: else nobody sees why the board is empty.
+  // The selected project stays listed without sessions: otherwise it is unclear why the board is empty.
   if (project !== null && !names.includes(project)) names.push(project);
   return (
     <div className="flex w-full min-w-0 flex-wrap items-center gap-2 md:w-auto md:flex-1">
       <SearchBox />
       <IconButton
-        label="Filter and order"
-        aria-expanded={unfolded}
+        label="Filter and sort"
+        aria-expanded={expanded}
         className="md:hidden"
-        onClick={() => setUnfolded(!unfolded)}
+        onClick={() => setExpanded(!expanded)}
       >
         <SlidersHorizontal size={16} aria-hidden />
       </IconButton>
       <div
         className={clsx(
           "w-full items-center gap-2 md:flex md:w-auto",
-          unfolded ? "flex flex-wrap justify-between" : "hidden",
+          expanded ? "flex flex-wrap justify-between" : "hidden",
         )}
       >
         <Select
@@ -55,7 +56,7 @@ export function BoardControls() {
           ))}
         </Select>
         <Select
-          aria-label="Order"
+          aria-label="Sort by"
           className="w-auto! min-w-40 flex-1 md:min-w-32 md:flex-none"
           value={sort}
           onChange={(event) => setSort(event.target.value as Preferences["sort"])}
@@ -117,7 +118,7 @@ function ViewSwitch() {
     { value: "list", label: "List", Sign: Rows3 },
   ] as const;
   return (
-    <div role="group" aria-label="Show as" className="flex rounded-md border border-line">
+    <div role="group" aria-label="View" className="flex rounded-md border border-line">
       {views.map(({ value, label, Sign }) => (
         <button
           key={value}
@@ -138,7 +139,7 @@ function ViewSwitch() {
   );
 }
 
-/** As one text, so that it is the same value while the projects are. */
+/** As one string, so that the value is equal while the projects are. */
 function projectsOf(sessions: Iterable<{ project: string }>): string {
   const names = new Set<string>();
   for (const { project } of sessions) names.add(project);

@@ -1,4 +1,4 @@
-/** The sessions of all projects by what they need from the person, as columns of cards or as a dense list. */
+/** The sessions of all projects by what they need from the user, as columns of cards or as a dense list. */
 import { Link } from "wouter";
 import { useLive, live, onChanges } from "../shared/data/live.ts";
 import { needs } from "../state/need.ts";
@@ -10,7 +10,7 @@ import { KeepCursor } from "./keep-cursor.tsx";
 import { TrackerBanner } from "./tracker-banner.tsx";
 import { boardView, useSearchQuery } from "./board-controls.tsx";
 import { useEffect, useMemo, useState } from "react";
-import { arrange, keepSame, moves, noColumns, type Columns, type Wanted } from "./arrange.ts";
+import { arrange, keepSame, moves, noColumns, type Columns, type BoardFilter } from "./arrange.ts";
 
 export function Board() {
   const loaded = useLive((state) => state.loaded);
@@ -31,12 +31,12 @@ export function Board() {
       <h1 className="sr-only">Sessions</h1>
       <TrackerBanner />
       <p role="status" className="sr-only">
-        {query === "" ? "" : `${found} ${found === 1 ? "session fits" : "sessions fit"} the search.`}
+        {query === "" ? "" : `${found} matching ${found === 1 ? "session" : "sessions"}`}
       </p>
       {found === 0 ? (
         <div className="flex flex-col items-start gap-3 p-6">
           <p>
-            No session fits{query === "" ? "" : ` “${query}”`}
+            No matching sessions{query === "" ? "" : ` “${query}”`}
             {project === null ? "" : ` in ${project}`}.
           </p>
           <Button
@@ -70,8 +70,7 @@ function NoSessions() {
     <div className="mx-auto flex max-w-md flex-col items-start gap-3 p-6 pt-[10vh]">
       <h1 className="text-base font-semibold">No sessions yet</h1>
       <p className="text-dim">
-        A session is one agent at work on one thing, in a worktree of its own. What you start keeps running when this
-        page is closed.
+        A session is one agent working on one task in its own worktree. Sessions keep running when this page is closed.
       </p>
       <Link
         href="/new"
@@ -92,17 +91,18 @@ function hasSeveralProjects(sessions: Iterable<{ project: string }>): boolean {
   return false;
 }
 
-function useColumns({ project, query, sort }: Wanted): Columns {
-  const wanted = useMemo(() => ({ project, query, sort }), [project, query, sort]);
-  const [columns, setColumns] = useState<Columns>(() => keepSame(noColumns, read(wanted)));
+/** The columns, updated at most once per frame, and only if a session moved. */
+function useColumns({ project, query, sort }: BoardFilter): Columns {
+  const filter = useMemo(() => ({ project, query, sort }), [project, query, sort]);
+  const [columns, setColumns] = useState<Columns>(() => keepSame(noColumns, read(filter)));
   useEffect(() => {
     let frame = 0;
     const show = (): void => {
       frame = 0;
-      setColumns((before) => keepSame(before, read(wanted)));
+      setColumns((before) => keepSame(before, read(filter)));
     };
     const update = (): void => {
-      // A card that moves takes its menu along, away from under the hand.
+      // A card must not move away with its open menu.
       if (isMenuOpen()) frame = requestAnimationFrame(update);
       else show();
     };
@@ -112,7 +112,7 @@ function useColumns({ project, query, sort }: Wanted): Columns {
     };
     const stops = [
       onChanges((changes) => {
-        if (changes.some(({ before, after }) => moves(before, after, wanted))) schedule();
+        if (changes.some(({ before, after }) => moves(before, after, filter))) schedule();
       }),
       live.subscribe((state, before) => {
         if (state.snapshots !== before.snapshots || state.sessions.size !== before.sessions.size) schedule();
@@ -122,7 +122,7 @@ function useColumns({ project, query, sort }: Wanted): Columns {
       for (const stop of stops) stop();
       cancelAnimationFrame(frame);
     };
-  }, [wanted]);
+  }, [filter]);
   return columns;
 }
 
@@ -130,6 +130,6 @@ function isMenuOpen(): boolean {
   return document.querySelector("[role=menu]") !== null;
 }
 
-function read(wanted: Wanted): Columns {
-  return arrange(live.getState().sessions.values(), wanted);
+function read(filter: BoardFilter): Columns {
+  return arrange(live.getState().sessions.values(), filter);
 }

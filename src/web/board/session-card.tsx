@@ -1,4 +1,4 @@
-/** One session on the board. It draws itself when its session changes, and never because of another. */
+/** A session on the board. Rendered again only if its own session changes. */
 import { memo } from "react";
 import { Link } from "wouter";
 import { GitBranch, ListPlus, MessageSquare, SquareTerminal } from "lucide-react";
@@ -23,7 +23,7 @@ export const SessionCard = memo(function SessionCard({ id, withProject }: { id: 
       >
         <div className="flex items-start gap-1">
           <h3 className="min-w-0 flex-1 text-sm leading-5 font-semibold">
-            {/* The link covers the card: the rest of it lies above where it can be pressed itself. */}
+            {/* The link covers the card; other controls are stacked above it. */}
             <Link
               href={`/s/${session.id}`}
               data-card
@@ -43,7 +43,7 @@ export const SessionCard = memo(function SessionCard({ id, withProject }: { id: 
             <Age of={session.lastActivityAt} />
           </span>
         </div>
-        <Words session={session} />
+        <Summary session={session} />
         {session.permissions.length > 0 && (
           <div className="relative">
             <Permission session={session} />
@@ -70,11 +70,11 @@ export const SessionCard = memo(function SessionCard({ id, withProject }: { id: 
   );
 });
 
-/** Why the status is what it is, then the agent's last words. */
-function Words({ session }: { session: SessionJson }) {
+/** The reason for the status, then the agent's last line. */
+function Summary({ session }: { session: SessionJson }) {
   const { reason, lastLine } = session;
-  // Where it died, the reason quotes its last line already.
-  const newWords = lastLine !== null && lastLine !== "" && reason?.includes(lastLine) !== true;
+  // After a crash, the reason already quotes the last line.
+  const showLine = lastLine !== null && lastLine !== "" && reason?.includes(lastLine) !== true;
   return (
     <>
       {reason !== null && (
@@ -82,7 +82,7 @@ function Words({ session }: { session: SessionJson }) {
           {plainText(reason)}
         </p>
       )}
-      {newWords && (
+      {showLine && (
         <p
           className={clsx(
             "text-xs text-dim",

@@ -1,4 +1,4 @@
-/** One session in the dense list. */
+/** A session in the dense list. */
 import { memo } from "react";
 import { Link } from "wouter";
 import { VerbMenu } from "../shared/verbs/verbs.tsx";

@@ -1,4 +1,4 @@
-/** Says which trackers do not answer: what is shown of pull requests is then as old as it is. */
+/** Lists the trackers that fail: pull requests are shown as of their last response. */
 import { useEffect } from "react";
 import { Link } from "wouter";
 import type { TrackerJson } from "../../contract/wire.ts";
@@ -6,33 +6,32 @@ import { Age } from "../shared/ui/age.tsx";
 import { plainText } from "../shared/ui/safe-text.ts";
 import { useQuery } from "../shared/data/use-query.ts";
 
-/** As often as the daemon asks them, when it asks seldom. */
-const againMs = 60_000;
+/** As often as the daemon polls a quiet tracker. */
+const refreshMs = 60_000;
 
 export function TrackerBanner() {
-  const [told, again] = useQuery("trackers");
-  // Without a tracker nothing is asked again.
-  const any = told.is === "known" && told.value.length > 0;
+  const [trackers, refresh] = useQuery("trackers");
+  const any = trackers.is === "known" && trackers.value.length > 0;
   useEffect(() => {
     if (!any) return undefined;
     const timer = setInterval(() => {
-      if (document.visibilityState === "visible") again();
-    }, againMs);
+      if (document.visibilityState === "visible") refresh();
+    }, refreshMs);
     return () => clearInterval(timer);
-  }, [again, any]);
-  const troubled = told.is === "known" ? told.value.filter(isTroubled) : [];
+  }, [refresh, any]);
+  const failing = trackers.is === "known" ? trackers.value.filter(isFailing) : [];
   return (
     <div role="status">
-      {troubled.map((one) => (
+      {failing.map((one) => (
         <p key={`${one.project} ${one.type} ${one.repo}`} className="bg-alert-soft px-4 py-1.5 text-alert">
           {one.project}: {trackerText(one)}
           {one.lastOk !== null && (
             <>
               {" "}
-              Last answer: <Age of={one.lastOk} />.
+              Last response: <Age of={one.lastOk} />.
             </>
           )}{" "}
-          Sessions are not touched by it.{" "}
+          Sessions are not affected.{" "}
           <Link href="/settings" className="underline">
             Trackers
           </Link>
@@ -42,16 +41,15 @@ export function TrackerBanner() {
   );
 }
 
-/** Without a token nothing was ever asked, maybe on purpose: that stands in the settings and need not be said here. */
-function isTroubled({ state }: TrackerJson): boolean {
+/** A missing token may be on purpose: the settings page shows it, the board does not. */
+function isFailing({ state }: TrackerJson): boolean {
   return state === "failing" || state === "resting";
 }
 
 function trackerText({ type, repo, state, why, restsUntil }: TrackerJson): string {
   const name = `${type} ${plainText(repo)}`;
-  const said = why === null ? "" : ` ${plainText(why)}`;
-  // By its own wish, or because it failed just now.
+  const detail = why === null ? "" : ` ${plainText(why)}`;
   const until = restsUntil === null ? "" : ` until ${new Date(restsUntil).toLocaleTimeString()}`;
-  if (state === "resting") return `${name} is left alone${until}.${said}`;
-  return `${name} fails.${said}`;
+  if (state === "resting") return `${name}: polling paused${until}.${detail}`;
+  return `${name} fails.${detail}`;
 }

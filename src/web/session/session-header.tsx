@@ -116,7 +116,7 @@ function PullRequests({ session: { pullRequest, pullRequests } }: { session: Ses
   const all = pullRequests ?? (pullRequest === null ? [] : [pullRequest]);
   return all.map((one) => (
     <Fact key={one.url} name="Pull request">
-      <PullRequest of={one} whole />
+      <PullRequest of={one} detailed />
     </Fact>
   ));
 }

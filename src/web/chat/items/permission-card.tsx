@@ -17,7 +17,7 @@ import { Clock } from "./prompt-row.tsx";
 export function PermissionCard({ item }: { item: PermissionItem }) {
   const { session, closed } = useChat();
   const [answering, setAnswering] = useState(false);
-  const asked = useSession(session)?.permissions.find(({ requestId }) => requestId === questionId(item.requestId));
+  const request = useSession(session)?.permissions.find(({ requestId }) => requestId === questionId(item.requestId));
   const answer = async (optionId: string): Promise<void> => {
     setAnswering(true);
     try {
@@ -48,9 +48,9 @@ export function PermissionCard({ item }: { item: PermissionItem }) {
           <PermissionText text={item.title} className="text-[13px]" />
         </span>
       </p>
-      {item.open && asked !== undefined && (
+      {item.open && request !== undefined && (
         <div className="pl-6">
-          <PermissionFacts asked={asked} more="The tool call above shows the rest." />
+          <PermissionFacts request={request} more="The tool call above shows the rest." />
         </div>
       )}
       {item.open ? (

@@ -24,7 +24,7 @@ export function browserName(agent = navigator.userAgent, touch = isAppleTouch())
   const system = find(systems);
   // An iPad identifies itself as a Mac.
   const where = system === "macOS" && touch ? "iPad" : system;
-  return [find(browsers) ?? "Browser", ...(where === undefined ? [] : [`on ${where}`])].join(" ");
+  return [find(browsers) ?? "A browser", ...(where === undefined ? [] : [`on ${where}`])].join(" ");
 }
 
 /** An iPhone or iPad, where every browser uses Apple's engine. */

@@ -6,15 +6,16 @@ import { call, sentenceOf } from "./api.ts";
 
 export type Loadable<T> = { is: "loading" } | { is: "known"; value: T } | { is: "failed"; why: string };
 
-/** `options` must be the same object in every render. */
+/** `options` must be the same object in every render; a null route is not called and stays `loading`. */
 export function useQuery<R extends CallableRoute>(
-  route: R,
+  route: R | null,
   options?: CallOptions<R>,
 ): [Loadable<Answers[R]>, () => void] {
   const [result, setResult] = useState<Loadable<Answers[R]>>({ is: "loading" });
   const calls = useRef(0);
   const load = useCallback(
     (signal?: AbortSignal): void => {
+      if (route === null) return;
       const number = ++calls.current;
       // Responses overtake each other: the last call counts, not the last response.
       const settle = (next: Loadable<Answers[R]>): void => void (number === calls.current && setResult(next));

@@ -1,4 +1,4 @@
-/** How long ago, in one or two letters; all of them count on together once every half minute. */
+/** A short relative time ("5m"); all of them update together every half minute. */
 import { useSyncExternalStore } from "react";
 
 const everyMs = 30_000;
@@ -11,7 +11,7 @@ function subscribe(listener: () => void): () => void {
   if (timer === undefined) now = Date.now();
   timer ??= setInterval(() => {
     now = Date.now();
-    for (const each of listeners) each();
+    for (const notify of listeners) notify();
   }, everyMs);
   return () => {
     listeners.delete(listener);

@@ -13,11 +13,12 @@ const look = cva(
         quiet: "text-dim hover:text-text hover:bg-sunken",
         danger: "border border-danger/40 text-danger bg-panel hover:bg-danger-soft",
       },
-      /** On a coarse pointer everything is at least a finger wide. */
+      /** On touch screens every button is at least a finger wide. */
       size: {
         small: "h-7 px-2 text-xs pointer-coarse:h-10",
         normal: "h-8 px-3 text-sm pointer-coarse:h-10",
         icon: "size-8 pointer-coarse:size-10",
+        tiny: "size-6 shrink-0 pointer-coarse:size-10",
       },
     },
     defaultVariants: { variant: "plain", size: "normal" },
@@ -30,7 +31,7 @@ export function Button({ variant, size, className, type = "button", ...rest }: B
   return <button type={type} className={clsx(look({ variant, size }), className)} {...rest} />;
 }
 
-/** A button that shows only a sign: `label` is what it is called. */
+/** A button with only an icon: `label` is its name. */
 export function IconButton({ label, ...rest }: Omit<ButtonProps, "size" | "aria-label"> & { label: string }) {
   return <Button variant="quiet" size="icon" aria-label={label} title={label} {...rest} />;
 }

@@ -1,4 +1,4 @@
-/** A dialog with a title, which takes the focus and gives it back. On a phone it comes from below. */
+/** Modal dialogs. On a phone they slide up from the bottom. */
 import { Dialog as Radix } from "radix-ui";
 import { X } from "lucide-react";
 import { type ReactNode, useState } from "react";
@@ -10,10 +10,10 @@ export interface DialogProps {
   open: boolean;
   onClose: () => void;
   title: string;
-  /** Read out with the title. */
+  /** Read by screen readers with the title. */
   description?: ReactNode;
   children?: ReactNode;
-  /** Buttons, the one that does it last. */
+  /** Buttons, the confirming one last. */
   actions?: ReactNode;
   className?: string;
 }
@@ -56,14 +56,15 @@ export function Dialog({ open, onClose, title, description, children, actions, c
 interface ConfirmDialogProps {
   title: string;
   description: ReactNode;
-  /** The button that changes nothing. */
+  /** Label of the button that changes nothing. */
   keep: string;
-  /** The button that does it. */
+  /** Label of the button that confirms. */
   confirm: string;
   act: () => Promise<void>;
   onClose: () => void;
 }
 
+/** Asks before something irreversible, and stays open with the error if it fails. */
 export function ConfirmDialog({ title, description, keep, confirm, act, onClose }: ConfirmDialogProps) {
   const [busy, setBusy] = useState(false);
   const [fault, setFault] = useState<string | null>(null);

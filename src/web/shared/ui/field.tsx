@@ -1,4 +1,4 @@
-/** Labelled inputs. The text is 16 px on phones, where browsers else zoom into them. */
+/** Labeled inputs. 16 px text on phones: browsers zoom into smaller inputs. */
 import { useId, type ComponentProps, type ReactNode } from "react";
 import { clsx } from "clsx";
 
@@ -7,7 +7,7 @@ export const inputStyles =
 
 export interface FieldProps {
   label: string;
-  /** What is wrong with it; also tells screen readers. */
+  /** The error, also for screen readers. */
   fault?: string | null;
   note?: ReactNode;
   children: (ids: { id: string; "aria-describedby": string; "aria-invalid": boolean }) => ReactNode;
@@ -32,7 +32,7 @@ export function TextInput({ className, ...rest }: ComponentProps<"input">) {
   return <input className={clsx(inputStyles, className)} {...rest} />;
 }
 
-/** The browser's own: it is what a phone and a screen reader know best. */
+/** The native select: phones and screen readers support it best. */
 export function Select({ className, ...rest }: ComponentProps<"select">) {
   return <select className={clsx(inputStyles, "pr-7", className)} {...rest} />;
 }

@@ -1,4 +1,4 @@
-/** A menu behind a button, moved through by arrow keys and first letters. */
+/** A menu behind a button, navigated by arrow keys and first letters. */
 import { DropdownMenu as Radix } from "radix-ui";
 import type { ReactElement, ReactNode } from "react";
 import { clsx } from "clsx";
@@ -6,7 +6,7 @@ import { clsx } from "clsx";
 export interface MenuProps {
   button: ReactElement;
   children: ReactNode;
-  /** For a menu that is loaded by the press of its button. */
+  /** For a menu that is loaded when its button is pressed. */
   defaultOpen?: boolean;
 }
 
@@ -31,7 +31,7 @@ export function Menu({ button, children, defaultOpen = false }: MenuProps) {
 export interface MenuItemProps {
   onSelect: () => void;
   children: ReactNode;
-  /** What it does, in a line below. */
+  /** Explanation below the label. */
   note?: string;
   danger?: boolean;
   disabled?: boolean;

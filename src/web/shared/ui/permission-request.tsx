@@ -1,6 +1,6 @@
 /**
- * What an agent asks, as it must be seen before it is allowed: all of it within reach, nothing cut without a count, and
- * what each answer does, because its name is the agent's own word.
+ * A permission request, complete: everything can be expanded, cuts are counted, and each option shows what it does,
+ * because its name comes from the agent.
  */
 import { useId, useState, type ReactNode } from "react";
 import { optionKindWords } from "../../../model/option-words.ts";
@@ -9,21 +9,23 @@ import { Button } from "./button.tsx";
 import { clsx } from "clsx";
 import { formatCount, requestText } from "./safe-text.ts";
 
-type Asked = SessionJson["permissions"][number];
+type PermissionRequest = SessionJson["permissions"][number];
 
-/** Characters drawn at first; a page that draws megabytes at once freezes. */
+/** Characters shown at first; rendering megabytes at once freezes the page. */
 const step = 4_000;
 
 export function PermissionText({ text, className }: { text: string; className?: string }) {
-  const [drawn, setDrawn] = useState(step);
+  const [shownLength, setShownLength] = useState(step);
   const shown = requestText(text);
-  const hidden = shown.length - drawn;
+  const hidden = shown.length - shownLength;
   return (
     <>
-      <span className={clsx("font-mono break-words whitespace-pre-wrap", className)}>{shown.slice(0, drawn)}</span>
+      <span className={clsx("font-mono break-words whitespace-pre-wrap", className)}>
+        {shown.slice(0, shownLength)}
+      </span>
       {hidden > 0 && (
         <span className="block">
-          <Button size="small" variant="quiet" onClick={() => setDrawn(drawn * 4)}>
+          <Button size="small" variant="quiet" onClick={() => setShownLength(shownLength * 4)}>
             Show {formatCount(hidden)} more characters
           </Button>
         </span>
@@ -32,16 +34,16 @@ export function PermissionText({ text, className }: { text: string; className?: 
   );
 }
 
-/** The call beyond its title: what it runs, and where. */
-export function PermissionFacts({ asked, more }: { asked: Asked; more?: ReactNode }) {
-  const { title, kind = null, command = null, cwd = null, paths = [] } = asked;
+/** The tool call beyond its title: what it runs, and where. */
+export function PermissionFacts({ request, more }: { request: PermissionRequest; more?: ReactNode }) {
+  const { title, kind = null, command = null, cwd = null, paths = [] } = request;
   const rows: [string, string][] = [
     ...(kind === null ? [] : [["Kind", kind] as [string, string]]),
     ...(command === null || command === title ? [] : [["Runs", command] as [string, string]]),
     ...(cwd === null ? [] : [["In", cwd] as [string, string]]),
     ...(paths.length === 0 ? [] : [["Paths", paths.join("\n")] as [string, string]]),
   ];
-  if (rows.length === 0 && asked.more !== true) return null;
+  if (rows.length === 0 && request.more !== true) return null;
   return (
     <dl className="mt-1 grid max-h-60 grid-cols-[auto_1fr] gap-x-2 overflow-y-auto text-xs" tabIndex={0}>
       {rows.map(([name, value]) => (
@@ -52,20 +54,20 @@ export function PermissionFacts({ asked, more }: { asked: Asked; more?: ReactNod
           </dd>
         </div>
       ))}
-      {asked.more === true && more !== undefined && <div className="col-span-2">{more}</div>}
+      {request.more === true && more !== undefined && <div className="col-span-2">{more}</div>}
     </dl>
   );
 }
 
 export interface OptionButtonProps {
-  option: Asked["options"][number];
+  option: PermissionRequest["options"][number];
   size?: "small" | "normal";
   disabled: boolean;
   title?: string | undefined;
   onChoose: (optionId: string) => void;
 }
 
-/** The agent's word on the button, and below it what choosing it does. */
+/** The agent's name for the option, and below it what choosing it does. */
 export function OptionButton({ option, size = "normal", disabled, title, onChoose }: OptionButtonProps) {
   const id = useId();
   const { optionId, name, kind } = option;

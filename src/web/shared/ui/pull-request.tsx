@@ -1,4 +1,4 @@
-/** A pull request in one line: number, checks, review. Told by words as well as by colour. */
+/** A pull request in one line: number, checks, review. In words as well as in color. */
 import {
   CircleCheck,
   CircleDashed,
@@ -16,19 +16,19 @@ import { Age } from "./age.tsx";
 import { clsx } from "clsx";
 import { plainText, webAddress } from "./safe-text.ts";
 
-/** Names on a card; the others are in the title. */
+/** Check names shown; the tooltip lists all. */
 const namedChecks = 2;
 
 interface Shown {
   of: PullRequestJson;
-  /** Also its title, and when the tracker last confirmed it. */
-  whole?: boolean;
+  /** Also shows its title, and when the tracker last confirmed it. */
+  detailed?: boolean;
   className?: string;
 }
 
-export function PullRequest({ of, whole = false, className }: Shown) {
+export function PullRequest({ of, detailed = false, className }: Shown) {
   const { draft, checks, review, conflict, title, seenAt } = of;
-  // What is over is over: how its checks stood then tells nobody anything.
+  // The checks of a merged or closed pull request no longer matter.
   const open = of.state === "open";
   return (
     <span
@@ -43,13 +43,13 @@ export function PullRequest({ of, whole = false, className }: Shown) {
       {open && checks !== undefined && <Checks {...checks} />}
       {open && review !== undefined && <Review state={review} />}
       {open && conflict === true && <Mark Sign={TriangleAlert} tone="text-alert" text="conflicts" />}
-      {whole && open && seenAt !== undefined && seenAt !== null && (
+      {detailed && open && seenAt !== undefined && seenAt !== null && (
         <span className="text-dim">
-          heard <Age of={seenAt} />
+          updated <Age of={seenAt} />
         </span>
       )}
-      {/* Last: where there is no room for all, it is what can be missed. */}
-      {whole && title !== undefined && title !== "" && <span className="min-w-0 truncate">{plainText(title)}</span>}
+      {/* Last: the first to be cut off if there is no room. */}
+      {detailed && title !== undefined && title !== "" && <span className="min-w-0 truncate">{plainText(title)}</span>}
     </span>
   );
 }
@@ -102,7 +102,7 @@ function Review({ state }: { state: string }) {
   if (state === "approved") return <Mark Sign={ThumbsUp} tone="text-good" text="approved" />;
   if (state === "changes_requested")
     return <Mark Sign={MessageSquareWarning} tone="text-alert" text="changes requested" />;
-  if (state === "required") return <span className="text-dim">review wanted</span>;
+  if (state === "required") return <span className="text-dim">review required</span>;
   return null;
 }
 

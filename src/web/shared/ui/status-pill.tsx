@@ -17,7 +17,7 @@ export function StatusPill({
   of: { status: Status; needsYou?: boolean | undefined };
   className?: string;
 }) {
-  // An idle agent whose last turn failed needs the user as much as one that asks.
+  // An idle agent whose last turn failed needs the user too.
   const tone = needsYou === true ? "alert" : toneOf(status);
   return (
     <span

@@ -10,7 +10,7 @@ export interface Toast {
   text: string;
 }
 
-/** Long enough to read two lines; a fault stays until it is closed. */
+/** Long enough to read two lines; a fault stays until dismissed. */
 const shownMs = 6_000;
 let toasts: readonly Toast[] = [];
 let next = 1;

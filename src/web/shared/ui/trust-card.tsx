@@ -1,4 +1,4 @@
-/** A repository's holdfast.yaml that is not trusted: everything that it would run or change, and the answer to it. */
+/** An untrusted holdfast.yaml: everything it would run or change, and the choice to trust it. */
 import { useMemo, useState } from "react";
 import { effectOf, isOff, visible } from "../../../contract/trust.ts";
 import type { ProjectJson, TrustJson } from "../../../contract/wire.ts";
@@ -10,7 +10,7 @@ import { useQuery } from "../data/use-query.ts";
 
 type Project = Pick<ProjectJson, "id" | "trust" | "notices">;
 
-/** Nothing while all of the project's file counts. */
+/** Renders nothing if the project's file is trusted and has no notices. */
 export function TrustCard({ project, onAnswered }: { project: Project; onAnswered: () => void }) {
   const { notices = [] } = project;
   const off = isOff(project.trust ?? "none");
@@ -21,7 +21,7 @@ export function TrustCard({ project, onAnswered }: { project: Project; onAnswere
       aria-label={`Trust in ${project.id}`}
       className="flex flex-col gap-2 rounded-md bg-alert-soft p-3"
     >
-      {off && <Question key={project.id} id={project.id} onAnswered={onAnswered} />}
+      {off && <TrustQuestion key={project.id} id={project.id} onAnswered={onAnswered} />}
       {notices.map((notice) => (
         <p key={notice} className="text-xs break-words">
           {notice}
@@ -31,24 +31,24 @@ export function TrustCard({ project, onAnswered }: { project: Project; onAnswere
   );
 }
 
-function Question({ id, onAnswered }: { id: string; onAnswered: () => void }) {
+function TrustQuestion({ id, onAnswered }: { id: string; onAnswered: () => void }) {
   const options = useMemo(() => ({ params: { id } }), [id]);
-  const [asked, again] = useQuery("trust", options);
+  const [trust, reload] = useQuery("trust", options);
   const [fault, setFault] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
-  const answer = async (question: TrustJson, trust: boolean): Promise<void> => {
+  const answer = async (question: TrustJson, trusted: boolean): Promise<void> => {
     setBusy(true);
     setFault(null);
     try {
-      // By its digest: a file that has changed since it was shown here is not trusted by this.
-      const body = { digest: question.digest ?? "", trust, seen: question.state };
+      // By digest: a file that changed since it was shown here must not become trusted.
+      const body = { digest: question.digest ?? "", trust: trusted, seen: question.state };
       await call("trustAnswer", { params: { id }, body });
-      showToast(trust ? `The holdfast.yaml of ${id} is trusted.` : `Sessions of ${id} use defaults.`);
+      showToast(trusted ? `Trusted the holdfast.yaml of ${id}.` : `Sessions of ${id} use defaults.`);
       onAnswered();
     } catch (error) {
       setFault(sentenceOf(error));
     }
-    again();
+    reload();
     setBusy(false);
   };
   return (
@@ -56,21 +56,21 @@ function Question({ id, onAnswered }: { id: string; onAnswered: () => void }) {
       <p className="font-medium text-alert">
         The holdfast.yaml of {id} is not trusted. Sessions use defaults until you trust it.
       </p>
-      {asked.is === "failed" && <p role="alert">{asked.why}</p>}
-      {asked.is === "known" && (
+      {trust.is === "failed" && <p role="alert">{trust.why}</p>}
+      {trust.is === "known" && (
         <>
-          <Parts question={asked.value} />
+          <Parts question={trust.value} />
           {fault !== null && (
             <p role="alert" className="text-danger">
               {fault}
             </p>
           )}
           <div className="flex flex-wrap gap-2">
-            <Button size="small" disabled={busy} onClick={() => void answer(asked.value, true)}>
+            <Button size="small" disabled={busy} onClick={() => void answer(trust.value, true)}>
               Trust this file
             </Button>
-            {asked.value.state !== "declined" && (
-              <Button size="small" variant="quiet" disabled={busy} onClick={() => void answer(asked.value, false)}>
+            {trust.value.state !== "declined" && (
+              <Button size="small" variant="quiet" disabled={busy} onClick={() => void answer(trust.value, false)}>
                 Use defaults
               </Button>
             )}
@@ -86,7 +86,7 @@ function Parts({ question: { file, parts, changes } }: { question: TrustJson }) 
   return (
     <>
       <p className="text-xs break-all">
-        {changes === null ? `${file} would run or change:` : `${file} has changed since your last answer:`}
+        {changes === null ? `${file} would run or change:` : `${file} has changed since your last decision:`}
       </p>
       <ul className="flex max-h-80 flex-col gap-1 overflow-y-auto font-mono text-xs" tabIndex={0} aria-label="Settings">
         {shown.map(({ change, key, value }, at) => (

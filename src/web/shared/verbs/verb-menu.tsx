@@ -1,4 +1,4 @@
-/** The menu itself, open from the start: its button was pressed before it was loaded. */
+/** The menu, initially open: it is loaded when its button is pressed. */
 import {
   Archive,
   ArchiveRestore,

@@ -1,7 +1,7 @@
 /**
- * How a view offers verbs: `<VerbMenu session>` for a card or a header, `startVerb` for anything else (keys, palette).
- * The dialog stands once, in the frame: a card that moves to another column must not take it along. It and the menu are
- * loaded at the first use.
+ * How a view offers verbs: `<VerbMenu session>` on a card or header, `startVerb` for anything else (keys, palette). The
+ * dialog is mounted once, in the frame: a card that moves to another column must not close it. Dialog and menu are loaded
+ * on first use: `bench/web.ts` limits the initial code.
  */
 import { lazy, Suspense, useState } from "react";
 import { EllipsisVertical } from "lucide-react";
@@ -16,28 +16,28 @@ export interface PendingVerb {
   session: SessionJson;
 }
 
-const asked = createStore<{ now: PendingVerb | null }>(() => ({ now: null }));
+const pending = createStore<{ now: PendingVerb | null }>(() => ({ now: null }));
 
 const loadMenu = () => import("./verb-menu.tsx");
 const loadDialog = () => import("./verb-dialog.tsx");
 const LoadedMenu = lazy(loadMenu);
 const VerbDialog = lazy(loadDialog);
 
-/** Says what the verb does, and does it when the person agrees. */
+/** Opens the verb's dialog, which runs it once confirmed. */
 export function startVerb(verb: VerbName, session: SessionJson): void {
-  asked.setState({ now: { verb, session } });
+  pending.setState({ now: { verb, session } });
 }
 
-/** Stands once in the page. */
+/** Mounted once per page. */
 export function VerbHost() {
-  const now = useStore(asked, (state) => state.now);
+  const now = useStore(pending, (state) => state.now);
   if (now === null) return null;
   return (
     <Suspense>
       <VerbDialog
         key={`${now.verb} ${now.session.id}`}
-        asked={now}
-        onClose={() => asked.setState((state) => (state.now === now ? { now: null } : state))}
+        pending={now}
+        onClose={() => pending.setState((state) => (state.now === now ? { now: null } : state))}
       />
     </Suspense>
   );
@@ -47,8 +47,10 @@ export function VerbMenu({ session }: { session: SessionJson }) {
   const [opened, setOpened] = useState(false);
   const may = useMay("all");
   if (!may) return null;
-  const warm = (): void => void Promise.all([loadMenu(), loadDialog()]);
-  const button = <VerbButton session={session} onPointerEnter={warm} onFocus={warm} onClick={() => setOpened(true)} />;
+  const preload = (): void => void Promise.all([loadMenu(), loadDialog()]);
+  const button = (
+    <VerbButton session={session} onPointerEnter={preload} onFocus={preload} onClick={() => setOpened(true)} />
+  );
   if (!opened) return button;
   return (
     <Suspense fallback={button}>
@@ -58,7 +60,7 @@ export function VerbMenu({ session }: { session: SessionJson }) {
 }
 
 export function VerbButton({ session, ...rest }: { session: SessionJson } & ButtonProps) {
-  const label = `What to do with ${session.id}`;
+  const label = `Actions for ${session.id}`;
   return (
     <Button variant="quiet" size="icon" aria-label={label} title={label} aria-haspopup="menu" {...rest}>
       <EllipsisVertical size={16} aria-hidden />

@@ -1,7 +1,7 @@
 /** Puts the table of contract/agent-rights.ts before every route: an agent that calls the daemon stays in its own project. */
 import { refusal, rightOf, spawnRefusal, type Asker, type Target } from "./agent-rights.ts";
 import { agentMessage } from "./agent-message.ts";
-import { isShell } from "../model/shells.ts";
+import { isShell } from "../model/roles.ts";
 import type { Ask, Guard, Handlers } from "../ports/api.ts";
 import type { ProjectSettings } from "../ports/projects.ts";
 import type { SpawnRequest } from "../contract/command.ts";

@@ -1,11 +1,11 @@
 /** What a person does with a chat session beyond the verbs: answer, cancel, end a turn, pick, edit what waits. */
-import { chatActivity } from "../model/activity.ts";
+import { chatActivity } from "../model/status.ts";
 import type { Ask } from "../ports/api.ts";
 import type { AnswerRequest, ConfigureRequest, PromptEditRequest } from "../contract/command.ts";
 import { HoldfastError } from "../contract/error.ts";
 import { asPromptId } from "../contract/ids.ts";
 import type { PermissionOption, SessionState } from "../model/session.ts";
-import { optionKindWords } from "../model/option-words.ts";
+import { optionKindWords } from "../model/tool-call.ts";
 import type { Answers } from "../contract/answers.ts";
 import type { WorkerJson } from "../contract/wire.ts";
 import { checkMayPrompt } from "./authorize.ts";

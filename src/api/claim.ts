@@ -7,7 +7,7 @@ import type { SessionJson } from "../contract/wire.ts";
 import { askingAgent } from "./authorize.ts";
 import type { Loop } from "../supervisor/loop.ts";
 import type { Services } from "../supervisor/services.ts";
-import { takenReason } from "../integrations/trackers/tracker-record.ts";
+import { takenReason } from "../integrations/trackers/record.ts";
 import { requireCodeHost, type TrackingDoor } from "../integrations/trackers/lazy-tracking.ts";
 import { findSession } from "./run-verb.ts";
 import { sessionJson } from "../supervisor/view.ts";

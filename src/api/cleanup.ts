@@ -1,13 +1,12 @@
 /** `session cleanup`: asks the trackers, judges, ends what is completed, and names work that only a worktree holds. */
-import { planCleanup } from "../model/cleanup.ts";
+import { planCleanup, judgeLanding, workLeft, type Landing } from "../model/cleanup.ts";
 import { policyActors } from "../model/lifecycle.ts";
-import { judgeLanding, workLeft, type Landing } from "../model/landed.ts";
-import { bounded } from "../base/deadline.ts";
+import { bounded } from "../base/async.ts";
 import type { Ask } from "../ports/api.ts";
 import type { CleanupLine, CleanupRequest } from "../contract/command.ts";
 import { messageOf } from "../contract/error.ts";
 import { asSessionId } from "../contract/ids.ts";
-import { primaryPullRequest } from "../model/reduce.ts";
+import { primaryPullRequest } from "../model/pull-requests.ts";
 import type { SessionState } from "../model/session.ts";
 import { commitPolicyVerb } from "../supervisor/apply-verb.ts";
 import { runtimeFacts } from "../supervisor/observe.ts";

@@ -1,5 +1,5 @@
 /** What clients may ask of the daemon, one handler a route. */
-import { build, version } from "../base/build.ts";
+import { build, version } from "../base/program.ts";
 import { isLive } from "../model/runs.ts";
 import type { Ask, Handlers, RawBody } from "../ports/api.ts";
 import type { TrashEntry } from "../ports/worktree.ts";
@@ -8,7 +8,7 @@ import { HoldfastError } from "../contract/error.ts";
 import { eventPageChars } from "../contract/event-page.ts";
 import type { Answers } from "../contract/answers.ts";
 import type { FindingJson, InfoJson, ProjectJson, SessionJson, TrashJson } from "../contract/wire.ts";
-import { isOlder } from "../model/trash-age.ts";
+import { isOlder } from "../model/trash-days.ts";
 import { commitVerb } from "../supervisor/apply-verb.ts";
 import { emptyEntry, trashDaysOf, trashUntil } from "../supervisor/worktrees.ts";
 import { fenced } from "./authorize.ts";
@@ -142,7 +142,7 @@ export function createCommands(parts: Services, loop: Loop, options: CommandsOpt
     trashEmpty: (ask) => emptyTrash(parts, ask),
     doctor: async ({ query, signal }) => {
       if (query["full"] === "1") return (await import("./full-doctor.ts")).fullDoctor(options.cli, signal);
-      const { trackerFinding } = await import("../integrations/trackers/tracker-health.ts");
+      const { trackerFinding } = await import("../integrations/trackers/health.ts");
       const trackers = (await options.tracking.report()).map(trackerFinding);
       const pushes = options.push.isUsed() ? await (await import("./push.ts")).findings(options.push) : [];
       const { trustFindings } = await import("./trust.ts");

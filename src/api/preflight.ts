@@ -6,7 +6,7 @@ import { HoldfastError } from "../contract/error.ts";
 import { asSessionId, type SessionId } from "../contract/ids.ts";
 import type { Kind } from "../model/session.ts";
 import type { PreflightJson } from "../contract/wire.ts";
-import { isPullRequestReference, issueKey } from "../model/issue-reference.ts";
+import { isPullRequestReference, issueKey } from "../model/issue.ts";
 import { branchFor } from "../model/names.ts";
 import { refuseIssueInShell } from "./authorize.ts";
 import type { Services } from "../supervisor/services.ts";

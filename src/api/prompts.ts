@@ -1,5 +1,5 @@
 /** A prompt is on disk before anything is typed; the receipt says what was really seen of it. */
-import { chatActivity } from "../model/activity.ts";
+import { chatActivity } from "../model/status.ts";
 import { downReason } from "../model/runs.ts";
 import type { Ask } from "../ports/api.ts";
 import type { PromptRequest } from "../contract/command.ts";

@@ -1,6 +1,6 @@
 /** What this daemon works with, for a page of settings: its options, its agents and whether they are there, its projects. */
 import { existsSync } from "node:fs";
-import { build, version } from "../base/build.ts";
+import { build, version } from "../base/program.ts";
 import type { AgentDefinition } from "../ports/agents.ts";
 import type { ProjectSettings } from "../ports/projects.ts";
 import { asProjectId } from "../contract/ids.ts";

@@ -1,5 +1,5 @@
 /** The log for followers: told that something changed, they re-read behind their cursor, so no notice can be lost. */
-import { build, version } from "../base/build.ts";
+import { build, version } from "../base/program.ts";
 import type { Tail } from "../ports/api.ts";
 import type { LogEntry } from "../contract/event.ts";
 import { asSessionId } from "../contract/ids.ts";

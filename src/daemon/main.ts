@@ -5,7 +5,7 @@
 import { chmodSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { openProjectAgents, readAgentFacts, type ProjectAgents } from "../agents/registry.ts";
-import { build, version } from "../base/build.ts";
+import { build, version, rememberUmask, uptimeMs } from "../base/program.ts";
 import { openCgroups } from "../base/cgroup.ts";
 import { keepWritten, makePrivateDirectory, readJson, writeAtomically } from "../base/durable-file.ts";
 import {
@@ -13,17 +13,15 @@ import {
   defaultLaunchOptions,
   type LaunchOptions,
   readLaunchOptions,
+  keepLaunch,
 } from "../base/launch-options.ts";
-import { keepLaunch } from "../base/launch-file.ts";
-import { acquireLock, type Lock } from "../base/lock.ts";
+import { acquireLock, type Lock } from "../base/home-lock.ts";
 import { openLog, type LogFile } from "../base/log-file.ts";
-import { Owner } from "../base/owner.ts";
+import { Owner } from "../base/async.ts";
 import { resolvePaths, type Paths } from "../base/paths.ts";
 import { digestOf } from "../base/digest.ts";
 import { bootId, identify } from "../base/pid.ts";
 import { reach } from "../base/test-points.ts";
-import { rememberUmask } from "../base/umask.ts";
-import { uptimeMs } from "../base/uptime.ts";
 import { openContainment } from "../contain/contain.ts";
 import { openOuter } from "../contain/outer.ts";
 import { openLazyProjects } from "../config/lazy-projects.ts";
@@ -34,7 +32,6 @@ import { createApi } from "../server/server.ts";
 import type { Store } from "../ports/store.ts";
 import { type SessionId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
-import { keeperText } from "../chat/keeper.ts";
 import { openAcpRuntime } from "../chat/runtime.ts";
 import { openTmuxRuntime } from "../terminal/runtime.ts";
 import { openStore } from "../store/open.ts";
@@ -149,7 +146,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
       directory: paths.contained,
       hidden,
       agentsSocket: paths.agentsSocket,
-      git: async (kind, args, call) => (await import("../worktree/git.ts")).runGit(kind, args, call),
+      git: async (kind, args, call) => (await import("../worktree/git/git.ts")).runGit(kind, args, call),
       shared: async ({ project }) => {
         const { path, symlinks } = await settings.forSession(project);
         return symlinks.map((name) => join(path, name));
@@ -187,7 +184,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
   // Only a saving of space and secrets: a full disk must not keep the daemon from starting.
   await settings.forgetValues().catch((error: unknown) => log.warn("kept settings could not be cleaned", { error }));
   const programs = openPrograms({ agents, settings, store });
-  const keeper = installKeeper(paths.home);
+  const keeper = installKeeper(paths.home, dist);
   const builds = workerBuilds(keeper.digest);
   const workerCommand = commandOfWorkers(agents, programs);
   const transcripts = new Transcripts(store);
@@ -282,7 +279,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
       return createTrackers({ env: process.env, run: runProgram, configDir: dirname(paths.config), now: Date.now });
     },
     webhook: async (...given) => (await import("../integrations/trackers/webhook.ts")).openWebhook(...given),
-    notifiers: async () => (await import("../integrations/notifiers/notifiers.ts")).openNotifiers(),
+    notifiers: async () => (await import("../integrations/notifiers/registry.ts")).openNotifiers(),
   });
   owner.owns("tracking", () => tracking.close());
   tracking.start();
@@ -455,7 +452,8 @@ function hasPassphrase(paths: Paths): boolean {
 }
 
 /** Copied into the home, so that nothing that runs depends on where we are installed. */
-function installKeeper(home: string): { path: string; digest: string } {
+function installKeeper(home: string, dist: string): { path: string; digest: string } {
+  const keeperText = readFileSync(join(dist, "keeper.sh"), "utf8");
   const digest = digestOf(keeperText);
   const path = join(home, `keeper-${digest}.sh`);
   // Compared, not only looked for: a power cut right after the first start can leave it empty.

@@ -1,7 +1,7 @@
 /** One verb on one session: judged against the state as it is when it is committed, and written before anything is done. */
 import { reach } from "../base/test-points.ts";
 import { applyVerb, type PolicyVerb, type Verb } from "../model/lifecycle.ts";
-import { alreadyOrchestrated, orchestratorInTheWay } from "../model/orchestrator.ts";
+import { alreadyOrchestrated, orchestratorInTheWay } from "../model/roles.ts";
 import { HoldfastError } from "../contract/error.ts";
 import type { FactEvent, Judged } from "../contract/event.ts";
 import type { Actor, SessionState } from "../model/session.ts";

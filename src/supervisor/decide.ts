@@ -1,5 +1,5 @@
 import type { Action, RuntimeFacts, SessionFacts, StopReason } from "../model/facts.ts";
-import { nextLookMs, nextRetryMs } from "../model/programs.ts";
+import { nextLookMs, nextRetryMs } from "../model/runs.ts";
 import { askedOrPrompted, downReason, howEnded, isLive, recentCrashes } from "../model/runs.ts";
 
 /** Recheck interval for failed observations: short for a waiting user, cheap enough to repeat forever. */

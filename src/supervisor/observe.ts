@@ -1,5 +1,5 @@
 /** Looks at many sessions at once, each runtime with a deadline: what does not answer in time is unknown, never gone. */
-import { bounded } from "../base/deadline.ts";
+import { bounded } from "../base/async.ts";
 import type { Observation } from "../ports/runtime.ts";
 import type { SessionId } from "../contract/ids.ts";
 import { kinds, type SessionState } from "../model/session.ts";

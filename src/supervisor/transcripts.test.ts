@@ -3,9 +3,9 @@ import { describe, expect, test, vi } from "vitest";
 import type { Store } from "../ports/store.ts";
 import type { FactEvent } from "../contract/event.ts";
 import { asPromptId, asSessionId } from "../contract/ids.ts";
-import { compactItem } from "../model/transcript-compact.ts";
-import type { TranscriptItem } from "../model/transcript-items.ts";
-import { builderOf, transcriptFormat, transcriptOf } from "../model/transcript.ts";
+import { compactItem } from "../model/transcript/compact.ts";
+import type { TranscriptItem } from "../contract/transcript.ts";
+import { builderOf, transcriptFormat, transcriptOf } from "../model/transcript/builder.ts";
 import { created, intent, makeHome } from "../store/store.fixture.ts";
 import { Transcripts } from "./transcripts.ts";
 

@@ -2,7 +2,7 @@
  * The user's answers about repositories' files, in the home's database (0600). Kept by file and digest: a file that goes
  * back to a version that was answered before, as with a change of branch, asks nobody again.
  */
-import { crypto } from "../base/crypto.ts";
+import { crypto } from "../base/digest.ts";
 import { digestOf } from "../base/digest.ts";
 import type { Store, ProjectRow } from "../ports/store.ts";
 import type { TrustAnswers, TrustQuestion } from "../ports/trust.ts";

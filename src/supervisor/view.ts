@@ -1,19 +1,17 @@
 /** A session as clients see it: the stored state, what was last observed, and the status computed from both. */
-import { chatActivity } from "../model/activity.ts";
-import { sortChecks } from "../model/pull-request-status.ts";
-import { statusOf } from "../model/status.ts";
+import { chatActivity, statusOf } from "../model/status.ts";
+import { primaryPullRequest, sortChecks } from "../model/pull-requests.ts";
 import { runtimeFacts } from "./observe.ts";
 import type { StoredEvent } from "../contract/event.ts";
 import { notContained } from "../contract/containment.ts";
 import { statusNeedsYou, type SessionState } from "../model/session.ts";
-import { primaryPullRequest } from "../model/reduce.ts";
 import type { SeenIssue } from "../contract/tracker.ts";
 import { whyDefaults } from "../contract/trust.ts";
 import type { EventJson, PullRequestJson, SessionJson } from "../contract/wire.ts";
 import type { Loop } from "./loop.ts";
 import type { Services } from "./services.ts";
 import { listedQuestions } from "./permission-requests.ts";
-import { lastLineOf } from "../model/last-line.ts";
+import { lastLineOf } from "../model/text.ts";
 
 /** The line grows while the agent speaks; a card need not follow each word. */
 const freshMs = 250;

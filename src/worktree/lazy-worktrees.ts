@@ -6,7 +6,7 @@ import { loadOnce } from "../base/load-once.ts";
 import type { Workspaces } from "../ports/worktree.ts";
 import { trashDays } from "./context.ts";
 import { exists } from "./exists.ts";
-import { liveBranch } from "./head.ts";
+import { liveBranch } from "./git/head.ts";
 import { readWorktree } from "./record.ts";
 import type { WorkspacesOptions } from "./worktrees.ts";
 

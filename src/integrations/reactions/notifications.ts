@@ -2,7 +2,7 @@
  * Tells people outside of the dashboard. The notification is on record first; that it was told is on record afterwards, so
  * that a crash in between tells it again, with the same id, and loses none.
  */
-import { bounded } from "../../base/deadline.ts";
+import { bounded } from "../../base/async.ts";
 import type { Channel, NotifySettings, Notifiers, Notification } from "../../ports/notify.ts";
 import { messageOf } from "../../contract/error.ts";
 import type { StoredEvent } from "../../contract/event.ts";

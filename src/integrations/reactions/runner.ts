@@ -2,11 +2,10 @@
  * Carries out what integrations/reactions/plan.ts plans. A reaction and its message are one commit, so that a crash repeats and loses
  * nothing: before the commit nothing has happened, behind it the prompt is like any other that waits.
  */
-import { allDone } from "./all-done.ts";
+import { allDone, lostTogether } from "./conditions.ts";
 import type { Observed } from "../../model/facts.ts";
 import { applyVerb } from "../../model/lifecycle.ts";
-import { lostTogether } from "./lost-together.ts";
-import { orchestratorOf } from "../../model/orchestrator.ts";
+import { orchestratorOf } from "../../model/roles.ts";
 import { logTailLines, messageFor, noticeFor, quotedLogs, type CheckLog } from "./message.ts";
 import { planReactions, settingOf, type ReactionStep } from "./plan.ts";
 import { digestOf } from "../../base/digest.ts";

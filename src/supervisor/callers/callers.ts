@@ -2,16 +2,16 @@
 import type { Socket } from "node:net";
 import { readLineage, tcpClient } from "../../base/lineage.ts";
 import { peerLookUp } from "../../base/peer.ts";
-import { whyNotStarted } from "../../base/start-child.ts";
+import { whyNotStarted } from "../../base/run.ts";
 import { callerOf, currentLaunch, peerOf, type Launches } from "./identify-caller.ts";
-import { isShell } from "../../model/shells.ts";
+import { isShell } from "../../model/roles.ts";
 import type { Callers } from "../../ports/api.ts";
 import type { Peer, AgentLaunch } from "../../contract/caller.ts";
 import { HoldfastError } from "../../contract/error.ts";
 import { asSessionId, asLaunchId } from "../../contract/ids.ts";
 import type { SessionState } from "../../model/session.ts";
 import type { Services } from "../services.ts";
-import { crypto } from "../../base/crypto.ts";
+import { crypto } from "../../base/digest.ts";
 import type { Store } from "../../ports/store.ts";
 
 /** The setting that holds the secret. */

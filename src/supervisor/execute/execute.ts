@@ -2,7 +2,7 @@
  * Carries out one action: records what it is about to do, does it, records what came of it. Each can be repeated after
  * a crash at any point, because the next decision is made from what is then seen.
  */
-import { Slots } from "../../base/slots.ts";
+import { Slots } from "../../base/async.ts";
 import { reach } from "../../base/test-points.ts";
 import type { Action } from "../../model/facts.ts";
 import { policyActors } from "../../model/lifecycle.ts";

@@ -1,10 +1,9 @@
 /** Actions that begin a run, or find one begun: launch and adopt. */
-import { crypto } from "../../base/crypto.ts";
+import { crypto } from "../../base/digest.ts";
 import { startedAt } from "../../base/pid.ts";
 import { reach } from "../../base/test-points.ts";
 import type { Action } from "../../model/facts.ts";
-import { couldNotStart } from "../../model/programs.ts";
-import { isRelaunch } from "../../model/runs.ts";
+import { couldNotStart, isRelaunch } from "../../model/runs.ts";
 import type { LaunchRequest, LaunchResult, Observation } from "../../ports/runtime.ts";
 import type { FactEvent } from "../../contract/event.ts";
 import { asLaunchId, type LaunchId, type PromptId } from "../../contract/ids.ts";

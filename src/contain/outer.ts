@@ -4,7 +4,7 @@
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { loadOnce } from "../base/load-once.ts";
+import { lazy } from "../base/lazy.ts";
 import type { Agents } from "../ports/agents.ts";
 import type { Containing } from "../ports/contain.ts";
 import type { ContainOptions } from "./contain.ts";
@@ -42,13 +42,13 @@ export interface Outer {
 export function openOuter(options: OuterOptions): Outer {
   const { home, hidden, agents, node, programs, env } = options;
   const directory = join(home, networkFolder);
-  const network = loadOnce(async () => {
+  const network = lazy(async () => {
     const [proxy, bridge] = [join(programs, "network-proxy.cjs"), join(programs, "network-bridge.cjs")];
     const launchPrefix = options.launchPrefix();
     return new (await import("./network/network.ts")).Network({ directory, node, proxy, bridge, env, launchPrefix });
   });
   let opened: Devcontainers | null = null;
-  const containers = loadOnce(async () => {
+  const containers = lazy(async () => {
     const isTrusted = (session: { contain?: { trustDevcontainer?: boolean } }) =>
       session.contain?.trustDevcontainer === true;
     opened = new (await import("./devcontainer/devcontainer.ts")).Devcontainers({ home, hidden, env, isTrusted });

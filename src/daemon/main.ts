@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { openProjectAgents, readAgentFacts, type ProjectAgents } from "../agents/registry.ts";
 import { build, version, rememberUmask, uptimeMs } from "../base/program.ts";
 import { openCgroups } from "../base/cgroup.ts";
-import { keepWritten, makePrivateDirectory, readJson, writeAtomically } from "../base/durable-file.ts";
+import { makePrivateDirectory, readJson, writeAtomically } from "../base/durable-file.ts";
 import {
   type DaemonFile,
   defaultLaunchOptions,
@@ -19,7 +19,6 @@ import { acquireLock, type Lock } from "../base/home-lock.ts";
 import { openLog, type LogFile } from "../base/log-file.ts";
 import { Owner } from "../base/async.ts";
 import { resolvePaths, type Paths } from "../base/paths.ts";
-import { digestOf } from "../base/digest.ts";
 import { bootId, identify } from "../base/pid.ts";
 import { reach } from "../base/test-points.ts";
 import { openContainment } from "../contain/contain.ts";
@@ -31,11 +30,10 @@ import { assertMayListen } from "../server/hosts.ts";
 import { createApi } from "../server/server.ts";
 import type { Store } from "../ports/store.ts";
 import { type SessionId } from "../contract/ids.ts";
-import type { SessionState } from "../model/session.ts";
 import { openAcpRuntime } from "../chat/runtime.ts";
 import { openTmuxRuntime } from "../terminal/runtime.ts";
 import { openStore } from "../store/open.ts";
-import { openLazyWorkspaces } from "../worktree/lazy-worktrees.ts";
+import { openWorkspaces } from "../worktree/worktrees.ts";
 import { guardOf } from "../api/authorize.ts";
 import { openCallers, openCapabilities } from "../supervisor/callers/callers.ts";
 import { listen, tlsFacts, tlsOf } from "./choose-port.ts";
@@ -52,10 +50,10 @@ import { Loop } from "../supervisor/loop.ts";
 import type { Services } from "../supervisor/services.ts";
 import { openRuleBook } from "../supervisor/permission-rules.ts";
 import { createExecutor } from "../supervisor/execute/execute.ts";
-import { openPrograms, type Programs } from "../supervisor/programs.ts";
+import { openPrograms } from "../supervisor/programs.ts";
 import { PushDoor } from "../integrations/notifiers/lazy-push.ts";
 import { createIngest } from "../chat/ingest.ts";
-import { workerBuilds, type WorkerCommand } from "../chat/agent-builds.ts";
+import { agentBuilds, agentCommands, installKeeper } from "../chat/agent-builds.ts";
 import { noticePassphraseChange } from "../server/passphrase.ts";
 import { keepPublished } from "./published.ts";
 import { startPolicies } from "../supervisor/policies.ts";
@@ -77,8 +75,6 @@ import {
 
 /** A stop is to be over within a second: what is in the middle of an action is repeated by the next daemon. */
 const stopGraceMs = 300;
-
-const rememberPathMs = 1_000;
 
 /** The setting that holds what the files said of agents. */
 const keptAgents = "config.agents";
@@ -185,8 +181,8 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
   await settings.forgetValues().catch((error: unknown) => log.warn("kept settings could not be cleaned", { error }));
   const programs = openPrograms({ agents, settings, store });
   const keeper = installKeeper(paths.home, dist);
-  const builds = workerBuilds(keeper.digest);
-  const workerCommand = commandOfWorkers(agents, programs);
+  const builds = agentBuilds(keeper.digest);
+  const commandOf = agentCommands(agents, programs);
   const transcripts = new Transcripts(store);
   owner.owns("transcripts", () => transcripts.close());
   const rules = openRuleBook({ source: openRules(paths.config), store, log });
@@ -201,8 +197,8 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
     agents,
     bootId: bootId(),
     env: baseEnvironment(),
-    buildOf: (session) => builds.of(workerCommand(session)),
-    isStale: (session, known) => builds.isStale(workerCommand(session), known),
+    buildOf: (session) => builds.of(commandOf(session)),
+    isStale: (session, known) => builds.isStale(commandOf(session), known),
     store,
     ingest,
     stillOurs: () => lock.isOurs(),
@@ -213,7 +209,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
   owner.owns("chat", () => chat.close());
   await known.begin(await projects.agents(store.projects()), settings);
   const heard = { pullRequests: new Map<SessionId, number>(), issues: new Map<SessionId, number>() };
-  const worktrees = openLazyWorkspaces({
+  const worktrees = openWorkspaces({
     worktreesDirectory: paths.worktrees,
     trashDirectory: paths.trash,
     now: Date.now,
@@ -418,23 +414,6 @@ function rememberVariables(paths: Paths, store: Pick<Store, "projects">, setting
   }
 }
 
-function commandOfWorkers(agents: ProjectAgents, programs: Programs): (session: SessionState) => WorkerCommand {
-  const known = new Map<string, { path: string; files: readonly string[]; at: number }>();
-  return (session) => {
-    const argv = agents.of(session)?.chat?.command ?? [];
-    const key = JSON.stringify([session.project, session.agent, argv]);
-    const before = known.get(key);
-    // Asked for every chat session on every look.
-    if (before !== undefined && performance.now() - before.at < rememberPathMs) return { argv, ...before };
-    const chat = { ...session, kind: "chat" as const };
-    const program = programs.of(chat);
-    const path = program?.is === "found" ? program.path : (process.env["PATH"] ?? "");
-    const now = { path, files: programs.files(chat), at: performance.now() };
-    known.set(key, now);
-    return { argv, ...now };
-  };
-}
-
 function readOptions(paths: Paths, log: LogFile): LaunchOptions {
   const read = readJson(paths.launchFile);
   const known = read.is === "known" ? readLaunchOptions(read.value) : null;
@@ -449,14 +428,4 @@ function hasPassphrase(paths: Paths): boolean {
   } catch {
     return false;
   }
-}
-
-/** Copied into the home, so that nothing that runs depends on where we are installed. */
-function installKeeper(home: string, dist: string): { path: string; digest: string } {
-  const keeperText = readFileSync(join(dist, "keeper.sh"), "utf8");
-  const digest = digestOf(keeperText);
-  const path = join(home, `keeper-${digest}.sh`);
-  // Compared, not only looked for: a power cut right after the first start can leave it empty.
-  keepWritten(path, keeperText, 0o700);
-  return { path, digest };
 }

@@ -5,9 +5,8 @@
 import { loadOnce } from "../base/load-once.ts";
 import type { Workspaces } from "../ports/worktree.ts";
 import { trashDays } from "./context.ts";
-import { exists } from "./exists.ts";
-import { liveBranch } from "./git/head.ts";
-import { readWorktree } from "./record.ts";
+import { exists, readWorktree } from "./record.ts";
+import { liveBranch } from "./git/git-files.ts";
 import type { WorkspacesOptions } from "./worktrees.ts";
 
 export function openLazyWorkspaces(options: WorkspacesOptions): Workspaces {

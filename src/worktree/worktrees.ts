@@ -8,16 +8,14 @@ import { areCommandsLeft, endAllCommands } from "./create/commands.ts";
 import { trashDays, type Context } from "./context.ts";
 import { createWorkspace } from "./create/create.ts";
 import { emptyTrash } from "./trash/empty.ts";
-import { excludePatterns } from "./create/exclude.ts";
-import { exists } from "./exists.ts";
-import { Foresight } from "./create/preflight-cache.ts";
-import { findFreeBranch } from "./create/free-branch.ts";
+import { excludePatterns } from "./create/provision.ts";
+import { exists, type Worktree } from "./record.ts";
+import { findFreeBranch, PreflightCache } from "./create/start.ts";
 import { findWorktree, worktreeAt } from "./find-worktree.ts";
-import { liveBranch } from "./git/head.ts";
+import { liveBranch } from "./git/git-files.ts";
 import { inspectWorktree } from "./changes/inspect.ts";
 import { preflightWorkspace } from "./create/preflight.ts";
 import { findPutBack } from "./trash/put-back.ts";
-import type { Worktree } from "./record.ts";
 import { restoreFromTrash } from "./trash/restore.ts";
 import { Serial } from "../base/async.ts";
 import { prepareSpare } from "./create/spare.ts";
@@ -29,7 +27,7 @@ import {
   readRecord,
   readRecords,
   treeOf,
-} from "./trash/trash-records.ts";
+} from "./trash/records.ts";
 import { moveToTrash, settle } from "./trash/trash.ts";
 import { undoWorkspace } from "./create/undo.ts";
 
@@ -55,7 +53,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     busySpares: new Set(),
     busyEntries: new Set(),
     findings: new Map(),
-    foresight: new Foresight(),
+    preflights: new PreflightCache(),
     repositoryOf: options.repositoryOf ?? (() => null),
   };
   rmSync(join(context.worktrees, ".scratch"), { recursive: true, force: true });

@@ -13,8 +13,8 @@ import {
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import type { WorkspacePlan } from "../../ports/worktree.ts";
-import { excludePatterns } from "./exclude.ts";
-import { createPoints } from "../points.ts";
+import { excludePatterns } from "./provision.ts";
+import { createPoints } from "../points.fixture.ts";
 import { commit, dieAt, makeWorld, manifest, put, sh, type World } from "../worktree.fixture.ts";
 
 let world: World;

@@ -7,22 +7,26 @@ import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { HoldfastError } from "../../contract/error.ts";
 import type { WorkspacePlan, WorkspaceReady } from "../../ports/worktree.ts";
-import { creationMessage, findStart, type Start } from "./base.ts";
-import { describeInside, processesInside } from "../busy.ts";
-import { othersInside, runCommands } from "./commands.ts";
+import { creationMessage, findStart, type Start, isBranchName } from "./start.ts";
+import { describeInside, processesInside, othersInside, runCommands } from "./commands.ts";
 import type { Context } from "../context.ts";
 import { fetchMissing } from "./fetch-missing.ts";
 import { beginFilters, type Filters } from "../git/filters.ts";
 import { checkoutDeadlineMs, git } from "../git/git.ts";
 import { registeredAt } from "../find-worktree.ts";
-import { readHead } from "../git/head.ts";
-import { isCheckedOut, readMarker, writeMarker } from "../marker.ts";
-import { isBranchName } from "../git/names.ts";
-import { passed } from "../points.ts";
+import { readHead } from "../git/git-files.ts";
+import { isCheckedOut, readMarker, writeMarker, writeWorktree, type Worktree } from "../record.ts";
+import { reach } from "../../base/test-points.ts";
 import { provision } from "./provision.ts";
-import { writeWorktree, type Worktree } from "../record.ts";
-import { canRegister, finishPointer, writeRegistration } from "../git/register.ts";
-import { finishRegistration, forgetMissing, releaseIndex, taken } from "../git/registration.ts";
+import {
+  canRegister,
+  finishPointer,
+  writeRegistration,
+  finishRegistration,
+  forgetMissing,
+  releaseIndex,
+  taken,
+} from "../git/registration.ts";
 import {
   clearLeftover,
   holderOf,
@@ -55,40 +59,40 @@ export async function createWorkspace(
     await untilNobodyInside(plan.path);
   }
   const note = (text: string): void => output(`${text}\n`);
-  const foreseen = context.foresight.take(plan);
-  const { start, filters: reading } = foreseen ?? (await ask(repository, plan));
+  const known = context.preflights.take(plan);
+  const { start, filters: reading } = known ?? (await ask(repository, plan));
   let tip: string | null;
   try {
     tip = await makeBranch(repository, plan, start);
   } catch (error) {
-    if (foreseen === null) throw error;
-    // The branch has come since; nothing is made yet, and without foresight this looks again.
+    if (known === null) throw error;
+    // The branch was created since preflight. Nothing was made yet: start over without its result.
     return await createWorkspace(context, plan, output, signal);
   }
-  await passed("workspace.create.branched");
+  await reach("workspace.create.branched");
   const filters = await reading;
   for (const name of filters.leftOut) {
     note(`Filter ${name} of this repository's own configuration is not run. To trust it, set it in ~/.gitconfig.`);
   }
   const admin = await register(context, repository, plan, { place, tip, filters });
   const worktree = remember(context, repository, plan, admin);
-  await passed("workspace.create.added");
+  await reach("workspace.create.added");
   await attach(worktree, plan);
-  await passed("workspace.create.attached");
+  await reach("workspace.create.attached");
   if (tip !== null && filters.partial) await fetchMissing(context, repository, tip, note);
   await checkOut(context, repository, { worktree, tip, filters });
-  await passed("workspace.create.checked-out");
+  await reach("workspace.create.checked-out");
   const modules = join(repository.commonDir, "modules");
   await fillSubmodules({ path: plan.path, where: { worktree }, modules, partial: filters.partial, note });
-  await passed("workspace.create.submodules");
+  await reach("workspace.create.submodules");
   await link(context, repository, plan, { worktree, filters, note });
-  await passed("workspace.create.linked");
+  await reach("workspace.create.linked");
   await runCommands(plan.postCreate, { path: plan.path, env: plan.env, output, signal });
-  await passed("workspace.create.commands");
+  await reach("workspace.create.commands");
 
   const ready = describe(plan, start);
   writeMarker(admin, { is: "ready", session: plan.session, workspace: ready });
-  await passed("workspace.create.ready");
+  await reach("workspace.create.ready");
   return ready;
 }
 

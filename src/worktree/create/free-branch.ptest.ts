@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { findFreeBranch } from "./free-branch.ts";
+import { findFreeBranch } from "./start.ts";
 import { commit, makeWorld, sh, type World } from "../worktree.fixture.ts";
 import { openWorkspaces } from "../worktrees.ts";
 

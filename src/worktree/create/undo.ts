@@ -2,16 +2,20 @@
 import { existsSync, lstatSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { WorkspacePlan } from "../../ports/worktree.ts";
-import { readCreation } from "./base.ts";
-import { processesInside } from "../busy.ts";
+import { readCreation } from "./start.ts";
+import { processesInside } from "./commands.ts";
 import type { Context } from "../context.ts";
 import { readFilters } from "../git/filters.ts";
 import { askGit, checkoutDeadlineMs, runGit } from "../git/git.ts";
-import { readHead } from "../git/head.ts";
-import { isCheckedOut } from "../marker.ts";
-import { forgetWorktree, type Worktree } from "../record.ts";
-import { dropUnregistered, finishPointer } from "../git/register.ts";
-import { finishRegistration, forgetMissing, releaseIndex } from "../git/registration.ts";
+import { readHead } from "../git/git-files.ts";
+import { isCheckedOut, forgetWorktree, type Worktree } from "../record.ts";
+import {
+  dropUnregistered,
+  finishPointer,
+  finishRegistration,
+  forgetMissing,
+  releaseIndex,
+} from "../git/registration.ts";
 import { clearLeftover, findRepository, holderOf, lookAt, type Repository } from "../git/repository.ts";
 import { moveToTrash } from "../trash/trash.ts";
 

@@ -7,9 +7,19 @@ import type { Readable, Writable } from "node:stream";
 import { isExhausted, startChild, whyNotStarted } from "../../base/run.ts";
 import { withPersonalUmask } from "../../base/program.ts";
 import { HoldfastError } from "../../contract/error.ts";
-import { repositoryHooksOff } from "./config-hooks.ts";
-import { gitEnvironment, type ConfigEntry, type GitKind } from "./git-rules.ts";
+import { repositoryHooksOff, gitEnvironment, type ConfigEntry, type GitKind } from "./git-rules.ts";
 import type { Worktree } from "../record.ts";
+
+/** The id of nothing, as long as this repository's ids are. `known`: any id of it, which saves asking git. */
+export async function nullId(call: GitCall, known: string | null = null): Promise<string> {
+  return "0".repeat(known?.length ?? (await idLength(call)));
+}
+
+export async function idLength(call: GitCall): Promise<number> {
+  return (await askGit("look", ["rev-parse", "--show-object-format"], call)) === "sha256" ? 64 : 40;
+}
+
+export const isNullId = (id: string): boolean => /^0+$/.test(id);
 
 /** Where git works. Without any of these it has no repository at all. */
 interface Where {

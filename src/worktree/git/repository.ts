@@ -3,8 +3,7 @@ import { existsSync, readdirSync, realpathSync, rmdirSync, statSync, unlinkSync 
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { HoldfastError } from "../../contract/error.ts";
 import { askGit } from "./git.ts";
-import { gitDirOf, readHead, type Head } from "./head.ts";
-import { readLine } from "./read-regular.ts";
+import { gitDirOf, readHead, type Head, readLine } from "./git-files.ts";
 
 export interface Repository {
   /** The work tree that links and copies come from; null for a bare repository. */

@@ -7,11 +7,9 @@ import { basename, dirname, join } from "node:path";
 import type { WorkspaceReady } from "../../ports/worktree.ts";
 import type { Context } from "../context.ts";
 import { askGit, git, runGit } from "../git/git.ts";
-import { gitDirOf, readHead } from "../git/head.ts";
-import { readMarker, writeMarker } from "../marker.ts";
-import { readWorktree, writeWorktree } from "../record.ts";
-import { finishPointer } from "../git/register.ts";
-import { finishRegistration, forgetMissing, writeFor } from "../git/registration.ts";
+import { gitDirOf, readHead } from "../git/git-files.ts";
+import { readMarker, writeMarker, readWorktree, writeWorktree } from "../record.ts";
+import { finishPointer, finishRegistration, forgetMissing, writeFor } from "../git/registration.ts";
 import { findRepository, holderOf, lookAt, readRegistrations, samePath, type Repository } from "../git/repository.ts";
 
 interface Own {

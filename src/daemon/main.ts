@@ -36,7 +36,7 @@ import { keeperText } from "../chat/keeper.ts";
 import { openAcpRuntime } from "../chat/runtime.ts";
 import { openTmuxRuntime } from "../terminal/runtime.ts";
 import { openStore } from "../store/open.ts";
-import { openLazyWorkspaces } from "../worktree/lazy-worktrees.ts";
+import { openLazyWorktrees } from "../worktree/lazy-worktrees.ts";
 import { guardOf } from "../api/authorize.ts";
 import { openCallers } from "../supervisor/callers.ts";
 import { openCapabilities } from "../supervisor/capabilities.ts";
@@ -218,7 +218,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
   owner.owns("chat", () => chat.close());
   await known.begin(await projects.agents(store.projects()), settings);
   const heard = { pullRequests: new Map<SessionId, number>(), issues: new Map<SessionId, number>() };
-  const worktrees = openLazyWorkspaces({
+  const worktrees = openLazyWorktrees({
     worktreesDirectory: paths.worktrees,
     trashDirectory: paths.trash,
     now: Date.now,

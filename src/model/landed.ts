@@ -3,7 +3,7 @@
  * content, from facts that git gave (worktree/changes/merge-check.ts).
  */
 
-export interface LandingFacts {
+export interface MergeFacts {
   /** Commits of the worktree's HEAD that the base does not have, newest first: `<short id> <subject>`. */
   ahead: string[];
   /** Of these, the ones that no merged pull request's last commit has either. */
@@ -16,7 +16,7 @@ export interface LandingFacts {
 
 export type Landing = { landed: true; by: string } | { landed: false; commits: string[] };
 
-export function judgeLanding(facts: LandingFacts): Landing {
+export function judgeLanding(facts: MergeFacts): Landing {
   if (facts.ahead.length === 0) return { landed: true, by: "its base has all of its commits" };
   if (facts.behindNoHead.length === 0) return { landed: true, by: "its merged pull request had all of its commits" };
   if (facts.samePatch === true) return { landed: true, by: "one commit of its base makes the same change" };

@@ -22,7 +22,7 @@ export async function change(
   const agent =
     seen.is === "unknown" ? { unknown: seen.why } : seen.is === "known" && seen.value.agent.alive ? "alive" : "down";
   const workspaceMissing = session.workspace.at === "ready" && !(await hasFiles(parts, session));
-  const putBack = verb.verb === "restore" ? await findPutBack(parts, session) : [];
+  const putBack = verb.verb === "restore" ? await findReturned(parts, session) : [];
   await reach(`verb.${verb.verb}`, session.id);
   const judge = (state: SessionState): Judged => {
     const isBack = putBack.length > 0 && state.workspace.at === "gone";
@@ -53,12 +53,12 @@ export function changeByPolicy(
 }
 
 /** The record of a worktree that was gone when its session was killed and that is at its path again. */
-async function findPutBack(parts: Parts, session: SessionState): Promise<FactEvent[]> {
+async function findReturned(parts: Parts, session: SessionState): Promise<FactEvent[]> {
   const { id, workspace, workspacePath: path, branch, base, branchCreated } = session;
   if (workspace.at !== "gone" || workspace.original !== undefined || parts.workspaces.exists(path) !== true) return [];
   const ready = { path, branch, base, branchCreated };
   const repository = await repositoryOf(parts, session);
-  const isBack = await parts.workspaces.findPutBack({ ...ready, session: id, repository });
+  const isBack = await parts.workspaces.findReturned({ ...ready, session: id, repository });
   return isBack ? [{ type: "workspace.ready", ...ready }] : [];
 }
 

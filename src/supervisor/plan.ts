@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { passedOn } from "../base/clean-env.ts";
 import type { ProjectSettings } from "../ports/projects.ts";
-import type { WorkspacePlan } from "../ports/worktree.ts";
+import type { WorktreePlan } from "../ports/worktree.ts";
 import type { ProjectId, SessionId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
 import type { Parts } from "./services.ts";
@@ -11,14 +11,14 @@ export function workspacePath(parts: Parts, project: ProjectId, session: Session
   return join(parts.worktrees, project, session);
 }
 
-export async function planFor(parts: Parts, session: SessionState): Promise<WorkspacePlan> {
+export async function planFor(parts: Parts, session: SessionState): Promise<WorktreePlan> {
   return planWith(await parts.settings.forSession(session.project), session);
 }
 
 export function planWith(
   settings: ProjectSettings,
   session: Pick<SessionState, "id" | "workspacePath" | "branch" | "base">,
-): WorkspacePlan {
+): WorktreePlan {
   return {
     session: session.id,
     repository: settings.path,

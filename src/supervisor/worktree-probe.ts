@@ -1,18 +1,18 @@
 /** What a look at the places of sessions' worktrees tells beyond whether they are there; asked only of those it matters for. */
 import type { Store } from "../ports/store.ts";
-import type { TrashEntry, Workspaces } from "../ports/worktree.ts";
+import type { TrashEntry, Worktrees } from "../ports/worktree.ts";
 import type { SessionId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
 import { isRecordedEnd } from "./unrecorded.ts";
 
 export class Places {
-  readonly #workspaces: Workspaces;
+  readonly #workspaces: Worktrees;
   readonly #store: Store;
   /** The newest entry of each. */
   readonly #movedToTrash = new Map<SessionId, TrashEntry>();
   readonly #beingMade = new Set<SessionId>();
 
-  constructor(workspaces: Workspaces, store: Store) {
+  constructor(workspaces: Worktrees, store: Store) {
     this.#workspaces = workspaces;
     this.#store = store;
   }
@@ -62,7 +62,7 @@ export class Places {
       ({ workspace, intent }) => workspace.at === "planned" && intent.want !== "running",
     );
     const look = async ({ id, workspacePath }: SessionState): Promise<void> => {
-      if (await this.#workspaces.isBeingMade(workspacePath)) this.#beingMade.add(id);
+      if (await this.#workspaces.isCreating(workspacePath)) this.#beingMade.add(id);
     };
     await Promise.all(unwanted.map(look));
   }

@@ -8,9 +8,9 @@ import { basename, dirname, isAbsolute, join } from "node:path";
 import { crypto } from "../base/digest.ts";
 import { writeAtomically, writeDurable } from "../base/durable-file.ts";
 import { readText } from "./git/git-files.ts";
-import type { WorkspaceReady } from "../ports/worktree.ts";
+import type { WorktreeReady } from "../ports/worktree.ts";
 
-type Marker = { is: "spare"; commit: string } | { is: "ready"; session: string; workspace: WorkspaceReady };
+type Marker = { is: "spare"; commit: string } | { is: "ready"; session: string; workspace: WorktreeReady };
 
 const file = (admin: string): string => join(admin, "holdfast.json");
 

@@ -37,7 +37,7 @@ export function createPerform(parts: Parts): Perform {
       case "create-workspace":
         return createWorkspace(parts, session);
       case "end-making":
-        await parts.workspaces.endMaking(session.workspacePath);
+        await parts.workspaces.stopCreating(session.workspacePath);
         return "done";
       case "restore-workspace":
         return restoreWorkspace(parts, session);

@@ -1,6 +1,6 @@
 /** What a worktree holds that nothing else does: changed files, and commits that no other ref reaches. Runs no filter. */
 import { join, resolve } from "node:path";
-import type { WorkspaceWork } from "../../ports/worktree.ts";
+import type { WorktreeWork } from "../../ports/worktree.ts";
 import type { Context } from "../context.ts";
 import { readFilters } from "../git/filters.ts";
 import { contradiction } from "../find-worktree.ts";
@@ -28,7 +28,7 @@ export interface Findings {
   /** Null in a repository without a commit. */
   head: string | null;
   changes: Change[];
-  work: WorkspaceWork;
+  work: WorktreeWork;
   filters: readonly ConfigEntry[];
   /** Whether the repository has git's plain format. */
   plain: boolean;
@@ -46,7 +46,7 @@ export async function inspectWorktree(context: Scratch, worktree: Worktree): Pro
     readUnpushed(worktree, { worktree }),
   ]);
   const { head, changes } = parseStatus(status);
-  const work: WorkspaceWork = { uncommitted: changes.length, unpushed };
+  const work: WorktreeWork = { uncommitted: changes.length, unpushed };
   await addNested(context, { outer: worktree, path: worktree.path, depth: 0, prefix: "" }, work);
   const note = contradiction(context, worktree);
   if (note !== null) work.note = `${note} Holdfast goes by its own record of this worktree.`;
@@ -61,11 +61,7 @@ interface Nesting {
   prefix: string;
 }
 
-async function addNested(
-  context: Scratch,
-  { outer, path, depth, prefix }: Nesting,
-  work: WorkspaceWork,
-): Promise<void> {
+async function addNested(context: Scratch, { outer, path, depth, prefix }: Nesting, work: WorktreeWork): Promise<void> {
   for (const submodule of depth < maxDepth ? await readSubmodules(path) : []) {
     const inner = join(path, submodule.path);
     const name = `${prefix}${submodule.path}: `;
@@ -77,7 +73,7 @@ async function addNested(
   }
 }
 
-async function inspectView(view: View): Promise<WorkspaceWork> {
+async function inspectView(view: View): Promise<WorktreeWork> {
   const call: GitCall = { worktree: view, env: { GIT_OBJECT_DIRECTORY: view.objectDirectory } };
   const [status, unpushed] = await Promise.all([askStatus(call), readUnpushed(view, call)]);
   return { uncommitted: parseStatus(status).changes.length, unpushed };

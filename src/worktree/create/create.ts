@@ -6,7 +6,7 @@
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { HoldfastError } from "../../contract/error.ts";
-import type { WorkspacePlan, WorkspaceReady } from "../../ports/worktree.ts";
+import type { WorktreePlan, WorktreeReady } from "../../ports/worktree.ts";
 import { creationMessage, findStart, type Start, isBranchName } from "./start.ts";
 import { describeInside, processesInside, othersInside, runCommands } from "./commands.ts";
 import type { Context } from "../context.ts";
@@ -31,7 +31,7 @@ import {
   clearLeftover,
   holderOf,
   isInside,
-  lookAt,
+  inspectPath,
   openRepository,
   type Place,
   type Repository,
@@ -39,16 +39,16 @@ import {
 import { claimSpare, rememberCost } from "./spare.ts";
 import { fillSubmodules } from "./submodules.ts";
 
-export async function createWorkspace(
+export async function createWorktree(
   context: Context,
-  plan: WorkspacePlan,
+  plan: WorktreePlan,
   output: (text: string) => void,
   signal?: AbortSignal,
-): Promise<WorkspaceReady> {
+): Promise<WorktreeReady> {
   const repository = await openRepository(plan.repository);
   checkPlan(repository, plan);
   finishPointer(repository.commonDir, plan.path);
-  const place = lookAt(repository, plan.path);
+  const place = inspectPath(repository, plan.path);
   if (place.is === "worktree") {
     const marker = readMarker(place.admin);
     if (marker?.is === "ready" && marker.session === plan.session) {
@@ -67,7 +67,7 @@ export async function createWorkspace(
   } catch (error) {
     if (known === null) throw error;
     // The branch was created since preflight. Nothing was made yet: start over without its result.
-    return await createWorkspace(context, plan, output, signal);
+    return await createWorktree(context, plan, output, signal);
   }
   await reach("workspace.create.branched");
   const filters = await reading;
@@ -97,27 +97,27 @@ export async function createWorkspace(
 }
 
 /** From here on git is sent to this directory, whatever `.git` in the worktree says. */
-function remember(context: Context, { commonDir }: Repository, plan: WorkspacePlan, admin: string): Worktree {
+function remember(context: Context, { commonDir }: Repository, plan: WorktreePlan, admin: string): Worktree {
   const { path, session, objects = null } = plan;
   const worktree = { path, admin, commonDir, session, objects };
   writeWorktree(context.worktrees, worktree);
   return worktree;
 }
 
-async function ask(repository: Repository, plan: WorkspacePlan): Promise<{ start: Start; filters: Promise<Filters> }> {
+async function ask(repository: Repository, plan: WorktreePlan): Promise<{ start: Start; filters: Promise<Filters> }> {
   const filters = beginFilters({ gitDir: repository.commonDir });
   const start = await findStart(repository, plan);
   await checkFree(repository, plan, start);
   return { start, filters };
 }
 
-function describe({ path, branch }: WorkspacePlan, start: Start): WorkspaceReady {
+function describe({ path, branch }: WorktreePlan, start: Start): WorktreeReady {
   if (start.is === "unborn") return { path, branch, branchCreated: true, base: branch };
   if (start.is === "commit") return { path, branch, branchCreated: true, base: start.commit };
   return { path, branch, branchCreated: start.ours, base: start.base };
 }
 
-export function checkPlan(repository: Repository, plan: WorkspacePlan): void {
+export function checkPlan(repository: Repository, plan: WorktreePlan): void {
   if (!isBranchName(plan.branch)) {
     throw new HoldfastError("invalid", `${JSON.stringify(plan.branch)} cannot be the name of a branch.`, {
       hint: "Name another one with --branch.",
@@ -132,7 +132,7 @@ export function checkPlan(repository: Repository, plan: WorkspacePlan): void {
   }
 }
 
-export async function checkFree(repository: Repository, plan: WorkspacePlan, start: Start): Promise<void> {
+export async function checkFree(repository: Repository, plan: WorktreePlan, start: Start): Promise<void> {
   if (start.is === "commit") return;
   const holder = await holderOf(repository, plan.branch, plan.path);
   if (holder === null) return;
@@ -142,7 +142,7 @@ export async function checkFree(repository: Repository, plan: WorkspacePlan, sta
 }
 
 /** The branch's tip afterwards; null for a repository without a commit. */
-async function makeBranch(repository: Repository, plan: WorkspacePlan, start: Start): Promise<string | null> {
+async function makeBranch(repository: Repository, plan: WorktreePlan, start: Start): Promise<string | null> {
   if (start.is === "unborn") return null;
   if (start.is === "branch") return start.tip;
   const made = ["update-ref", "--create-reflog", "-m", creationMessage(plan)];
@@ -154,7 +154,7 @@ async function makeBranch(repository: Repository, plan: WorkspacePlan, start: St
 async function register(
   context: Context,
   repository: Repository,
-  plan: WorkspacePlan,
+  plan: WorktreePlan,
   { place, tip, filters }: { place: Place; tip: string | null; filters: Filters },
 ): Promise<string> {
   const { commonDir } = repository;
@@ -185,7 +185,7 @@ async function emptyCommit(gitDir: string): Promise<string> {
   return (await git("store", ["commit-tree", "-m", "nothing yet", tree], { gitDir })).trim();
 }
 
-async function attach(worktree: Worktree, plan: WorkspacePlan): Promise<void> {
+async function attach(worktree: Worktree, plan: WorktreePlan): Promise<void> {
   const { admin } = worktree;
   const head = readHead(admin);
   if (head?.is === "branch" && head.branch === plan.branch) return;
@@ -220,7 +220,7 @@ async function checkOut(
 async function link(
   context: Context,
   { root }: Repository,
-  plan: WorkspacePlan,
+  plan: WorktreePlan,
   { worktree, filters, note }: { worktree: Worktree; filters: Filters; note: (text: string) => void },
 ): Promise<void> {
   if (root === null) {

@@ -17,7 +17,7 @@ import {
 import { dirname, isAbsolute, join, normalize } from "node:path";
 import { withPersonalUmask } from "../../base/program.ts";
 import { HoldfastError } from "../../contract/error.ts";
-import type { WorkspacePlan } from "../../ports/worktree.ts";
+import type { WorktreePlan } from "../../ports/worktree.ts";
 import { git, runGit } from "../git/git.ts";
 import type { ConfigEntry } from "../git/git-rules.ts";
 import type { Worktree } from "../record.ts";
@@ -49,7 +49,7 @@ export async function provision(from: Provision): Promise<void> {
 }
 
 /** Names that a plan may not hold, as sentences. */
-export function checkProvision(plan: Pick<WorkspacePlan, "symlinks" | "copy">): string[] {
+export function checkProvision(plan: Pick<WorktreePlan, "symlinks" | "copy">): string[] {
   return [...plan.symlinks, ...plan.copy]
     .filter((name) => !isPlainRelative(name))
     .map((name) => `${JSON.stringify(name)} is not a path inside the repository. Correct symlinks or copy.`);

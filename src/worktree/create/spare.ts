@@ -17,7 +17,7 @@ import { reach } from "../../base/test-points.ts";
 import { forgetMissing, reconnectMoved, releaseIndex } from "../git/registration.ts";
 import {
   clearLeftover,
-  lookAt,
+  inspectPath,
   openRepository,
   readRegistration,
   samePath,
@@ -56,7 +56,7 @@ async function prepare(
   const { commit } = start;
   // git refuses to move a worktree with submodules.
   if ((await askGit("look", ["cat-file", "-e", `${commit}:.gitmodules`], { gitDir: commonDir })) !== null) return;
-  const place = lookAt(repository, spare);
+  const place = inspectPath(repository, spare);
   if (place.is === "taken") {
     context.log.warn("spare worktree left alone", { path: spare, why: place.why });
     return;

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { crypto } from "../../base/digest.ts";
 import { HoldfastError } from "../../contract/error.ts";
-import type { WorkspacePlan } from "../../ports/worktree.ts";
+import type { WorktreePlan } from "../../ports/worktree.ts";
 import type { Filters } from "../git/filters.ts";
 import { askGit, git, runGit, type GitCall } from "../git/git.ts";
 import { readHead, readLine } from "../git/git-files.ts";
@@ -16,7 +16,7 @@ export type Start =
   /** The repository has no commit yet. */
   | { is: "unborn" };
 
-type StartPlan = Pick<WorkspacePlan, "session" | "repository" | "path" | "branch" | "base" | "defaultBranch">;
+type StartPlan = Pick<WorktreePlan, "session" | "repository" | "path" | "branch" | "base" | "defaultBranch">;
 
 interface Candidate {
   ref: string;
@@ -135,7 +135,7 @@ async function resolveBase(repository: Repository, base: string): Promise<string
   });
 }
 
-type Creator = Pick<WorkspacePlan, "session" | "path">;
+type Creator = Pick<WorktreePlan, "session" | "path">;
 
 /**
  * The reflog records which session created a branch, atomically with its creation. Sessions of two homes may have the same
@@ -203,13 +203,13 @@ export class PreflightCache {
   readonly #found = new Map<string, { until: number; result: PreflightResult }>();
 
   /** Only a branch that is to be made is result: making it fails if it has come meanwhile, so nothing stale can pass. */
-  put(plan: WorkspacePlan, start: Start, filters: Promise<Filters>): void {
+  put(plan: WorktreePlan, start: Start, filters: Promise<Filters>): void {
     const now = performance.now();
     for (const [key, { until }] of this.#found) if (until < now) this.#found.delete(key);
     if (start.is === "commit") this.#found.set(keyOf(plan), { until: now + validMs, result: { start, filters } });
   }
 
-  take(plan: WorkspacePlan): PreflightResult | null {
+  take(plan: WorktreePlan): PreflightResult | null {
     const key = keyOf(plan);
     const found = this.#found.get(key);
     this.#found.delete(key);
@@ -217,6 +217,6 @@ export class PreflightCache {
   }
 }
 
-function keyOf({ session, repository, path, branch, base, defaultBranch }: WorkspacePlan): string {
+function keyOf({ session, repository, path, branch, base, defaultBranch }: WorktreePlan): string {
   return JSON.stringify([session, repository, path, branch, base, defaultBranch]);
 }

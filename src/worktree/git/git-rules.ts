@@ -4,10 +4,10 @@
  * Whatever a kind does not list here is off. See docs/decisions/0015-git-runs-nothing.md.
  */
 import { isAbsolute, join } from "node:path";
-import type { GitAnswer, GitCall } from "./git.ts";
+import type { GitResult, GitCall } from "./git.ts";
 import { readText } from "./git-files.ts";
 
-type Ask = (kind: "look", args: readonly string[], call: GitCall) => Promise<Pick<GitAnswer, "stdout">>;
+type Ask = (kind: "look", args: readonly string[], call: GitCall) => Promise<Pick<GitResult, "stdout">>;
 
 /** Switches off the hook that a key of configuration belongs to; nothing for any other key. */
 export function hookOff(key: string): ConfigEntry[] {

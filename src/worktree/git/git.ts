@@ -49,7 +49,7 @@ export interface GitCall extends Where {
   encoding?: "utf8" | "latin1";
 }
 
-export interface GitAnswer {
+export interface GitResult {
   code: number;
   stdout: string;
   stderr: string;
@@ -68,7 +68,7 @@ const maxOutputBytes = 256 * 1024 * 1024;
 const maxErrorBytes = 64 * 1024;
 
 /** Runs git and returns what it said, whatever its exit code. Throws when it could not run or took too long. */
-export async function runGit(kind: GitKind, args: readonly string[], call: GitCall = {}): Promise<GitAnswer> {
+export async function runGit(kind: GitKind, args: readonly string[], call: GitCall = {}): Promise<GitResult> {
   const where = locate(call);
   const argv = ["--no-pager", ...where.args, ...args];
   const off = kind === "store" ? await repositoryHooksOff(call, runGit) : [];
@@ -83,7 +83,7 @@ export async function runGit(kind: GitKind, args: readonly string[], call: GitCa
   const child = await startChild(begin).catch((error: unknown) => {
     throw couldNotRun(error as NodeJS.ErrnoException, where.cwd);
   });
-  return await new Promise<GitAnswer>((resolve, reject) => {
+  return await new Promise<GitResult>((resolve, reject) => {
     const out: Buffer[] = [];
     const err: Buffer[] = [];
     let outBytes = 0;

@@ -78,7 +78,7 @@ export type Place =
   | { is: "taken"; why: string };
 
 /** What is at a path that a worktree of this repository is to have. */
-export function lookAt(repository: Repository, path: string): Place {
+export function inspectPath(repository: Repository, path: string): Place {
   const gitDir = gitDirOf(path);
   if (gitDir !== null) {
     const inside = dirname(gitDir) === join(repository.commonDir, "worktrees") || sameParent(gitDir, repository);

@@ -39,7 +39,7 @@ await bundleOne("daemon", "src/daemon/entry.ts", [{ name: "main", test: /src\/da
 await bundleOne("check-database", "src/store/check-program.ts", []);
 await bundleOne("demo-agent", "src/agents/demo/tui.ts", []);
 await bundleOne("demo-acp", "src/agents/demo/acp/main.ts", []);
-await bundleOne("network-proxy", "src/contain/network/proxy-program.ts", []);
+await bundleOne("network-proxy", "src/contain/network/proxy.ts", []);
 await bundleOne("network-bridge", "src/contain/network/bridge.ts", []);
 // The torture run's mutated copies need no page.
 if (!process.argv.includes("--no-web")) await buildWeb(join(dist, "web"));

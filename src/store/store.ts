@@ -19,12 +19,11 @@ import type {
   TranscriptAdvance,
   TranscriptRow,
 } from "../ports/store.ts";
-import { readAttachment } from "./attachments.ts";
+import { readAttachment, readPrompt } from "./prompts.ts";
 import { Draft } from "./draft.ts";
 import { readAgentText, readCursor, readEvents, readLog, readSessionLog, readSomeEvents } from "./events.ts";
 import { diskFull, isDiskFull, storageError, type Place } from "./failure.ts";
 import { GroupCommit } from "./group-commit.ts";
-import { readPrompt } from "./prompts.ts";
 import { Recent } from "./recent.ts";
 import { readPlace, readPlaces, readRow, readRowsAfter } from "./agent-input.ts";
 import { readProjects, readSetting } from "./registry.ts";

@@ -29,9 +29,9 @@ const silent: Logger = { debug() {}, info() {}, warn() {}, error() {} };
 
 export function openStore(options: StoreOptions): Store {
   const { path, backupsDirectory, now, log = silent, migrations = ownMigrations, disk } = options;
-  const place = { path, backupsDirectory };
+  const paths = { path, backupsDirectory };
   requireSqliteVersion();
-  inspectDatabase(place, migrations.length);
+  inspectDatabase(paths, migrations.length);
   let sqlite: Sqlite | undefined;
   try {
     const isNew = path !== ":memory:" && !existsSync(path);
@@ -46,10 +46,10 @@ export function openStore(options: StoreOptions): Store {
     const done = migrate(sqlite, migrations, { directory: backupsDirectory, at: now() });
     if (done.backup !== null) log.info("the database was brought up to date", { ...done });
     const reserve = new Reserve(options.reservePath, disk?.freeBytes);
-    return new SqliteStore({ sqlite, reserve, place, now, log });
+    return new SqliteStore({ sqlite, reserve, paths, now, log });
   } catch (error) {
     sqlite?.close();
-    throw storageError(error, place);
+    throw storageError(error, paths);
   }
 }
 

@@ -1,23 +1,21 @@
-/** Worktrees for the daemon: implements the port by the parts beside it, one call at a time for each path. */
+/** Worktrees for the daemon: implements the port, one call at a time per path. */
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "../ports/api.ts";
-import type { Workspaces } from "../ports/worktree.ts";
+import type { Worktrees } from "../ports/worktree.ts";
 import { HoldfastError, messageOf } from "../contract/error.ts";
 import { areCommandsLeft, endAllCommands } from "./create/commands.ts";
 import { trashDays, type Context } from "./context.ts";
-import { createWorkspace } from "./create/create.ts";
+import { createWorktree } from "./create/create.ts";
 import { emptyTrash } from "./trash/empty.ts";
-import { excludePatterns } from "./create/exclude.ts";
-import { exists } from "./exists.ts";
-import { Foresight } from "./create/preflight-cache.ts";
-import { findFreeBranch } from "./create/free-branch.ts";
+import { excludePatterns } from "./create/provision.ts";
+import { exists, type Worktree } from "./record.ts";
+import { findFreeBranch, PreflightCache } from "./create/start.ts";
 import { findWorktree, worktreeAt } from "./find-worktree.ts";
-import { liveBranch } from "./git/head.ts";
+import { liveBranch } from "./git/git-files.ts";
 import { inspectWorktree } from "./changes/inspect.ts";
-import { preflightWorkspace } from "./create/preflight.ts";
-import { findPutBack } from "./trash/put-back.ts";
-import type { Worktree } from "./record.ts";
+import { preflight } from "./create/preflight.ts";
+import { findReturned } from "./trash/put-back.ts";
 import { restoreFromTrash } from "./trash/restore.ts";
 import { Serial } from "../base/async.ts";
 import { prepareSpare } from "./create/spare.ts";
@@ -29,23 +27,23 @@ import {
   readRecord,
   readRecords,
   treeOf,
-} from "./trash/trash-records.ts";
+} from "./trash/records.ts";
 import { moveToTrash, settle } from "./trash/trash.ts";
-import { undoWorkspace } from "./create/undo.ts";
+import { undoCreate } from "./create/undo.ts";
 
-export interface WorkspacesOptions {
+export interface WorktreesOptions {
   worktreesDirectory: string;
-  /** On the file system of the worktrees: a worktree goes there by rename or not at all. */
+  /** On the file system of the worktrees: a worktree is moved there by rename or not at all. */
   trashDirectory: string;
   now: () => number;
-  /** The repository of the session that has its worktree at this path: for one of an earlier build, which has no record. */
+  /** The repository of the session at this path, for worktrees of earlier builds, which have no record. */
   repositoryOf?: (path: string) => string | null;
   log?: Pick<Logger, "info" | "warn">;
 }
 
 const silent = { info: (): void => undefined, warn: (): void => undefined };
 
-export function openWorkspaces(options: WorkspacesOptions): Workspaces {
+export function openWorktrees(options: WorktreesOptions): Worktrees {
   const context: Context = {
     worktrees: options.worktreesDirectory,
     trash: options.trashDirectory,
@@ -55,38 +53,38 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     busySpares: new Set(),
     busyEntries: new Set(),
     findings: new Map(),
-    foresight: new Foresight(),
+    preflights: new PreflightCache(),
     repositoryOf: options.repositoryOf ?? (() => null),
   };
   rmSync(join(context.worktrees, ".scratch"), { recursive: true, force: true });
   dropScratch(context);
   const { serial } = context;
   const at = (path: string): Worktree => worktreeAt(context, path);
-  /** Trash entries are worked on under the path they belong to, like everything else at that path. */
+  /** Trash entries share the lock of the path they came from. */
   const pathOf = (id: string): string => readRecord(join(context.trash, id))?.path ?? id;
 
   return {
     freeBranch: findFreeBranch,
-    preflight: async (plan) => await preflightWorkspace(context, plan),
+    preflight: async (plan) => await preflight(context, plan),
     create: async (plan, output, signal) =>
       await serial.run(plan.path, async () => {
         try {
-          return await createWorkspace(context, plan, output, signal);
+          return await createWorktree(context, plan, output, signal);
         } catch (error) {
           if (error instanceof HoldfastError && error.code === "launch-failed") await undoQuietly(context, plan);
           throw error;
         }
       }),
     isCreating: areCommandsLeft,
-    cancelCreate: async (path) => await serial.run(path, async () => await endAllCommands(path)),
-    undo: async (plan) => await serial.run(plan.path, async () => await undoWorkspace(context, plan)),
+    stopCreating: async (path) => await serial.run(path, async () => await endAllCommands(path)),
+    undo: async (plan) => await serial.run(plan.path, async () => await undoCreate(context, plan)),
     inspect: async (path) => (await inspectWorktree(context, at(path))).work,
-    landing: async (question) =>
-      await (await import("./changes/merge-check.ts")).readLanding(at(question.path), question),
+    mergeFacts: async (question) =>
+      await (await import("./changes/merge-check.ts")).readMergeFacts(at(question.path), question),
     isOwnCommit: async (path, commit, base) =>
       await (await import("./changes/merge-check.ts")).isOwnCommit(at(path), commit, base),
     trashDays,
-    // Only the dashboard asks for these: they load with the first question.
+    // Only the dashboard needs these: loaded on first use.
     changes: async (path, against) =>
       await (await import("./changes/changes.ts")).readChanges(context, at(path), against),
     patch: async (path, against, file) =>
@@ -99,7 +97,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
       return liveBranch(context.worktrees, path);
     },
     trash: async (request) => await serial.run(request.path, async () => await moveToTrash(context, request)),
-    findPutBack: async (own) => await serial.run(own.path, async () => await findPutBack(context, own)),
+    findReturned: async (own) => await serial.run(own.path, async () => await findReturned(context, own)),
     restore: async (id) => await serial.run(pathOf(id), async () => await restoreFromTrash(context, id)),
     listTrash: async () => await listTrash(context),
     empty: async (id) => await serial.run(pathOf(id), async () => await emptyTrash(context, id)),
@@ -109,7 +107,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   };
 }
 
-async function listTrash(context: Context): ReturnType<Workspaces["listTrash"]> {
+async function listTrash(context: Context): ReturnType<Worktrees["listTrash"]> {
   dropUnwritten(context.trash);
   dropScratch(context);
   forgetRestored(context.trash, context.now() - trashDays * 24 * 60 * 60_000);
@@ -117,27 +115,27 @@ async function listTrash(context: Context): ReturnType<Workspaces["listTrash"]> 
   await Promise.all(
     kept.map(async (record) => {
       try {
-        // A crash right behind the rename: nobody may ever ask for this one again, and its branch is still held.
+        // After a crash right after the rename the branch would stay blocked.
         await context.serial.run(record.path, async () => {
           if (hasTree(context.trash, record.id)) await settle(context, record);
         });
       } catch (error) {
-        context.log.warn("trash entry could not be settled", { id: record.id, error: messageOf(error) });
+        context.log.warn("cannot finish moving a worktree to the trash", { id: record.id, error: messageOf(error) });
       }
     }),
   );
   return kept.map(publicEntry);
 }
 
-async function undoQuietly(context: Context, plan: Parameters<Workspaces["undo"]>[0]): Promise<void> {
+async function undoQuietly(context: Context, plan: Parameters<Worktrees["undo"]>[0]): Promise<void> {
   try {
-    await undoWorkspace(context, plan);
+    await undoCreate(context, plan);
   } catch (error) {
-    context.log.warn("a failed worktree could not be undone", { path: plan.path, error: messageOf(error) });
+    context.log.warn("cannot undo a failed worktree", { path: plan.path, error: messageOf(error) });
   }
 }
 
-/** Temporary files of a daemon that died in the middle; no other daemon uses this home. */
+/** Temporary files of a crashed daemon; no other daemon uses this home. */
 function dropScratch({ trash, busyEntries }: Context): void {
   if (!existsSync(trash)) return;
   for (const name of readdirSync(trash)) {

@@ -38,6 +38,7 @@ import { Transcripts } from "../supervisor/transcripts.ts";
 import { keptTrust, trustNotes } from "../supervisor/trust-answers.ts";
 import { recordConversions } from "../supervisor/unrecorded.ts";
 import { openTmuxRuntime } from "../terminal/runtime.ts";
+import { runGit } from "../worktree/git/git.ts";
 import { openWorktrees } from "../worktree/worktrees.ts";
 import { listen, tlsOf } from "./choose-port.ts";
 import { openHandlers, type HandlerOptions } from "./handlers.ts";
@@ -169,7 +170,7 @@ function openMachine(start: Start, store: Store, config: Configuration, home: st
     hidden: [...new Set([paths.home, dirname(paths.worktrees), paths.trash, dirname(paths.config)])],
     agents,
     agentsSocket: paths.agentsSocket,
-    git: async (kind, args, call) => (await import("../worktree/git/git.ts")).runGit(kind, args, call),
+    git: runGit,
     shared: async ({ project }) => {
       const { path, symlinks } = await settings.forSession(project);
       return symlinks.map((name) => join(path, name));

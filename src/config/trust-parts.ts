@@ -3,7 +3,7 @@
  * covers exactly these parts in one canonical order: a comment, another order of keys or a harmless setting asks nobody.
  */
 import { crypto } from "../base/crypto.ts";
-import { agentsWithoutTrust } from "../contract/agents.ts";
+import { idsWithoutTrust } from "../agents/registry.ts";
 import type { TrustPart } from "../contract/trust.ts";
 import { refusedAgents } from "./refused-agents.ts";
 import type { AgentConfig, ContainConfig, HoldfastConfig, ProjectConfig } from "./schema.ts";
@@ -90,7 +90,7 @@ function withoutChosen<T extends { agent?: string | undefined }>(layer: T, agent
 
 /** A built-in agent that the file does not change. */
 function isHarmless(agent: string, agents: Agents): boolean {
-  return agentsWithoutTrust.includes(agent) && agents[agent] === undefined;
+  return idsWithoutTrust.includes(agent) && agents[agent] === undefined;
 }
 
 function projectParts(at: string, project: ProjectConfig, agents: Agents): TrustPart[] {

@@ -54,7 +54,7 @@ async function bundleOne(name: string, entry: string, groups: object[], plugins:
     input: { [name]: entry },
     preserveEntrySignatures: false,
     platform: "node",
-    // Has a native part; it lies beside the build (see src/cli/install-build.ts).
+    // Has a native part; it lies beside the build (see src/cli/system/daemon/install-build.ts).
     external: ["@lydell/node-pty"],
     plugins: [runtimeInMain(), ...plugins],
     transform: {

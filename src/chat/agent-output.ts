@@ -4,8 +4,7 @@
  * crash the next daemon reads on from the committed byte, and nothing is lost or doubled.
  */
 import { closeSync, constants, openSync, readSync } from "node:fs";
-import { isDeeperThan } from "../base/json-depth.ts";
-import { LineSplitter } from "../base/lines.ts";
+import { isDeeperThan, LineSplitter } from "../base/lines.ts";
 import type { Ingest, Ingested, OutputBatchItem } from "../ports/chat.ts";
 import type { Logger } from "../ports/api.ts";
 import type { SessionId } from "../contract/ids.ts";

@@ -1,7 +1,7 @@
 /** Takes the agent's own copy of a conversation away, which only a permanent removal asks for: by its protocol, or by its own command. */
 import { execFile } from "node:child_process";
 import { setTimeout as delay } from "node:timers/promises";
-import { crypto } from "../base/crypto.ts";
+import { crypto } from "../base/digest.ts";
 import type { DeleteOutcome, OwnDeleteOutcome } from "../ports/chat.ts";
 import { methodNotFound } from "../contract/acp.ts";
 import type { SessionState } from "../model/session.ts";

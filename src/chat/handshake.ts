@@ -10,7 +10,7 @@ import type {
   ResumeSessionRequest,
   ListSessionsRequest,
 } from "@agentclientprotocol/sdk";
-import { version } from "../base/build.ts";
+import { version } from "../base/program.ts";
 import type { ChatAgent } from "../ports/agents.ts";
 import { configurationActor } from "../contract/agents.ts";
 import { authRequired, methodNotFound, type ChatPick, pickKey } from "../contract/acp.ts";
@@ -26,7 +26,7 @@ import {
 } from "./client.ts";
 import type { AcpContext } from "./context.ts";
 import type { AgentProcess } from "./agent-process.ts";
-import { crypto } from "../base/crypto.ts";
+import { crypto } from "../base/digest.ts";
 
 export type Opened =
   | { opened: true; agentSessionId: string }

@@ -18,7 +18,7 @@ import type { LaunchPlace } from "../ports/store.ts";
 import type { LaunchId, SessionId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
 import { launchMarker } from "../contract/worker-record.ts";
-import { isEnding } from "../base/ending.ts";
+import { isStopping } from "../base/stop-mark.ts";
 import {
   awaitExit,
   exists,
@@ -147,7 +147,7 @@ function dead(context: AcpContext, proc: AgentProcess, neverStarted = false): Ob
     build: proc.record.build,
     neverStarted,
   };
-  return { seen: { is: "known", value }, cause: isEnding(proc.directory) ? "stopped" : null };
+  return { seen: { is: "known", value }, cause: isStopping(proc.directory) ? "stopped" : null };
 }
 
 function seenAlive(context: AcpContext, proc: AgentProcess, session: SessionState, agent: Identity): RuntimeSeen {

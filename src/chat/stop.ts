@@ -12,7 +12,7 @@ import type { StopResult } from "../ports/runtime.ts";
 import type { LaunchId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
 import { launchMarker, type WorkerRecord } from "../contract/worker-record.ts";
-import { markEnding } from "../base/ending.ts";
+import { markStopping } from "../base/stop-mark.ts";
 import type { AcpContext } from "./context.ts";
 import { ring } from "./agent-input.ts";
 import { cancelTurn } from "./turns.ts";
@@ -52,7 +52,7 @@ export async function stop(
     if (!known) output.follow(proc);
     const waitMs = options.force ? forcedCancelMs : Math.min(cancelMs, options.deadlineMs / 4);
     if (isFed(proc)) await cancelTurn(context, proc, { by: "stop", waitMs });
-    markEnding(proc.directory);
+    markStopping(proc.directory);
     // Closes the agent's stdin; an agent that heeds that ends by itself.
     ring(proc.directory, "q");
   }

@@ -1,6 +1,6 @@
 /** What is said to a living agent on a person's behalf: prompts, answers, cancels, options. Each is a row before it is sent. */
 import type { ContentBlock } from "@agentclientprotocol/sdk";
-import { crypto } from "../base/crypto.ts";
+import { crypto } from "../base/digest.ts";
 import type { Answered, CancelResult, ConfigureResult, ChatStore, PromptCapabilities } from "../ports/chat.ts";
 import type { PromptToSend, SendResult } from "../ports/runtime.ts";
 import type { ChatStep, LaunchPlace } from "../ports/store.ts";

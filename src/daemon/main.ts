@@ -6,7 +6,7 @@ import { chmodSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { openProjectAgents, type ProjectAgents } from "../agents/project-agents.ts";
 import { agentVariables, idsWithoutTrust, thisMachine } from "../agents/registry.ts";
-import { build, version } from "../base/build.ts";
+import { build, version, rememberUmask, uptimeMs } from "../base/program.ts";
 import { openCgroups } from "../base/cgroup.ts";
 import { keepWritten, makePrivateDirectory, readJson, writeAtomically } from "../base/durable-file.ts";
 import {
@@ -14,17 +14,15 @@ import {
   defaultLaunchOptions,
   type LaunchOptions,
   readLaunchOptions,
+  keepLaunch,
 } from "../base/launch-options.ts";
-import { keepLaunch } from "../base/launch-file.ts";
-import { acquireLock, type Lock } from "../base/lock.ts";
+import { acquireLock, type Lock } from "../base/home-lock.ts";
 import { openLog, type LogFile } from "../base/log-file.ts";
-import { Owner } from "../base/owner.ts";
+import { Owner } from "../base/async.ts";
 import { resolvePaths, type Paths } from "../base/paths.ts";
 import { digestOf } from "../base/digest.ts";
 import { bootId, identify } from "../base/pid.ts";
 import { reach } from "../base/test-points.ts";
-import { rememberUmask } from "../base/umask.ts";
-import { uptimeMs } from "../base/uptime.ts";
 import { openContainment } from "../contain/contain.ts";
 import { openOuter } from "../contain/outer.ts";
 import { openLazyProjects } from "../config/lazy-projects.ts";
@@ -54,9 +52,9 @@ import { openKeptEnv } from "../supervisor/kept-env.ts";
 import { knownAgents } from "../supervisor/known-agents.ts";
 import { knownSettings, type KnownSettings } from "../supervisor/known-settings.ts";
 import { Loop } from "../supervisor/loop.ts";
-import type { Parts } from "../supervisor/services.ts";
+import type { Services } from "../supervisor/services.ts";
 import { openRuleBook } from "../supervisor/permission-rules.ts";
-import { createPerform } from "../supervisor/execute/execute.ts";
+import { createExecutor } from "../supervisor/execute/execute.ts";
 import { openPrograms, type Programs } from "../supervisor/programs.ts";
 import { PushDoor } from "../integrations/notifiers/lazy-push.ts";
 import { createIngest } from "../chat/ingest.ts";
@@ -153,7 +151,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
       directory: paths.contained,
       hidden,
       agentsSocket: paths.agentsSocket,
-      git: async (kind, args, call) => (await import("../worktree/git.ts")).runGit(kind, args, call),
+      git: async (kind, args, call) => (await import("../worktree/git/git.ts")).runGit(kind, args, call),
       shared: async ({ project }) => {
         const { path, symlinks } = await settings.forSession(project);
         return symlinks.map((name) => join(path, name));
@@ -240,7 +238,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
   const workspaces = takingOver(worktrees, { store, contain, log });
   for (const runtime of [tmux, chat]) endingContainers(runtime, outer.containers);
   const capabilities = openCapabilities(store);
-  const parts: Parts = {
+  const services: Services = {
     store,
     transcripts,
     settings,
@@ -262,18 +260,18 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
     heardAt: (id) => heard.pullRequests.get(id) ?? null,
     issueHeardAt: (id) => heard.issues.get(id) ?? null,
   };
-  const loop = new Loop(parts, createPerform(parts));
+  const loop = new Loop(services, createExecutor(services));
   owner.owns("loop", () => loop.close(stopGraceMs));
-  await recordConversions(parts);
+  await recordConversions(services);
   await loop.start();
   await reach("daemon.reconciled");
   void tmux
     .clearDeleted((id) => store.wasUsed(id) && store.session(id) === null)
     .catch((error: unknown) => log.warn("files of deleted sessions could not be removed", { error }));
-  owner.owns("policies", startPolicies(parts, loop));
-  owner.owns("contained", followContained(parts));
-  owner.owns("network", watchNetwork(parts, outer.network, outer.hadProxy));
-  owner.owns("containers", watchContainers(parts, outer.containers));
+  owner.owns("policies", startPolicies(services, loop));
+  owner.owns("contained", followContained(services));
+  owner.owns("network", watchNetwork(services, outer.network, outer.hadProxy));
+  owner.owns("containers", watchContainers(services, outer.containers));
   owner.owns("container commands", outer.close);
   const push = new PushDoor(paths.push, async () => {
     const { WebPush } = await import("../integrations/notifiers/web-push.ts");
@@ -282,7 +280,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
     return new WebPush({ file: paths.push, now: Date.now, log, hide: (secret) => log.hide(secret), loopback });
   });
   owner.owns("push", () => push.close());
-  const tracking = new TrackingDoor(parts, loop, {
+  const tracking = new TrackingDoor(services, loop, {
     heard,
     push,
     trackers: async () => {
@@ -293,7 +291,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
       return createTrackers({ env: process.env, run: runProgram, configDir: dirname(paths.config), now: Date.now });
     },
     webhook: async (...given) => (await import("../integrations/trackers/webhook.ts")).openWebhook(...given),
-    notifiers: async () => (await import("../integrations/notifiers/notifiers.ts")).openNotifiers(),
+    notifiers: async () => (await import("../integrations/notifiers/registry.ts")).openNotifiers(),
   });
   owner.owns("tracking", () => tracking.close());
   tracking.start();
@@ -333,7 +331,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
   let file = daemonFile("");
   const tls = tlsOf(options);
   const api = createApi({
-    handlers: createCommands(parts, loop, {
+    handlers: createCommands(services, loop, {
       info: () => ({
         state: "running",
         pid: file.pid,
@@ -352,14 +350,14 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
       onProjects: () => rememberVariables(paths, store, settings),
       configFile: paths.config,
       cli: [process.execPath, join(dist, "cli.cjs")],
-      selfCheck: () => selfCheck(parts, paths, cgroups.state),
+      selfCheck: () => selfCheck(services, paths, cgroups.state),
       tracking,
       push,
     }),
-    guard: guardOf(parts),
-    callers: openCallers(parts, capabilities, paths.tmuxSocket),
-    tail: createTail(parts, loop),
-    terminals: createTerminals(parts),
+    guard: guardOf(services),
+    callers: openCallers(services, capabilities, paths.tmuxSocket),
+    tail: createTail(services, loop),
+    terminals: createTerminals(services),
     access,
     webDirectory: join(dist, "web"),
     version,
@@ -404,7 +402,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
     notes: [
       ...listening.notes,
       ...settled.notes,
-      ...(await trustNotes(parts)),
+      ...(await trustNotes(services)),
       ...(paths.socketMoved === null ? [] : [`${paths.socketMoved}; using ${paths.socket}.`]),
     ],
   });

@@ -9,7 +9,7 @@ import { forgetCgroup } from "../base/cgroup.ts";
 import type { Identity } from "../base/pid.ts";
 import type { TerminalAgent } from "../ports/agents.ts";
 import { asLaunchId, asSessionId, type LaunchId, type SessionId } from "../contract/ids.ts";
-import { crypto } from "../base/crypto.ts";
+import { crypto } from "../base/digest.ts";
 import type { SessionState } from "../model/session.ts";
 import type { TreeTarget } from "../base/process-tree.ts";
 

@@ -2,12 +2,12 @@
  * Starts one launch of an agent in a tmux session of its own and sees that it lives. Repeatable for one launch id: the
  * launch id stands in the session's options, so a launch that is already there is found instead of started again.
  */
-import { crypto } from "../base/crypto.ts";
+import { crypto } from "../base/digest.ts";
 import { cgroupMembers, joinFile, type Cgroups } from "../base/cgroup.ts";
 import { identify } from "../base/pid.ts";
 import { firstWithin } from "../base/pid-namespace.ts";
 import { findTree } from "../base/process-tree.ts";
-import { personalUmask } from "../base/umask.ts";
+import { personalUmask } from "../base/program.ts";
 import type { AgentDefinition, Agents, TerminalAgent } from "../ports/agents.ts";
 import { type Contained, type Containing, containedLaunch } from "../ports/contain.ts";
 import type { LaunchRequest, LaunchResult } from "../ports/runtime.ts";

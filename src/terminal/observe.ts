@@ -10,7 +10,7 @@ import type { Logger } from "../ports/api.ts";
 import type { Absence, Observation, RuntimeSeen } from "../ports/runtime.ts";
 import type { LaunchId, SessionId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
-import { isEnding } from "../base/ending.ts";
+import { isStopping } from "../base/stop-mark.ts";
 import { treeTarget, type LaunchFiles } from "./launch-files.ts";
 import { awaitsExit, listPanes, paneFor, remind, type Pane, type PaneList } from "./panes.ts";
 import { captureScreens, lastLines, isRaw, readsTerminal } from "./screen.ts";
@@ -185,7 +185,7 @@ async function describe(context: ObserveContext, one: Found, now: number): Promi
     activity: null,
     lastLines: watch.deadLines ?? [],
   });
-  return isEnding(context.files.directory(session.id, pane.launch)) ? { ...seen, cause: "stopped" } : seen;
+  return isStopping(context.files.directory(session.id, pane.launch)) ? { ...seen, cause: "stopped" } : seen;
 }
 
 /** No pane has it: what of it still lives, and if nothing does, what proves that. */
@@ -214,7 +214,7 @@ async function describeMissing(context: ObserveContext, session: SessionState, l
     agentSessionId: watch.agentSessionId,
     lastLines: [],
   });
-  if (isEnding(context.files.directory(session.id, launch))) return { ...seen, cause: "stopped" };
+  if (isStopping(context.files.directory(session.id, launch))) return { ...seen, cause: "stopped" };
   // What it left may need a moment to end: it is lost with its server all the same, and did not crash.
   return list.is === "no-server" ? { ...seen, cause: "no-server" } : seen;
 }
@@ -229,7 +229,7 @@ async function leftOver(context: ObserveContext, session: SessionState, watch: L
 function absenceOf(context: ObserveContext, session: SessionState, list: PaneList): Absence {
   if (isOtherBoot(context, session)) return "other-boot";
   const launch = expectedLaunch(session);
-  if (launch !== null && isEnding(context.files.directory(session.id, launch))) return "stopped";
+  if (launch !== null && isStopping(context.files.directory(session.id, launch))) return "stopped";
   return list.is === "no-server" ? "no-server" : "identity-gone";
 }
 

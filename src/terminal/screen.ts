@@ -1,5 +1,5 @@
 /** What panes show, many in one call, and how to find a text on a screen that wraps and frames it. */
-import { crypto } from "../base/crypto.ts";
+import { crypto } from "../base/digest.ts";
 import type { Tmux } from "./tmux.ts";
 import type { InputLine } from "../ports/agents.ts";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";

@@ -7,7 +7,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { makePrivateDirectory, keepWritten } from "../base/durable-file.ts";
-import { startChild, whyNotStarted } from "../base/start-child.ts";
+import { startChild, whyNotStarted } from "../base/run.ts";
 
 /** The config of our own tmux server. Read once, when the server starts; nothing of the person's config is read. */
 

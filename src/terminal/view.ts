@@ -4,7 +4,7 @@
  * tmux itself says the client is attached to.
  */
 import type { TerminalView, ViewEnd, ViewRequest } from "../ports/runtime.ts";
-import { whyNotStarted } from "../base/start-child.ts";
+import { whyNotStarted } from "../base/run.ts";
 import { HoldfastError } from "../contract/error.ts";
 import type { LaunchId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";

@@ -5,7 +5,7 @@ import { randomUUID } from "node:crypto";
 import { installableIds } from "../../agents/registry.ts";
 import { HoldfastError } from "../../contract/error.ts";
 import type { Context } from "../context.ts";
-import { projectAt } from "../projects.ts";
+import { projectAt } from "../commands/project/find-project.ts";
 import { readTurns, replay } from "../past-turns.ts";
 import { makePaint } from "../render/paint.ts";
 import { chooseSessions } from "../render/sessions.ts";

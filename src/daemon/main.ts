@@ -4,7 +4,8 @@
  */
 import { chmodSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { openProjectAgents, readAgentFacts, type ProjectAgents } from "../agents/registry.ts";
+import { openProjectAgents, type ProjectAgents } from "../agents/project-agents.ts";
+import { agentVariables, idsWithoutTrust, thisMachine } from "../agents/registry.ts";
 import { build, version, rememberUmask, uptimeMs } from "../base/program.ts";
 import { openCgroups } from "../base/cgroup.ts";
 import { keepWritten, makePrivateDirectory, readJson, writeAtomically } from "../base/durable-file.ts";
@@ -166,7 +167,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
     agents,
     home: settled.id,
     bootId: bootId(),
-    env: baseEnvironment(),
+    env: baseEnvironment(agentVariables),
     serverPrefix,
     cgroups,
     contain,
@@ -184,7 +185,14 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
     },
     build,
   );
-  const settings = knownSettings({ store, projects, log, trust, keptEnv: openKeptEnv(paths.projectEnv, log) });
+  const settings = knownSettings({
+    store,
+    projects,
+    log,
+    trust,
+    keptEnv: openKeptEnv(paths.projectEnv, log),
+    agentsWithoutTrust: idsWithoutTrust,
+  });
   // Only a saving of space and secrets: a full disk must not keep the daemon from starting.
   await settings.forgetValues().catch((error: unknown) => log.warn("kept settings could not be cleaned", { error }));
   const programs = openPrograms({ agents, settings, store });
@@ -204,7 +212,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
     keeperPath: keeper.path,
     agents,
     bootId: bootId(),
-    env: baseEnvironment(),
+    env: baseEnvironment(agentVariables),
     buildOf: (session) => builds.of(workerCommand(session)),
     isStale: (session, known) => builds.isStale(workerCommand(session), known),
     store,
@@ -407,7 +415,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
 /** The built-in agents, those of the user's file, and by project those of its file. */
 function agentsOf(dist: string): ProjectAgents {
   const program = (name: string): string[] => [process.execPath, join(dist, name)];
-  return openProjectAgents(readAgentFacts(program("demo-agent.cjs"), program("demo-acp.cjs")));
+  return openProjectAgents(thisMachine(program("demo-agent.cjs"), program("demo-acp.cjs")));
 }
 
 /** Read by the CLI that starts the next daemon: the variables have to come from its shell. Only of files that count. */

@@ -1,8 +1,7 @@
 /** Settings that were kept of a file, without what needs the user's trust. */
-import { agentsWithoutTrust } from "../contract/agents.ts";
 import type { ProjectSettings } from "../ports/projects.ts";
 
-export function untrustedSettings(settings: ProjectSettings): ProjectSettings {
+export function untrustedSettings(settings: ProjectSettings, agentsWithoutTrust: readonly string[]): ProjectSettings {
   return {
     ...settings,
     agent: agentsWithoutTrust.includes(settings.agent) ? settings.agent : "claude",

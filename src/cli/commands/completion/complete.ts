@@ -1,4 +1,4 @@
-import { builtInAgents } from "../../../contract/agents.ts";
+import { builtInIds } from "../../../agents/registry.ts";
 import { completions, type Candidate } from "./completions.ts";
 import type { Context } from "../../context.ts";
 import { type CommandEntry, type Completes } from "../../command.ts";
@@ -46,7 +46,7 @@ async function names(context: Context, what: Completes): Promise<readonly Candid
       case "agent": {
         // The daemon knows the user's own agents as well.
         const known = await context.call("settings").catch(() => null);
-        const offered = known?.agents ?? builtInAgents.map((id) => ({ id, name: "" }));
+        const offered = known?.agents ?? builtInIds.map((id) => ({ id, name: "" }));
         const named = new Map(offered.map(({ id, name }) => [id, name]));
         return [...named].map(([word, description]) => ({ word, description }));
       }

@@ -1,3 +1,4 @@
+import { idsThatConvert } from "../../../agents/registry.ts";
 import { HoldfastError } from "../../../contract/error.ts";
 import { kinds } from "../../../model/session.ts";
 import { type CommandEntry, jsonOption, noWaitOption, sessionArgument } from "../../command.ts";
@@ -15,8 +16,7 @@ export const command: CommandEntry = {
     ["continue in the agent's own screen", "holdfast session convert ma-12 --kind terminal"],
     ["begin a new conversation as a chat", "holdfast session convert ma-12 --kind chat --fresh"],
   ],
-  notes:
-    "Ends one side completely, then starts the other in the same worktree and conversation, where the agent supports that\n(claude, codex, opencode). With --fresh the agent is asked to delete its conversation: that cannot be undone.\nIf you stop or kill the session meanwhile, that holds and the conversion is dropped (exit 1).",
+  notes: `Ends one side completely, then starts the other in the same worktree and conversation, where the agent supports that\n(${idsThatConvert.join(", ")}). With --fresh the agent is asked to delete its conversation: that cannot be undone.\nIf you stop or kill the session meanwhile, that holds and the conversion is dropped (exit 1).`,
   daemon: "starts",
   async run(context, input) {
     const kind = input.text("kind");

@@ -1,22 +1,23 @@
 import { describe, expect, test } from "vitest";
-import type { AgentConfiguration } from "../ports/agents.ts";
-import { agentsWithModel, builtInAgents } from "../contract/agents.ts";
-import { openAgents, openProjectAgents, readAgentFacts } from "./registry.ts";
-import type { AgentFacts } from "./registry.ts";
+import type { AgentConfiguration, Machine } from "../ports/agents.ts";
+import { gemini } from "./gemini.ts";
+import { openAgents, openProjectAgents } from "./project-agents.ts";
+import { builtInIds, idsWithModel } from "./registry.ts";
 
-const facts: AgentFacts = {
+const machine: Machine = {
+  env: { SHELL: "/bin/zsh", GEMINI_CLI_SYSTEM_DEFAULTS_PATH: "/missing" },
+  platform: "linux",
+  isRoot: true,
   demo: ["/node", "/demo.cjs"],
   demoChat: ["/node", "/chat.cjs"],
-  shell: "/bin/zsh",
-  geminiTrustsOurSettings: true,
 };
-const agents = openAgents([], facts).list();
+const agents = openAgents([], machine).list();
 const terminals = agents.flatMap(({ id, terminal }) => (terminal === null ? [] : [{ id, terminal }]));
 
 test("the built-in agents are there", () => {
-  expect(agents.map(({ id }) => id)).toEqual(builtInAgents);
-  expect(agents.filter(({ model }) => model !== undefined).map(({ id }) => id)).toEqual(agentsWithModel);
-  expect(openAgents([], facts).get("nobody")).toBeNull();
+  expect(agents.map(({ id }) => id)).toEqual(builtInIds);
+  expect(agents.filter(({ model }) => model !== undefined).map(({ id }) => id)).toEqual(idsWithModel);
+  expect(openAgents([], machine).get("nobody")).toBeNull();
 });
 
 const said = (id: string, more: Partial<AgentConfiguration>): AgentConfiguration => ({
@@ -33,9 +34,9 @@ const command = (...words: string[]) => ({ command: words, resume: null, args: [
 
 test("[AGENT-1, TRUST-6] an agent of the user's own replaces a built-in one of that name", () => {
   const mine = { terminal: command("mine", "--id", "{id}") };
-  const opened = openAgents([said("claude", { from: "user", ...mine })], facts);
+  const opened = openAgents([said("claude", { from: "user", ...mine })], machine);
   // A repository's file may not.
-  const [builtIn, same] = [openAgents([], facts), openAgents([said("claude", mine), said("shell", mine)], facts)];
+  const [builtIn, same] = [openAgents([], machine), openAgents([said("claude", mine), said("shell", mine)], machine)];
   expect(["claude", "shell"].map((id) => same.get(id))).toEqual(["claude", "shell"].map((id) => builtIn.get(id)));
   expect(opened.get("claude")).toMatchObject({
     label: "claude",
@@ -55,12 +56,12 @@ test.each([
   ],
   [["mine", "--ask={prompt}"], ["mine"], ["--ask={prompt}"]],
 ])("[AGENT-200] the command %j starts as %j, with a prompt also %j", (words, start, startPrompt) => {
-  const { terminal } = openAgents([said("mine", { terminal: command(...words) })], facts).get("mine")!;
+  const { terminal } = openAgents([said("mine", { terminal: command(...words) })], machine).get("mine")!;
   expect(terminal).toMatchObject({ start, startPrompt, pin: "none", resume: null });
 });
 
 test("[AGENT-200] an agent of a project's file belongs to that project alone; the user's belong to all", () => {
-  const scoped = openProjectAgents(facts);
+  const scoped = openProjectAgents(machine);
   const user = said("theirs", { from: "user", terminal: command("user") });
   const mine = (word: string) => said("mine", { terminal: command(word) });
   // The user's own is never replaced.
@@ -79,14 +80,14 @@ test("[AGENT-200] an agent of a project's file belongs to that project alone; th
 });
 
 test("[AGENT-201] without a command a built-in agent is extended: environment, arguments and model, in both kinds", () => {
-  const claude = openAgents([], facts).get("claude")!;
+  const claude = openAgents([], machine).get("claude")!;
   const more = said("claude", {
     env: { CLAUDE_CONFIG_DIR: "/c" },
     args: ["--verbose"],
     terminal: { command: null, resume: null, args: ["--permission-mode", "plan"] },
     model: "opus",
   });
-  const extended = openAgents([more], facts).get("claude")!;
+  const extended = openAgents([more], machine).get("claude")!;
   const words = ["--model", "opus", "--verbose", "--permission-mode", "plan"];
   expect(extended).toEqual({
     ...claude,
@@ -107,30 +108,35 @@ test.each([
   ["gemini", ["-m", "m"], ["-m", "m"], {}],
   ["opencode", ["-m", "m"], [], { model: "m" }],
 ])("[AGENT-201] a model of %s goes to its own option", (id, terminal, chat, options) => {
-  const before = openAgents([], facts).get(id)!;
-  const after = openAgents([said(id, { model: "m" })], facts).get(id)!;
+  const before = openAgents([], machine).get(id)!;
+  const after = openAgents([said(id, { model: "m" })], machine).get(id)!;
   expect(after.terminal!.start).toEqual(before.terminal!.start.toSpliced(1, 0, ...terminal));
   expect(after.chat!.command).toEqual([...before.chat!.command, ...chat]);
   expect(after.chat!.options).toEqual(options);
 });
 
-test.each([
-  ["claude", ["claude"], ["claude"]],
-  ["codex", ["codex"], ["codex", "resume"]],
-  ["gemini", ["gemini"], ["gemini"]],
-  ["opencode", ["opencode"], ["opencode"]],
-  ["demo", facts.demo, facts.demo],
-])("[AGENT-230] an option of the user's that takes several values swallows no prompt of %s", (id, start, resume) => {
+/** The program and its subcommand: the words before the first option. */
+const programOf = (words: string[]): string[] =>
+  words.slice(
+    0,
+    [...words, "-"].findIndex((word) => word.startsWith("-")),
+  );
+
+test.each(
+  terminals.flatMap(({ id, terminal: { start, resume } }) =>
+    resume === null ? [] : [[id, programOf(start), programOf(resume)] as const],
+  ),
+)("[AGENT-230] an option of the user's that takes several values swallows no prompt of %s", (id, start, resume) => {
   const [one, two] = [
     ["--add-dir", "/a", "/b"],
     ["--more", "c"],
   ];
-  const before = openAgents([], facts).get(id)!.terminal!;
+  const before = openAgents([], machine).get(id)!.terminal!;
   const layers = [
     said(id, { from: "user", args: one }),
     said(id, { terminal: { command: null, resume: null, args: two } }),
   ];
-  const after = openAgents(layers, facts).get(id)!.terminal!;
+  const after = openAgents(layers, machine).get(id)!.terminal!;
   const behind = [...one, ...two];
   expect(after.start).toEqual([...start, ...behind, ...before.start.slice(start.length)]);
   expect(after.resume).toEqual([...resume, ...behind, ...before.resume!.slice(resume.length)]);
@@ -143,7 +149,7 @@ test("[AGENT-230] what extends a command of the user's comes at its end", () => 
     said("mine", { from: "user", terminal: command("npx", "-y", "mine", "{prompt}") }),
     said("mine", { args: ["--fast"] }),
   ];
-  expect(openAgents(layers, facts).get("mine")!.terminal!.start).toEqual(["npx", "-y", "mine", "--fast"]);
+  expect(openAgents(layers, machine).get("mine")!.terminal!.start).toEqual(["npx", "-y", "mine", "--fast"]);
 });
 
 test("[AGENT-201] what the project's file adds comes behind the user's; of two models the project's counts", () => {
@@ -151,13 +157,13 @@ test("[AGENT-201] what the project's file adds comes behind the user's; of two m
     said("gemini", { from: "user", model: "one", args: ["-a"], env: { A: "user", B: "user" } }),
     said("gemini", { model: "two", args: ["-b"], env: { A: "project" } }),
   ];
-  const { chat, env } = openAgents(layers, facts).get("gemini")!;
+  const { chat, env } = openAgents(layers, machine).get("gemini")!;
   expect(chat!.command).toEqual(["gemini", "--acp", "-a", "-m", "two", "-b"]);
   expect(env).toEqual({ A: "project", B: "user" });
 });
 
 test("[AGENT-213] Claude Code suggests no prompts in its input line", () => {
-  const { env } = openAgents([said("claude", { env: { CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION: "true" } })], facts).get(
+  const { env } = openAgents([said("claude", { env: { CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION: "true" } })], machine).get(
     "claude",
   )!.terminal!;
   expect(env).toMatchObject({ CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION: "false" });
@@ -209,29 +215,29 @@ describe.each(terminals)("$id in a terminal", ({ terminal }) => {
 });
 
 test("[AGENT-6] `{demo}` becomes the command of the bundled agent", () => {
-  const { terminal, version } = openAgents([], facts).get("demo")!;
+  const { terminal, version } = openAgents([], machine).get("demo")!;
   expect(terminal?.start).toEqual(["/node", "/demo.cjs", "--session-id", "{id}"]);
   expect(terminal?.resume).toEqual(["/node", "/demo.cjs", "--resume", "{id}"]);
   expect(version).toEqual(["/node", "/demo.cjs", "--version"]);
 });
 
 test("the shell is the person's own, or the one that every system has", () => {
-  expect(openAgents([], facts).get("shell")?.terminal?.start).toEqual(["/bin/zsh"]);
-  expect(openAgents([], { ...facts, shell: undefined }).get("shell")?.terminal?.start).toEqual(["/bin/sh"]);
+  expect(openAgents([], machine).get("shell")?.terminal?.start).toEqual(["/bin/zsh"]);
+  expect(openAgents([], { ...machine, env: {} }).get("shell")?.terminal?.start).toEqual(["/bin/sh"]);
 });
 
 test("[AGENT-7] gemini gets a settings file only where it would read it, and says what else to do", () => {
-  const without = openAgents([], { ...facts, geminiTrustsOurSettings: false }).get("gemini")!;
+  const without = openAgents([], { ...machine, isRoot: false }).get("gemini")!;
   expect(without.terminal?.files).toEqual([]);
   expect(without.terminal?.env).toEqual({});
   expect(without.notes?.join()).toContain("sessionRetention");
-  const file = openAgents([], facts)
+  const file = openAgents([], machine)
     .get("gemini")!
     .terminal!.files.find(({ name }) => name.endsWith(".json"));
   expect(JSON.parse(file!.text)).toMatchObject({ general: { sessionRetention: { enabled: false } } });
 });
 
 test("[AGENT-7] an administrator's defaults for gemini are never hidden by ours", () => {
-  const env = { SHELL: "/bin/sh", GEMINI_CLI_SYSTEM_DEFAULTS_PATH: import.meta.filename };
-  expect(readAgentFacts(["demo"], [], env).geminiTrustsOurSettings).toBe(false);
+  const env = { GEMINI_CLI_SYSTEM_DEFAULTS_PATH: import.meta.filename };
+  expect(gemini({ ...machine, env }).terminal?.files).toEqual([]);
 });

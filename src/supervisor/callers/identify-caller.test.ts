@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { AgentLaunch, Claims, Peer } from "../contract/caller.ts";
-import { asLaunchId, asSessionId } from "../contract/ids.ts";
+import type { AgentLaunch, Claims, Peer } from "../../contract/caller.ts";
+import { asLaunchId, asSessionId } from "../../contract/ids.ts";
 import { callerOf, peerOf, type Ancestor, type Launches } from "./identify-caller.ts";
 
 const launchOf = (digit: string) => asLaunchId(`${digit.repeat(8)}-0000-4000-8000-000000000000`);

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { settledBuildMs } from "../model/runs.ts";
-import { workerBuilds, type WorkerCommand } from "./worker-builds.ts";
+import { workerBuilds, type WorkerCommand } from "./agent-builds.ts";
 
 let directory: string;
 let clock: number;

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { hashForMark } from "../base/passphrase.ts";
-import { noticePassphraseChange } from "./passphrase-change.ts";
+import { noticePassphraseChange } from "./passphrase.ts";
 
 test("[REACH-10] another passphrase ends all access, once, also after a crash in between; the same one does not", async () => {
   const directory = mkdtempSync(join(tmpdir(), "hf-mark-"));

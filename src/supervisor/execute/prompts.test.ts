@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { FactEvent } from "../contract/event.ts";
-import { asPromptId } from "../contract/ids.ts";
-import { timesTyped } from "./settle-prompt.ts";
+import type { FactEvent } from "../../contract/event.ts";
+import { asPromptId } from "../../contract/ids.ts";
+import { timesTyped } from "./prompts.ts";
 
 test("[TMUX-202] of the tries of a prompt only those that typed it count", () => {
   const [one, other] = [asPromptId("p-1"), asPromptId("p-2")];

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { TrustState } from "../contract/trust.ts";
-import { trustNotes } from "./trust-note.ts";
+import { trustNotes } from "./trust-answers.ts";
 
 type Given = Record<string, { state: TrustState; digest: string | null; parts?: number } | null>;
 

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import type { Store } from "../ports/store.ts";
-import { asLaunchId, asSessionId, type LaunchId } from "../contract/ids.ts";
-import type { SessionState } from "../model/session.ts";
-import { openCapabilities } from "./capabilities.ts";
+import type { Store } from "../../ports/store.ts";
+import { asLaunchId, asSessionId, type LaunchId } from "../../contract/ids.ts";
+import type { SessionState } from "../../model/session.ts";
+import { openCapabilities } from "./callers.ts";
 
 const session = asSessionId("ma-1");
 const launch = asLaunchId("11111111-0000-4000-8000-000000000000");

@@ -2,9 +2,9 @@
  * Who asks: the person or an agent. Decided by where the asking process came from, then by the capability of its launch;
  * what a request says of itself can only take rights away. Pure.
  */
-import type { AgentLaunch, Claims, Peer } from "../contract/caller.ts";
-import type { LaunchId, SessionId } from "../contract/ids.ts";
-import type { Actor, SessionState } from "../model/session.ts";
+import type { AgentLaunch, Claims, Peer } from "../../contract/caller.ts";
+import type { LaunchId, SessionId } from "../../contract/ids.ts";
+import type { Actor, SessionState } from "../../model/session.ts";
 
 /** A process and its ancestors, the process itself first. */
 export interface Lineage {

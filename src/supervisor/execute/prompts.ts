@@ -1,13 +1,11 @@
 /** What became of a prompt that was given to an agent and not confirmed: asked, never repeated on a guess. */
-import type { SentPrompt } from "../ports/runtime.ts";
-import type { FactEvent, IntentBody } from "../contract/event.ts";
-import type { PromptId } from "../contract/ids.ts";
-import type { SessionState } from "../model/session.ts";
-import type { Services } from "./services.ts";
-import type { Outcome } from "./execute/execute.ts";
-import { promptToSend, typedPrompt } from "./prompt-text.ts";
-import { eventPage, lastEvent } from "./read-events.ts";
-import { record, requeued } from "./record.ts";
+import type { SentPrompt, PromptToSend, SentAttachment } from "../../ports/runtime.ts";
+import type { FactEvent, IntentBody, Attachment } from "../../contract/event.ts";
+import type { PromptId } from "../../contract/ids.ts";
+import type { SessionState } from "../../model/session.ts";
+import type { Services } from "../services.ts";
+import { eventPage, lastEvent, record, requeued, type Outcome } from "../record.ts";
+import { join } from "node:path";
 
 /** Hooks wake the loop at once; this is for agents that confirm in their transcript alone, and for a second Enter. */
 export const confirmRetryMs = 1_000;
@@ -101,4 +99,50 @@ function sentPrompt(services: Pick<Services, "store">, session: SessionState, pr
 
 function doubtful(promptId: PromptId, reason: string): FactEvent {
   return { type: "prompt.doubtful", promptId, reason };
+}
+
+interface StoredPrompt {
+  promptId: PromptId;
+  text: string;
+  attachments: Attachment[];
+}
+
+export function promptToSend(
+  services: Pick<Services, "store">,
+  session: SessionState,
+  promptId: PromptId,
+): StoredPrompt {
+  const edited = session.queue.find((prompt) => prompt.promptId === promptId)?.editedSeq;
+  const event = edited === undefined ? undefined : services.store.events(session.id, edited - 1, 1)[0];
+  const prompt = services.store.prompt(session.id, promptId);
+  const text = event?.type === "prompt.edited" ? event.text : prompt?.text;
+  if (text === undefined) throw new Error(`prompt ${promptId} of ${session.id} has no text`);
+  return { promptId, text, attachments: prompt?.attachments ?? [] };
+}
+
+/** For a terminal: files are named below the text. */
+export function typedPrompt({ promptId, text, attachments }: StoredPrompt): { promptId: PromptId; text: string } {
+  const paths = attachments.filter(({ type }) => type === "file").map(({ name }) => name);
+  return { promptId, text: paths.length === 0 ? text : `${text}\n\n${paths.join("\n")}` };
+}
+
+export function hasImage({ attachments }: StoredPrompt): boolean {
+  return attachments.some(({ type }) => type === "image");
+}
+
+/** For a chat: with the bytes. */
+export function wholePrompt(
+  services: Pick<Services, "store">,
+  session: SessionState,
+  prompt: StoredPrompt,
+): PromptToSend {
+  const { promptId, text } = prompt;
+  if (prompt.attachments.length === 0) return { promptId, text };
+  const attachments = prompt.attachments.map(({ type, name, mimeType, size }, n): SentAttachment => {
+    const bytes = services.store.attachment(session.id, promptId, n) ?? new Uint8Array();
+    if (type === "image") return { type, mimeType: mimeType ?? "", bytes };
+    const path = join(session.workspacePath, name);
+    return { type, name, path, text: size === 0 ? null : Buffer.from(bytes).toString("utf8") };
+  });
+  return { promptId, text, attachments };
 }

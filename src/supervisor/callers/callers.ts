@@ -1,17 +1,62 @@
-/** Tells the person from the agents, for every request [RIGHTS-1]: facts from the kernel, decided by supervisor/identify-caller.ts. */
+/** Tells the person from the agents, for every request [RIGHTS-1]: facts from the kernel, decided by supervisor/callers/identify-caller.ts. */
 import type { Socket } from "node:net";
-import { readLineage, tcpClient } from "../base/lineage.ts";
-import { peerLookUp } from "../base/peer.ts";
-import { whyNotStarted } from "../base/run.ts";
+import { readLineage, tcpClient } from "../../base/lineage.ts";
+import { peerLookUp } from "../../base/peer.ts";
+import { whyNotStarted } from "../../base/run.ts";
 import { callerOf, currentLaunch, peerOf, type Launches } from "./identify-caller.ts";
-import { isShell } from "../model/roles.ts";
-import type { Callers } from "../ports/api.ts";
-import type { Peer } from "../contract/caller.ts";
-import { HoldfastError } from "../contract/error.ts";
-import { asSessionId } from "../contract/ids.ts";
-import type { SessionState } from "../model/session.ts";
-import type { Capabilities } from "./capabilities.ts";
-import type { Services } from "./services.ts";
+import { isShell } from "../../model/roles.ts";
+import type { Callers } from "../../ports/api.ts";
+import type { Peer, AgentLaunch } from "../../contract/caller.ts";
+import { HoldfastError } from "../../contract/error.ts";
+import { asSessionId, asLaunchId } from "../../contract/ids.ts";
+import type { SessionState } from "../../model/session.ts";
+import type { Services } from "../services.ts";
+import { crypto } from "../../base/digest.ts";
+import type { Store } from "../../ports/store.ts";
+
+/** The setting that holds the secret. */
+const keptSecret = "agents.capability-secret";
+const secretBytes = 32;
+/** The log leaves out whatever begins so (base/log-file.ts). */
+const prefix = "hfc_";
+
+export interface Capabilities {
+  of(launch: AgentLaunch): Promise<string>;
+  /** The launch that it is for; null where it is not ours, or that launch is over. */
+  read(text: string): AgentLaunch | null;
+}
+
+export function openCapabilities(store: Pick<Store, "getSetting" | "putSetting" | "session">): Capabilities {
+  let making: Promise<string> | undefined;
+  const make = async (): Promise<string> => {
+    const made = crypto().randomBytes(secretBytes).toString("base64url");
+    await store.putSetting(keptSecret, made);
+    return made;
+  };
+  return {
+    of: async (launch) => {
+      const secret = store.getSetting(keptSecret) ?? (await (making ??= make().finally(() => (making = undefined))));
+      return `${prefix}${launch.session}.${launch.launch}.${sign(secret, launch)}`;
+    },
+    read: (text) => {
+      const [session = "", launch = "", proof = ""] = text.slice(prefix.length).split(".");
+      const named = { session: asSessionId(session), launch: asLaunchId(launch) };
+      const secret = store.getSetting(keptSecret);
+      if (secret === null || !text.startsWith(prefix) || !isSame(proof, sign(secret, named))) return null;
+      const state = store.session(named.session);
+      return state !== null && currentLaunch(state) === named.launch ? named : null;
+    },
+  };
+}
+
+function sign(secret: string, { session, launch }: AgentLaunch): string {
+  return crypto().createHmac("sha256", secret).update(`${session}.${launch}`).digest("base64url");
+}
+
+function isSame(given: string, wanted: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(wanted)];
+  return a.length === b.length && crypto().timingSafeEqual(a, b);
+}
 
 export function openCallers(
   services: Pick<Services, "store" | "agents" | "home" | "worktrees">,

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { callPath, isInside } from "./call-paths.ts";
+import { callPath, isInside } from "./permission-rules.ts";
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), "hf-paths-")));
 const real = join(root, "real");

@@ -3,7 +3,7 @@ import type { StoredEvent } from "../contract/event.ts";
 import { asLaunchId } from "../contract/ids.ts";
 import { questionId } from "../contract/question.ts";
 import type { PermissionRequest, SessionState } from "../model/session.ts";
-import { findQuestion, listedQuestions, questionJson } from "./question-details.ts";
+import { findQuestion, listedQuestions, questionJson } from "./permission-requests.ts";
 
 const options = [{ optionId: "n", name: "Reject", kind: "allow_always" }];
 const tool = (seq: number, toolCallId: string, fields: object): StoredEvent => ({

@@ -150,7 +150,7 @@ async function landing(parts: Services, session: SessionState): Promise<Landing 
   const merged = over.filter(({ state }) => state === "merged");
   try {
     const { defaultBranch } = await parts.settings.forSession(session.project);
-    const facts = await parts.workspaces.landing({
+    const facts = await parts.workspaces.mergeFacts({
       path: session.workspacePath,
       defaultBranch: over.at(-1)?.baseBranch ?? defaultBranch,
       heads: merged.map(({ headSha }) => headSha),

@@ -36,15 +36,15 @@ import type { SessionState } from "../model/session.ts";
 import { openAcpRuntime } from "../chat/runtime.ts";
 import { openTmuxRuntime } from "../terminal/runtime.ts";
 import { openStore } from "../store/open.ts";
-import { openLazyWorkspaces } from "../worktree/lazy-worktrees.ts";
+import { openLazyWorktrees } from "../worktree/lazy-worktrees.ts";
 import { guardOf } from "../api/authorize.ts";
 import { openCallers, openCapabilities } from "../supervisor/callers/callers.ts";
 import { listen, tlsFacts, tlsOf } from "./choose-port.ts";
 import { createCommands } from "../api/commands.ts";
 import { followContained, takingOver } from "../contain/contained.ts";
-import { endingContainers, watchContainers } from "../contain/containers.ts";
+import { endingContainers, watchContainers } from "../contain/devcontainer/watch.ts";
 import { newDeviceNote, TrackingDoor } from "../integrations/trackers/lazy-tracking.ts";
-import { watchNetwork } from "../contain/network-watch.ts";
+import { watchNetwork } from "../contain/network/watch.ts";
 import { Transcripts } from "../supervisor/transcripts.ts";
 import { settleHome } from "./home-identity.ts";
 import { openKeptEnv, knownSettings, type KnownSettings } from "../supervisor/known-settings.ts";
@@ -221,7 +221,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
   owner.owns("chat", () => chat.close());
   await known.begin(await projects.agents(store.projects()), settings);
   const heard = { pullRequests: new Map<SessionId, number>(), issues: new Map<SessionId, number>() };
-  const worktrees = openLazyWorkspaces({
+  const worktrees = openLazyWorktrees({
     worktreesDirectory: paths.worktrees,
     trashDirectory: paths.trash,
     now: Date.now,

@@ -22,7 +22,7 @@ export async function commitVerb(
   const agent =
     seen.is === "unknown" ? { unknown: seen.why } : seen.is === "known" && seen.value.agent.alive ? "alive" : "down";
   const workspaceMissing = session.workspace.at === "ready" && !(await hasFiles(services, session));
-  const putBack = verb.verb === "restore" ? await findPutBack(services, session) : [];
+  const putBack = verb.verb === "restore" ? await findReturned(services, session) : [];
   await reach(`verb.${verb.verb}`, session.id);
   const judge = (state: SessionState): Judged => {
     const isBack = putBack.length > 0 && state.workspace.at === "gone";
@@ -53,7 +53,7 @@ export function commitPolicyVerb(
 }
 
 /** The record of a worktree that was gone when its session was killed and that is at its path again. */
-async function findPutBack(
+async function findReturned(
   services: Pick<Services, "workspaces" | "settings">,
   session: SessionState,
 ): Promise<FactEvent[]> {
@@ -62,7 +62,7 @@ async function findPutBack(
     return [];
   const ready = { path, branch, base, branchCreated };
   const repository = await repositoryOf(services, session);
-  const isBack = await services.workspaces.findPutBack({ ...ready, session: id, repository });
+  const isBack = await services.workspaces.findReturned({ ...ready, session: id, repository });
   return isBack ? [{ type: "workspace.ready", ...ready }] : [];
 }
 

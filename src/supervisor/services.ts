@@ -7,7 +7,7 @@ import type { Agents } from "../ports/agents.ts";
 import type { Projects } from "../ports/projects.ts";
 import type { TerminalRuntime } from "../ports/runtime.ts";
 import type { Store } from "../ports/store.ts";
-import type { Workspaces } from "../ports/worktree.ts";
+import type { Worktrees } from "../ports/worktree.ts";
 import type { SessionId } from "../contract/ids.ts";
 import type { Capabilities } from "./callers/callers.ts";
 import type { Transcripts } from "./transcripts.ts";
@@ -19,7 +19,7 @@ import type { KeptTrust } from "./trust-answers.ts";
 export interface Services {
   store: Store;
   runtimes: { terminal: TerminalRuntime; chat: ChatRuntime };
-  workspaces: Workspaces;
+  workspaces: Worktrees;
   agents: Agents;
   contain: Containing;
   projects: Projects;

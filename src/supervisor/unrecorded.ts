@@ -8,7 +8,7 @@ import { readProcessTable } from "../base/process-tree.ts";
 import { policyActors } from "../model/lifecycle.ts";
 import type { Observation } from "../ports/runtime.ts";
 import type { Store } from "../ports/store.ts";
-import type { TrashEntry, Workspaces } from "../ports/worktree.ts";
+import type { TrashEntry, Worktrees } from "../ports/worktree.ts";
 import type { FactEvent } from "../contract/event.ts";
 import { asSessionId, type LaunchId, type ProjectId, type SessionId } from "../contract/ids.ts";
 import { kinds, type SessionState } from "../model/session.ts";
@@ -118,7 +118,7 @@ async function recordConversion(services: Pick<Services, "store" | "runtimes">, 
   await services.store.change(session.id, () => [{ type: "session.converted", kind: other, by: recovery }]);
 }
 
-const taken = new WeakMap<Workspaces, Promise<ReadonlySet<string>>>();
+const taken = new WeakMap<Worktrees, Promise<ReadonlySet<string>>>();
 
 /**
  * Which ids a new session must not get although the database does not know them: something of a session with that id is

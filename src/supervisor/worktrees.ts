@@ -1,6 +1,6 @@
 /** Counts the days that entries lie in the trash, in the store, so that no clock alone can empty it. */
 import { daysInTrash, isExpired, keptUntil, readSeenDays, seeTrash } from "../model/trash-days.ts";
-import type { TrashEntry, WorkspacePlan } from "../ports/worktree.ts";
+import type { TrashEntry, WorktreePlan } from "../ports/worktree.ts";
 import type { Services } from "./services.ts";
 import { join } from "node:path";
 import { passedOn } from "../base/clean-env.ts";
@@ -46,14 +46,14 @@ export function workspacePath(services: Pick<Services, "worktrees">, project: Pr
   return join(services.worktrees, project, session);
 }
 
-export async function planFor(services: Pick<Services, "settings">, session: SessionState): Promise<WorkspacePlan> {
+export async function planFor(services: Pick<Services, "settings">, session: SessionState): Promise<WorktreePlan> {
   return planWith(await services.settings.forSession(session.project), session);
 }
 
 export function planWith(
   settings: ProjectSettings,
   session: Pick<SessionState, "id" | "workspacePath" | "branch" | "base">,
-): WorkspacePlan {
+): WorktreePlan {
   return {
     session: session.id,
     repository: settings.path,

@@ -17,7 +17,7 @@ export const blockedFile = (folder: string): string => join(folder, "blocked.jso
 /** How many of the refusals were reported in the session. */
 export const reportedFile = (folder: string): string => join(folder, "reported");
 /** Mounted into the namespace as a folder: a proxy that was restarted makes a new socket. */
-export const doorFolder = (folder: string): string => join(folder, "door");
+export const proxySocketFolder = (folder: string): string => join(folder, "door");
 export const socketName = "proxy.sock";
 
 export interface Policy {

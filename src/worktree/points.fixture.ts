@@ -1,6 +1,4 @@
-/** Every step a crash test can die at, in the order they are reached. */
-import { reach } from "../base/test-points.ts";
-
+/** The steps at which crash tests kill the process, in order. */
 export const createPoints = [
   "workspace.create.branched",
   "workspace.create.added",
@@ -38,17 +36,3 @@ export const emptyPoints = [
   "workspace.empty.unpinned",
   "workspace.empty.deleted",
 ] as const;
-
-export const workspacePoints = [
-  ...createPoints,
-  ...sparePoints,
-  ...trashPoints,
-  ...restorePoints,
-  ...emptyPoints,
-] as const;
-
-type WorkspacePoint = (typeof workspacePoints)[number];
-
-export function passed(point: WorkspacePoint): Promise<void> | undefined {
-  return reach(point);
-}

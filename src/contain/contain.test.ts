@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { showSocket, socketFolder } from "./shown-socket.ts";
+import { showSocket, socketFolder } from "./contain.ts";
 
 function listen(path: string): Promise<Server> {
   return new Promise((resolve) => {

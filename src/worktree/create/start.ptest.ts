@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
-import { isBranchName } from "./names.ts";
+import { isBranchName } from "./start.ts";
 
 test("[NAME-2] agrees with git about what a branch may be called", () => {
   const names = ["a", "a/b", "#(x)", "-a", "a..b", "a.lock", "a.lock/b", ".a", "a/.b", "a.", "/a", "a/", "a//b"];

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { splitArgv } from "./argv.ts";
+import { splitArgv } from "./commands.ts";
 
 test.each([
   ["npm ci", ["npm", "ci"]],

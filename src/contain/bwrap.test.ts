@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { terminalFilter } from "./terminal-filter.ts";
+import { terminalFilter } from "./bwrap.ts";
 
 const allow = 0x7fff0000;
 const refuse = 0x00050001;

@@ -3,12 +3,41 @@
  * resolves the name outside, checks the addresses and connects to one that it checked. TLS passes through untouched.
  */
 import { lookup as systemLookup, type LookupAddress } from "node:dns";
-import { connect, isIP, type Socket } from "node:net";
+import { connect, isIP, type Socket, BlockList, isIPv4, isIPv6 } from "node:net";
 import { bounded } from "../../base/async.ts";
-import { isPublic } from "./addresses.ts";
 import { judge, type AllowEntry } from "./allow-list.ts";
 import type { BlockedRecord, WhyBlocked } from "./blocked.ts";
-import { parseHead, type Head } from "./head.ts";
+import { parseHead, type Head } from "./request.ts";
+import { networkInterfaces } from "node:os";
+import { special4 } from "../../base/addresses.ts";
+
+/** Below 2000::/3, outside of which no address is public. */
+const special6: [string, number][] = [
+  ["2001::", 23],
+  ["2001:db8::", 32],
+  // Carries an IPv4 address, to which a router on the way would deliver.
+  ["2002::", 16],
+  ["3fff::", 20],
+];
+
+const notPublic4 = new BlockList();
+for (const [net, prefix] of special4) notPublic4.addSubnet(net, prefix, "ipv4");
+const public6 = new BlockList();
+public6.addSubnet("2000::", 3, "ipv6");
+const notPublic6 = new BlockList();
+for (const [net, prefix] of special6) notPublic6.addSubnet(net, prefix, "ipv6");
+
+/** `own`: the machine's addresses; a public one leads to services of this machine too. */
+export function isPublic(address: string, own: ReadonlySet<string> = ownAddresses()): boolean {
+  if (own.has(address)) return false;
+  if (isIPv4(address)) return !notPublic4.check(address, "ipv4");
+  // IPv4 addresses within IPv6 (::ffff:0:0/96, 64:ff9b::/96) are outside of 2000::/3.
+  return isIPv6(address) && public6.check(address, "ipv6") && !notPublic6.check(address, "ipv6");
+}
+
+function ownAddresses(): ReadonlySet<string> {
+  return new Set(Object.values(networkInterfaces()).flatMap((all = []) => all.map(({ address }) => address)));
+}
 
 export const limits = {
   /** Per session, also those that only hold the proxy. */
@@ -23,7 +52,7 @@ export const limits = {
   idleMs: 30 * 60_000,
 };
 
-export interface DoorOptions {
+export interface SessionProxyOptions {
   allow: () => readonly AllowEntry[];
   blocked: Pick<BlockedRecord, "add">;
   /** A bridge is there; the result is called when it leaves. */
@@ -33,14 +62,14 @@ export interface DoorOptions {
   limits?: Partial<typeof limits>;
 }
 
-export class Door {
-  readonly #options: DoorOptions;
+export class SessionProxy {
+  readonly #options: SessionProxyOptions;
   readonly #limits: typeof limits;
   readonly #open = new Set<Socket>();
   readonly #holding = new Set<Socket>();
   #lookups = 0;
 
-  constructor(options: DoorOptions) {
+  constructor(options: SessionProxyOptions) {
     this.#options = options;
     this.#limits = { ...limits, ...options.limits };
   }
@@ -171,11 +200,11 @@ function endTogether(one: Socket, other: Socket): void {
 
 /** For the agent, which reads it in the proxy's answer. */
 function blockedText(host: string, port: number, why: WhyBlocked): string {
-  const place = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+  const endpoint = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
   const reason =
     why === "private"
-      ? `${place} is in a private network and not listed with its port`
-      : `${place} is not in this session's network allow list`;
+      ? `${endpoint} is in a private network and not listed with its port`
+      : `${endpoint} is not in this session's network allow list`;
   return `Blocked by Holdfast: ${reason}. Do not try to work around this; ask the user to allow it.`;
 }
 

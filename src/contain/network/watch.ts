@@ -2,11 +2,11 @@
  * Keeps the network of contained sessions working while their agents run: a proxy that died is started again, and what it
  * refused is reported in the session, so that a user sees why an agent cannot download something.
  */
-import type { Store } from "../ports/store.ts";
-import type { Logger } from "../ports/api.ts";
-import type { ContainedNetwork, BlockedHost } from "../ports/network.ts";
-import type { FactEvent } from "../contract/event.ts";
-import type { SessionState } from "../model/session.ts";
+import type { Store } from "../../ports/store.ts";
+import type { Logger } from "../../ports/api.ts";
+import type { ContainedNetwork, BlockedHost } from "../../ports/network.ts";
+import type { FactEvent } from "../../contract/event.ts";
+import type { SessionState } from "../../model/session.ts";
 
 const everyMs = 3_000;
 
@@ -63,11 +63,11 @@ export function notices(blocked: readonly BlockedHost[], full: boolean): FactEve
 }
 
 function blockedNotice({ host, port, why }: BlockedHost): string {
-  const place = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+  const endpoint = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
   if (why === "too-many-connections") {
     return "Network: blocked further connections; this session has too many open.";
   }
   return why === "private"
-    ? `Network: blocked ${place}, which is in a private network. To allow it, list it with its port: ${place}`
-    : `Network: blocked ${place}, which is not in this session's allow list.`;
+    ? `Network: blocked ${endpoint}, which is in a private network. To allow it, list it with its port: ${endpoint}`
+    : `Network: blocked ${endpoint}, which is not in this session's allow list.`;
 }

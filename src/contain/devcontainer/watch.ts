@@ -2,12 +2,12 @@
  * Ends what runs in dev containers: the process that the runtimes end is only the engine's client, and what it started
  * lives on. A stop ends the container too; what a crash left is found by its labels.
  */
-import type { Store } from "../ports/store.ts";
-import type { Logger } from "../ports/api.ts";
-import type { SessionContainers } from "../ports/containers.ts";
-import type { Runtime } from "../ports/runtime.ts";
-import type { SessionId } from "../contract/ids.ts";
-import type { SessionState } from "../model/session.ts";
+import type { Store } from "../../ports/store.ts";
+import type { Logger } from "../../ports/api.ts";
+import type { SessionContainers } from "../../ports/containers.ts";
+import type { Runtime } from "../../ports/runtime.ts";
+import type { SessionId } from "../../contract/ids.ts";
+import type { SessionState } from "../../model/session.ts";
 
 const everyMs = 15_000;
 

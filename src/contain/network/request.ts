@@ -1,6 +1,15 @@
 /** The head of a request to the proxy: which host and port it is for, and the head to send there for plain http. */
 import { canonicalHost, portOf, splitAuthority } from "./allow-list.ts";
-import { holdMethod } from "./hold.ts";
+
+/** How a bridge, or the daemon for the time of a launch, keeps the proxy from leaving: it holds one connection open. */
+
+/** No program sends this method by accident. */
+const holdMethod = "HOLDFAST";
+
+/** `lingerMs`: how long the proxy stays once the connection is closed. */
+export function holdRequest(lingerMs: number): string {
+  return `${holdMethod} / HTTP/1.1\r\nLinger: ${lingerMs}\r\n\r\n`;
+}
 
 export type Head =
   /** A bridge, or the daemon, that wants the proxy to stay. */
@@ -22,14 +31,14 @@ export function parseHead(text: string): Head {
   const [, method = "", target = ""] = line;
   if (method === holdMethod) return { is: "hold", lingerMs: Number(lingerHeader.exec(text)?.[1] ?? 0) };
   if (method === "CONNECT") {
-    const place = placeOf(target, null);
-    return place === null ? { is: "invalid", why: "the host or port is not valid" } : { is: "connect", ...place };
+    const endpoint = endpointOf(target, null);
+    return endpoint === null ? { is: "invalid", why: "the host or port is not valid" } : { is: "connect", ...endpoint };
   }
   const url = /^http:\/\/([^/?#@\s]+)([/?]\S*)?$/i.exec(target);
-  const place = url === null ? null : placeOf(url[1]!, 80);
-  if (place === null) return { is: "invalid", why: "only CONNECT and http:// requests are supported" };
+  const endpoint = url === null ? null : endpointOf(url[1]!, 80);
+  if (endpoint === null) return { is: "invalid", why: "only CONNECT and http:// requests are supported" };
   const path = (url?.[2] ?? "/").replace(/^\?/, "/?");
-  return { is: "forward", ...place, head: forwarded(method, path, url![1]!, headers) };
+  return { is: "forward", ...endpoint, head: forwarded(method, path, url![1]!, headers) };
 }
 
 /**
@@ -43,7 +52,7 @@ function forwarded(method: string, path: string, authority: string, headers: rea
   return [`${method} ${path} HTTP/1.1`, `Host: ${authority}`, ...kept, connection, "", ""].join("\r\n");
 }
 
-function placeOf(authority: string, defaultPort: number | null): { host: string; port: number } | null {
+function endpointOf(authority: string, defaultPort: number | null): { host: string; port: number } | null {
   const parts = splitAuthority(authority);
   const host = parts === null ? null : canonicalHost(parts.host);
   const port = parts === null ? null : parts.port === null ? defaultPort : portOf(parts.port);

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { repositoryHooksOff } from "./config-hooks.ts";
+import { repositoryHooksOff } from "./git-rules.ts";
 
 test("[GIT-1] a call that stores switches off each hook that the repository's configuration names", async () => {
   const gitDir = mkdtempSync(join(tmpdir(), "hf-hooks-"));

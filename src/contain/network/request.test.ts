@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseHead } from "./head.ts";
+import { parseHead } from "./request.ts";
 
 test("[NET-2] CONNECT and http:// requests name a host and a port; other requests are invalid", () => {
   expect(parseHead("CONNECT Example.com:443 HTTP/1.1\r\nHost: other:1")).toEqual({

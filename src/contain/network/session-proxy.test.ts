@@ -1,4 +1,4 @@
-/** One session's door, in this process: real sockets on loopback, and names that resolve as a test says. */
+/** One session's proxy, in this process: real sockets on loopback, and names that resolve as a test says. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
@@ -7,8 +7,8 @@ import { afterAll, expect, test } from "vitest";
 import { until } from "../../../test/harness/until.ts";
 import { readAllow } from "./allow-list.ts";
 import { BlockedRecord, readBlocked } from "./blocked.ts";
-import { Door, type DoorOptions } from "./door.ts";
-import { holdRequest } from "./hold.ts";
+import { SessionProxy, type SessionProxyOptions } from "./session-proxy.ts";
+import { holdRequest } from "./request.ts";
 
 const open: (() => void)[] = [];
 afterAll(() => {
@@ -28,10 +28,10 @@ interface Refused {
   why: string;
 }
 
-async function openDoor(allow: string[], options: Partial<DoorOptions> = {}) {
+async function openProxy(allow: string[], options: Partial<SessionProxyOptions> = {}) {
   const refused: Refused[] = [];
   const holds: string[] = [];
-  const door = new Door({
+  const proxy = new SessionProxy({
     allow: () => readAllow(allow),
     blocked: { add: (host, port, why) => void refused.push({ host, port, why }) },
     onHold: (lingerMs) => {
@@ -40,9 +40,9 @@ async function openDoor(allow: string[], options: Partial<DoorOptions> = {}) {
     },
     ...options,
   });
-  const { port } = await listening((socket) => door.serve(socket));
-  open.push(() => door.close());
-  return { port, refused, holds, door };
+  const { port } = await listening((socket) => proxy.serve(socket));
+  open.push(() => proxy.close());
+  return { port, refused, holds, proxy };
 }
 
 /** Sends text, and reads until the other side ends or `enough` is there. */
@@ -65,16 +65,16 @@ function ask(port: number, text: string, enough?: string): Promise<string> {
 
 test("[NET-2] a listed host is reached, bytes pass unchanged both ways; another one is answered with 403 and the reason", async () => {
   const echo = await listening((socket) => socket.pipe(socket));
-  const door = await openDoor([`127.0.0.1:${echo.port}`, "listed.example"]);
+  const proxy = await openProxy([`127.0.0.1:${echo.port}`, "listed.example"]);
   const bytes = "\x16\x03\x01\x00\xff not text";
-  const said = await ask(door.port, `CONNECT 127.0.0.1:${echo.port} HTTP/1.1\r\n\r\n${bytes}`, bytes.slice(-8));
+  const said = await ask(proxy.port, `CONNECT 127.0.0.1:${echo.port} HTTP/1.1\r\n\r\n${bytes}`, bytes.slice(-8));
   expect(said).toContain("200 Connection Established\r\n\r\n");
-  const foreign = await ask(door.port, "CONNECT foreign.example:443 HTTP/1.1\r\n\r\n");
+  const foreign = await ask(proxy.port, "CONNECT foreign.example:443 HTTP/1.1\r\n\r\n");
   expect(foreign).toMatch(/^HTTP\/1\.1 403 /);
   expect(foreign).toContain("foreign.example:443 is not in this session's network allow list");
-  expect(await ask(door.port, "GET http://listed.example:8080/ HTTP/1.1\r\n\r\n")).toMatch(/^HTTP\/1\.1 403 /);
-  expect(await ask(door.port, "GET / HTTP/1.1\r\n\r\n")).toMatch(/^HTTP\/1\.1 400 /);
-  expect(door.refused).toEqual([
+  expect(await ask(proxy.port, "GET http://listed.example:8080/ HTTP/1.1\r\n\r\n")).toMatch(/^HTTP\/1\.1 403 /);
+  expect(await ask(proxy.port, "GET / HTTP/1.1\r\n\r\n")).toMatch(/^HTTP\/1\.1 400 /);
+  expect(proxy.refused).toEqual([
     { host: "foreign.example", port: 443, why: "not-listed" },
     { host: "listed.example", port: 8080, why: "not-listed" },
   ]);
@@ -90,25 +90,25 @@ test("[NET-3] the address is checked after the name is resolved, and the name is
   // The first answer is public, each later one is this machine: as a hostile name server has it.
   const resolve = async () => [{ address: asked++ === 0 ? "127.0.0.2" : "127.0.0.1", family: 4 }];
   const wild = { resolve, isPublic: (address: string) => address === "127.0.0.2" };
-  const door = await openDoor([`*.rebind.example:${inner.port}`, `named.example:${inner.port}`], wild);
-  expect(await ask(door.port, `CONNECT a.rebind.example:${inner.port} HTTP/1.1\r\n\r\n`)).toContain("outer");
+  const proxy = await openProxy([`*.rebind.example:${inner.port}`, `named.example:${inner.port}`], wild);
+  expect(await ask(proxy.port, `CONNECT a.rebind.example:${inner.port} HTTP/1.1\r\n\r\n`)).toContain("outer");
   expect(asked).toBe(1);
-  const second = await ask(door.port, `CONNECT a.rebind.example:${inner.port} HTTP/1.1\r\n\r\n`);
+  const second = await ask(proxy.port, `CONNECT a.rebind.example:${inner.port} HTTP/1.1\r\n\r\n`);
   expect(second).toMatch(/^HTTP\/1\.1 403 /);
   expect(second).toContain("private network");
   // Named with its port, it may be private.
-  expect(await ask(door.port, `CONNECT named.example:${inner.port} HTTP/1.1\r\n\r\n`)).toContain("inner");
-  expect(door.refused).toEqual([{ host: "a.rebind.example", port: inner.port, why: "private" }]);
+  expect(await ask(proxy.port, `CONNECT named.example:${inner.port} HTTP/1.1\r\n\r\n`)).toContain("inner");
+  expect(proxy.refused).toEqual([{ host: "a.rebind.example", port: inner.port, why: "private" }]);
 });
 
 test("[NET-3] loopback and metadata are refused behind any wildcard, by address and by name", async () => {
-  const door = await openDoor(["*", "127.0.0.1", "localhost"], {
+  const proxy = await openProxy(["*", "127.0.0.1", "localhost"], {
     resolve: async () => [{ address: "127.0.0.1", family: 4 }],
   });
   for (const host of ["127.0.0.1", "localhost", "169.254.169.254", "[::1]", "[::ffff:127.0.0.1]", "public.example"]) {
-    expect(await ask(door.port, `CONNECT ${host}:80 HTTP/1.1\r\n\r\n`), host).toMatch(/^HTTP\/1\.1 403 /);
+    expect(await ask(proxy.port, `CONNECT ${host}:80 HTTP/1.1\r\n\r\n`), host).toMatch(/^HTTP\/1\.1 403 /);
   }
-  expect(door.refused.every(({ why }) => why === "private")).toBe(true);
+  expect(proxy.refused.every(({ why }) => why === "private")).toBe(true);
 });
 
 test("[NET-2] plain http arrives at the server in its own form, with its body", async () => {
@@ -119,36 +119,36 @@ test("[NET-2] plain http arrives at the server in its own form, with its body", 
       if (seen.join("").endsWith("body")) socket.end("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
     });
   });
-  const door = await openDoor([`127.0.0.1:${server.port}`]);
+  const proxy = await openProxy([`127.0.0.1:${server.port}`]);
   const request = `POST http://127.0.0.1:${server.port}/x HTTP/1.1\r\nContent-Length: 4\r\n\r\nbody`;
-  expect(await ask(door.port, request)).toMatch(/^HTTP\/1\.1 200 OK.*ok$/s);
+  expect(await ask(proxy.port, request)).toMatch(/^HTTP\/1\.1 200 OK.*ok$/s);
   expect(seen.join("")).toMatch(
     /^POST \/x HTTP\/1\.1\r\nHost: 127\.0\.0\.1:\d+\r\nContent-Length: 4\r\nConnection: close\r\n\r\nbody$/,
   );
 });
 
 test("[NET-7] connections per session, the size of a head and the time for it are limited", async () => {
-  const door = await openDoor([], { limits: { connections: 2, headBytes: 200, headMs: 200 } });
-  expect(await ask(door.port, `GET http://a.example/${"x".repeat(300)} HTTP/1.1\r\n\r\n`)).toMatch(/^HTTP\/1\.1 431 /);
-  const slow = [ask(door.port, "CONNECT "), ask(door.port, "CONNECT ")];
-  await until("both to be counted", () => door.door.connections === 2);
-  expect(await ask(door.port, "CONNECT a.example:443 HTTP/1.1\r\n\r\n")).toMatch(/^HTTP\/1\.1 503 /);
-  expect(door.refused).toEqual([{ host: "*", port: 0, why: "too-many-connections" }]);
+  const proxy = await openProxy([], { limits: { connections: 2, headBytes: 200, headMs: 200 } });
+  expect(await ask(proxy.port, `GET http://a.example/${"x".repeat(300)} HTTP/1.1\r\n\r\n`)).toMatch(/^HTTP\/1\.1 431 /);
+  const slow = [ask(proxy.port, "CONNECT "), ask(proxy.port, "CONNECT ")];
+  await until("both to be counted", () => proxy.proxy.connections === 2);
+  expect(await ask(proxy.port, "CONNECT a.example:443 HTTP/1.1\r\n\r\n")).toMatch(/^HTTP\/1\.1 503 /);
+  expect(proxy.refused).toEqual([{ host: "*", port: 0, why: "too-many-connections" }]);
   for (const answer of await Promise.all(slow)) expect(answer).toMatch(/^HTTP\/1\.1 408 /);
 });
 
 test("[NET-7] a connection that carries nothing for long is closed", async () => {
   const silent = await listening((socket) => void socket.resume());
-  const door = await openDoor([`127.0.0.1:${silent.port}`], { limits: { idleMs: 100 } });
-  const said = await ask(door.port, `CONNECT 127.0.0.1:${silent.port} HTTP/1.1\r\n\r\n`);
+  const proxy = await openProxy([`127.0.0.1:${silent.port}`], { limits: { idleMs: 100 } });
+  const said = await ask(proxy.port, `CONNECT 127.0.0.1:${silent.port} HTTP/1.1\r\n\r\n`);
   expect(said).toContain("200 Connection Established");
 });
 
 test("[NET-6] a bridge holds the proxy until its connection closes", async () => {
-  const door = await openDoor([]);
-  expect(await ask(door.port, holdRequest(1500), "\r\n\r\n")).toMatch(/^HTTP\/1\.1 200 /);
-  await until("the release", () => door.holds.length === 2);
-  expect(door.holds).toEqual(["held 1500", "released"]);
+  const proxy = await openProxy([]);
+  expect(await ask(proxy.port, holdRequest(1500), "\r\n\r\n")).toMatch(/^HTTP\/1\.1 200 /);
+  await until("the release", () => proxy.holds.length === 2);
+  expect(proxy.holds).toEqual(["held 1500", "released"]);
 });
 
 test("[NET-5] refusals are counted by host and port, bounded, and continued by the next proxy", () => {

@@ -5,13 +5,13 @@ import { describe, expect, test } from "vitest";
 import type { ProjectJson } from "../contract/wire.ts";
 import { judgeSpace } from "./doctor/home.ts";
 import { judgeReserve, judgeVersion } from "./doctor/tools.ts";
-import { completionScript } from "./commands/completion/scripts.ts";
-import { launchdPlist, systemdUnit } from "./system/service/unit.ts";
+import { completionScript } from "./commands/completion/completion.ts";
+import { launchdPlist, systemdUnit } from "./system/service/service.ts";
 import { readAnswer, SocketTransport } from "./system/daemon/socket-transport.ts";
-import { spawnTarget } from "./commands/spawn/spawn-target.ts";
-import { splitCommand } from "./chat/split-command.ts";
+import { spawnTarget } from "./commands/spawn/spawn.ts";
+import { splitCommand } from "./commands/session/attach.ts";
 import { managerMarks, parseReport } from "./system/daemon/start.ts";
-import { isAtWork } from "./commands/daemon/stop.ts";
+import { hasProcesses } from "./commands/daemon/stop.ts";
 
 describe("[CLI-12] what spawn's words mean", () => {
   const projects = ["my-app", "other"].map((id) => ({ id }) as ProjectJson);
@@ -132,11 +132,11 @@ test("[CTL-9] only the process that systemd itself started is managed by it", ()
 
 test("[CTL-6] every session with a live process counts as at work, and one that cannot be seen", () => {
   const processes = [{ pid: 1, startedAt: null, what: "agent" }];
-  expect(isAtWork({ status: "killed", processes })).toBe(true);
-  expect(isAtWork({ status: "unknown", processes: [] })).toBe(true);
-  expect(isAtWork({ status: "starting", processes: [] })).toBe(true);
+  expect(hasProcesses({ status: "killed", processes })).toBe(true);
+  expect(hasProcesses({ status: "unknown", processes: [] })).toBe(true);
+  expect(hasProcesses({ status: "starting", processes: [] })).toBe(true);
   for (const status of ["stopped", "exited", "failed", "archived"] as const)
-    expect(isAtWork({ status, processes: [] })).toBe(false);
+    expect(hasProcesses({ status, processes: [] })).toBe(false);
 });
 
 test("[DOC-1] versions and disk space are judged", () => {

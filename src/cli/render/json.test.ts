@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { chat } from "../commands/acp/acp.fixture.ts";
 import { daemon, failure } from "../commands/commands.fixture.ts";
 import { EventLog } from "../test-support/stand-in.ts";
-import { jsonText } from "./json.ts";
+import { jsonText } from "./text.ts";
 
 const hostile = "\u009b31m \u0085 \u202e \u2066 \u200b \u2028 \ufeff \u061c \u{e0041} \u007f";
 const obeyed =

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { leftLines, Progress } from "./progress.ts";
+import { leftLines, Progress } from "../commands/spawn/progress.ts";
 
 type Told = { type: string } & Record<string, unknown>;
 

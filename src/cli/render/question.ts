@@ -2,8 +2,7 @@
 import { optionKindWords } from "../../model/option-words.ts";
 import type { CallDetails, CallDiff } from "../../model/tool-call.ts";
 import type { PermissionOption } from "../../model/session.ts";
-import type { Paint } from "./paint.ts";
-import { clean, visible } from "./text.ts";
+import { type Paint, clean, visible } from "./text.ts";
 
 export interface ShownQuestion extends CallDetails {
   id: string;

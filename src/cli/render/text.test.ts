@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { nearest } from "../../base/nearest.ts";
-import { wantsColours } from "./paint.ts";
-import { age, clean, compareNaturally, count, parseDuration, table } from "./text.ts";
+import { wantsColours, age, clean, compareNaturally, count, parseDuration, table } from "./text.ts";
 
 describe("words", () => {
   test.each([

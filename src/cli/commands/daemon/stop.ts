@@ -50,7 +50,9 @@ async function confirmHalt(context: Context, yes: boolean): Promise<void> {
   if (found.daemon === "none")
     await (await import("../../system/daemon/control.ts")).startAgain(context, { mayHalt: true });
   context.mayStart = true;
-  const sessions = (await context.call("sessions")).filter(isAtWork).toSorted((a, b) => compareNaturally(a.id, b.id));
+  const sessions = (await context.call("sessions"))
+    .filter(hasProcesses)
+    .toSorted((a, b) => compareNaturally(a.id, b.id));
   if (sessions.length === 0 || yes) return;
   context.err(`${count(sessions.length, "session")} would be stopped:`);
   for (const { id, status, title } of sessions) context.err(`  ${id}  [${status}]  ${clean(title)}`);
@@ -64,7 +66,7 @@ async function confirmHalt(context: Context, yes: boolean): Promise<void> {
 }
 
 /** Every session with a live process; and where that cannot be told, rather one too many. */
-export function isAtWork(session: Pick<SessionJson, "status" | "processes">): boolean {
+export function hasProcesses(session: Pick<SessionJson, "status" | "processes">): boolean {
   if (session.processes.length > 0) return true;
   return !isTerminated(session.status) && (session.status === "starting" || session.status === "unknown");
 }

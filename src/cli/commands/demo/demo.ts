@@ -1,13 +1,49 @@
 import { HoldfastError } from "../../../contract/error.ts";
-import { isTerminated } from "../../../model/session.ts";
+import { isTerminated, type Kind } from "../../../model/session.ts";
 import type { SessionJson } from "../../../contract/wire.ts";
 import type { Context } from "../../context.ts";
 import { demoProject, makeDemoProject } from "./project.ts";
-import { demoRequest, type DemoSession, demoSessions } from "./sessions.ts";
 import { type CommandEntry, jsonOption } from "../../command.ts";
-import { askLoginLink } from "../device/login-link.ts";
-import { openBrowser } from "../device/open-browser.ts";
+import { askLoginLink, openBrowser } from "../device/dashboard.ts";
 import { clean } from "../../render/text.ts";
+import type { SpawnRequest } from "../../../contract/command.ts";
+
+interface DemoSession {
+  kind: Kind;
+  title: string;
+  prompt: string;
+}
+
+/** Each line of a prompt is a step that the demo agent carries out. */
+const demoSessions: readonly DemoSession[] = [
+  {
+    kind: "terminal",
+    title: "Terminal: the agent's own screen, in tmux",
+    prompt: [
+      "say: Hello. I am the demo agent, in a terminal of my own and a worktree of my own.",
+      "slow: 2",
+      "say: I keep running when you close this window, stop the daemon, or update it.",
+      "say: Type a line to talk to me. `ask: may I?` makes me ask, `slow: 60` keeps me busy.",
+    ].join("\n"),
+  },
+  {
+    kind: "chat",
+    title: "Chat: structured, with a question for you",
+    prompt: [
+      "plan: Look around, Write a note, Ask you",
+      "think: A short tour: a tool call, a change to a file, and a question.",
+      "tool: ls -l",
+      "edit: notes.md Written by the demo agent, in a worktree of its own.",
+      "say: I have looked around and written `notes.md`; the question below waits for you, also through a restart.",
+      "ask: May I finish the tour?",
+      "say: Thank you. `/help` lists what else a prompt can ask of me.",
+    ].join("\n"),
+  },
+];
+
+function demoRequest({ kind, title, prompt }: DemoSession): SpawnRequest {
+  return { project: demoProject, agent: "demo", kind, name: title, prompt };
+}
 
 export const command: CommandEntry = {
   options: [{ long: "no-open", description: "only print the link to the dashboard" }, jsonOption],

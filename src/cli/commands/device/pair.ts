@@ -3,7 +3,9 @@ import { rights, rightWords, type Right } from "../../../contract/rights.ts";
 import { type CommandEntry, jsonOption } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { bareHost, isLoopback } from "../../../base/loopback.ts";
-import { wantsColours } from "../../render/paint.ts";
+import { wantsColours } from "../../render/text.ts";
+import { styleText } from "node:util";
+import { renderUnicodeCompact } from "uqr";
 
 export const command: CommandEntry = {
   options: [
@@ -31,7 +33,6 @@ export const command: CommandEntry = {
       return;
     }
     if (!input.flag("no-qr")) {
-      const { qrLines } = await import("../../render/qr.ts");
       context.out(qrLines(url, wantsColours(context.env, context.isTerminal(1))).join("\n"));
     }
     context.out(url);
@@ -48,4 +49,10 @@ export const command: CommandEntry = {
 async function publicUrl(context: Context): Promise<string> {
   const { url, publicUrls } = await context.call("info");
   return publicUrls?.[0] ?? url ?? "";
+}
+
+/** With colors it is white on black in every theme: not all cameras read an inverted code. */
+function qrLines(text: string, colors: boolean): string[] {
+  const lines = renderUnicodeCompact(text, { border: 2 }).split("\n");
+  return colors ? lines.map((line) => styleText(["whiteBright", "bgBlack"], line, { validateStream: false })) : lines;
 }

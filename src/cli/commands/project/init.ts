@@ -2,8 +2,8 @@ import { realpathSync, rmSync } from "node:fs";
 import { resolve } from "node:path";
 import { type CommandEntry, jsonOption } from "../../command.ts";
 import { clean } from "../../render/text.ts";
-import { findingLines } from "../../render/findings.ts";
-import { registeredLines } from "../../render/projects.ts";
+import { findingLines } from "../../doctor/finding.ts";
+import { registeredLines } from "./project.ts";
 import { answerFor, decide, trustOptions } from "./answer-trust.ts";
 
 export const command: CommandEntry = {

@@ -2,8 +2,7 @@ import { HoldfastError } from "../../../contract/error.ts";
 import type { SessionJson } from "../../../contract/wire.ts";
 import type { Context } from "../../context.ts";
 import { type CommandEntry, sessionArgument } from "../../command.ts";
-import { splitCommand } from "../../chat/split-command.ts";
-import { verbFailure } from "./verb.ts";
+import { sessionFailure } from "./verb.ts";
 
 export const command: CommandEntry = {
   arguments: [sessionArgument],
@@ -13,12 +12,9 @@ export const command: CommandEntry = {
   daemon: "starts",
   async run(context, input) {
     const id = input.arg(0);
-    let session: SessionJson;
-    try {
-      session = await context.call("session", { params: { id } });
-    } catch (error) {
-      throw await verbFailure(context, "attach to", id, error);
-    }
+    const session = await context.call("session", { params: { id } }).catch(async (error: unknown) => {
+      throw await sessionFailure(context, "attach to", id, error);
+    });
     if (session.kind === "chat") {
       const { chat } = await import("../../chat/chat.ts");
       return chat(context, session);
@@ -53,4 +49,40 @@ async function openTerminal(context: Context, session: SessionJson): Promise<num
     child.once("error", reject);
     child.once("close", (code) => resolve(code ?? 1));
   });
+}
+
+/** A pasteable command as argv, so that no shell has to run it. Knows quotes and backslashes, and nothing that expands. */
+export function splitCommand(text: string): string[] {
+  const words: string[] = [];
+  let word: string | null = null;
+  for (let at = 0; at < text.length; at++) {
+    const letter = text[at]!;
+    if (letter === " ") {
+      if (word !== null) words.push(word);
+      word = null;
+    } else if (letter === "'") {
+      const end = closing(text, at + 1, "'");
+      word = (word ?? "") + text.slice(at + 1, end);
+      at = end;
+    } else if (letter === '"') {
+      const end = closing(text, at + 1, '"');
+      word = (word ?? "") + text.slice(at + 1, end).replace(/\\(["\\$`])/g, "$1");
+      at = end;
+    } else if (letter === "\\") {
+      at++;
+      word = (word ?? "") + (text[at] ?? "");
+    } else {
+      word = (word ?? "") + letter;
+    }
+  }
+  if (word !== null) words.push(word);
+  return words;
+}
+
+function closing(text: string, from: number, quote: string): number {
+  for (let at = from; at < text.length; at++) {
+    if (quote === '"' && text[at] === "\\") at++;
+    else if (text[at] === quote) return at;
+  }
+  throw new Error(`unclosed quote in ${text}`);
 }

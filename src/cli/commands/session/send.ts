@@ -2,13 +2,83 @@ import { readFileSync } from "node:fs";
 import { HoldfastError, messageOf } from "../../../contract/error.ts";
 import { promptIdPattern } from "../../../contract/ids.ts";
 import type { Answers } from "../../../contract/answers.ts";
-import { attachmentOptions, readAttachments } from "./attachments.ts";
 import type { Context } from "../../context.ts";
-import { type CommandEntry, jsonOption, sessionArgument } from "../../command.ts";
-import type { Input } from "../../input.ts";
+import { type CommandEntry, jsonOption, sessionArgument, type Input, type OptionEntry } from "../../command.ts";
 import { clean, inert, parseDuration } from "../../render/text.ts";
 import { receiptLine } from "../../render/receipt.ts";
-import { verbFailure } from "./verb.ts";
+import { basename } from "node:path";
+import type { PromptRequest } from "../../../contract/command.ts";
+import { isLost } from "../../system/daemon/connection.ts";
+import { findDaemon } from "../../system/daemon/find-daemon.ts";
+
+const retryMs = 250;
+
+async function sendAndWait(context: Context, id: string, prompt: PromptRequest): Promise<Answers["prompt"]> {
+  for (;;) {
+    try {
+      return await context.call("prompt", { params: { id }, body: { ...prompt, waitForTurn: true } });
+    } catch (error) {
+      if (!(error instanceof HoldfastError && error.code === "unreachable" && isLost(error.cause))) throw error;
+    }
+    context.err("The daemon went away; waiting for it.");
+    // Somebody may have stopped it on purpose.
+    context.mayStart = false;
+    do await new Promise((resume) => setTimeout(resume, retryMs));
+    while (findDaemon(context.paths).daemon !== "running");
+  }
+}
+
+type Attachments = NonNullable<PromptRequest["attachments"]>;
+
+const attachmentOptions: readonly OptionEntry[] = [
+  {
+    long: "image",
+    value: "path",
+    description: "send this image along: PNG, JPEG, WebP or GIF (chat; may be repeated)",
+    completes: "file",
+    many: true,
+  },
+  {
+    long: "attach",
+    value: "path",
+    description: "refer to this file of the session's worktree (may be repeated)",
+    completes: "file",
+    many: true,
+  },
+];
+
+function readAttachments(input: Input): Attachments {
+  return [
+    ...input.list("image").map((path) => ({ type: "image" as const, name: basename(path), ...readImage(path) })),
+    ...input.list("attach").map((path) => ({ type: "file" as const, path })),
+  ];
+}
+
+type ImageType = Extract<Attachments[number], { type: "image" }>["mimeType"];
+const begins: readonly (readonly [RegExp, ImageType])[] = [
+  [/^\x89PNG/, "image/png"],
+  [/^\xff\xd8\xff/, "image/jpeg"],
+  [/^GIF8/, "image/gif"],
+  [/^RIFF[^]{4}WEBP/, "image/webp"],
+];
+
+/** Told by its bytes: names are often wrong. */
+function readImage(path: string): { mimeType: ImageType; data: string } {
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(path);
+  } catch (error) {
+    throw new HoldfastError("invalid", `The image cannot be read: ${messageOf(error)}`, { cause: error });
+  }
+  const head = bytes.toString("latin1", 0, 16);
+  const mimeType = begins.find(([pattern]) => pattern.test(head))?.[1];
+  if (mimeType === undefined) {
+    throw new HoldfastError("invalid", `${path} is no PNG, JPEG, WebP or GIF.`, {
+      hint: "Other files of the worktree can be referred to with --attach.",
+    });
+  }
+  return { mimeType, data: bytes.toString("base64") };
+}
 
 /** What the daemon takes. */
 const longestWaitMs = 600_000;
@@ -42,6 +112,7 @@ export const command: CommandEntry = {
   notes:
     "Waits for the receipt:\n  delivered    the agent itself confirmed it\n  typed        it is on the screen of an agent that confirms nothing, or is a command of the agent (/… or !…)\n  queued       it is sent later, and why not yet\n  unconfirmed  it may or may not have arrived; it is not sent again without you (exit code 1)\n  refused      it is not sent, and why (exit code 1)\nWith --wait: for the end of the turn; then what the agent said is printed, and how the turn ended if not by itself. A turn that failed, was refused or was cut has exit code 1.",
   daemon: "starts",
+  fails: "send to",
   async run(context, input) {
     const id = input.arg(0);
     const text = readPrompt(input);
@@ -55,27 +126,22 @@ export const command: CommandEntry = {
     if (waitMs !== undefined && waitMs > longestWaitMs) {
       throw new HoldfastError("usage", `--timeout must be 10m at most, not ${timeout}.`);
     }
-    try {
-      if (input.flag("wait")) await requireChat(context, id);
-      const attachments = readAttachments(input);
-      const body = {
-        promptId,
-        text,
-        ...(attachments.length === 0 ? {} : { attachments }),
-        ...(waitMs === undefined ? {} : { waitMs }),
-      };
-      if (input.flag("wait")) {
-        const { sendAndWait } = await import("./send-and-wait.ts");
-        return await sayTurn(context, input, await sendAndWait(context, id, body));
-      }
-      const receipt = await context.call("prompt", { params: { id }, body });
-      const failed = receipt.disposition === "refused" || receipt.disposition === "unconfirmed";
-      if (input.flag("json")) context.json(receipt);
-      else (failed ? context.err : context.out)(receiptLine(receipt));
-      return failed ? 1 : 0;
-    } catch (error) {
-      throw await verbFailure(context, "send to", id, error);
+    if (input.flag("wait")) await requireChat(context, id);
+    const attachments = readAttachments(input);
+    const body = {
+      promptId,
+      text,
+      ...(attachments.length === 0 ? {} : { attachments }),
+      ...(waitMs === undefined ? {} : { waitMs }),
+    };
+    if (input.flag("wait")) {
+      return await sayTurn(context, input, await sendAndWait(context, id, body));
     }
+    const receipt = await context.call("prompt", { params: { id }, body });
+    const failed = receipt.disposition === "refused" || receipt.disposition === "unconfirmed";
+    if (input.flag("json")) context.json(receipt);
+    else (failed ? context.err : context.out)(receiptLine(receipt));
+    return failed ? 1 : 0;
   },
 };
 

@@ -1,9 +1,65 @@
-import { jsonText } from "../../render/json.ts";
+import { jsonText } from "../../render/text.ts";
 import type { Context } from "../../context.ts";
-import { type CommandEntry, jsonOption, projectOption } from "../../command.ts";
-import type { Input } from "../../input.ts";
+import { type CommandEntry, jsonOption, projectOption, type Input } from "../../command.ts";
 import { chooseSessions } from "../../render/sessions.ts";
 import { fitted, type StatusLine, statusLines } from "../../render/status.ts";
+import { follow } from "../../system/daemon/follow.ts";
+
+const enter = "\u001b[?1049h\u001b[?25l";
+const leave = "\u001b[?25h\u001b[?1049l";
+/** Clearing each line behind its text, and the rest of the screen last, flickers less than clearing first. */
+const home = "\u001b[H";
+const clearLine = "\u001b[K";
+const clearBelow = "\u001b[J";
+
+const fallback = { columns: 80, rows: 24 };
+const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+async function watchScreen(context: Context, read: () => Promise<StatusLine[]>): Promise<void> {
+  // What can fail for a known reason (no daemon, an unknown project) fails before the screen is changed.
+  let lines = await read();
+  let note: string | null = null;
+  let shown = "";
+  const draw = (): void => {
+    const { columns, rows } = context.terminalSize() ?? fallback;
+    const head = note === null ? [] : [{ text: context.paint.yellow(note), session: false }];
+    const text = fitted([...head, ...lines], { columns, rows }).join(`${clearLine}\r\n`);
+    if (text !== shown) context.write(`${home}${text}${clearLine}${clearBelow}`);
+    shown = text;
+  };
+  const resized = (): void => {
+    shown = "";
+    draw();
+  };
+  const end = (signal: NodeJS.Signals): void => {
+    context.write(leave);
+    for (const name of signals) process.off(name, end);
+    process.kill(process.pid, signal);
+  };
+  for (const name of signals) process.on(name, end);
+  process.on("SIGWINCH", resized);
+  context.write(enter);
+  try {
+    draw();
+    // A daemon that is away is announced on the screen, not between its lines.
+    const quiet: Context = {
+      ...context,
+      err: (text) => {
+        note = text;
+        draw();
+      },
+    };
+    await follow(quiet, undefined, async () => {
+      lines = await read();
+      note = null;
+      draw();
+    });
+  } finally {
+    context.write(leave);
+    process.off("SIGWINCH", resized);
+    for (const name of signals) process.off(name, end);
+  }
+}
 
 export const command: CommandEntry = {
   options: [
@@ -31,11 +87,9 @@ export const command: CommandEntry = {
       return;
     }
     if (!input.flag("json") && context.isTerminal(1)) {
-      const { watchScreen } = await import("./watch-screen.ts");
       await watchScreen(context, () => read(context, input));
       return;
     }
-    const { follow } = await import("../../system/daemon/follow.ts");
     let last = "";
     const look = async (): Promise<void> => {
       const text = input.flag("json")

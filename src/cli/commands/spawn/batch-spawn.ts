@@ -1,11 +1,9 @@
 import { Slots } from "../../../base/slots.ts";
 import { messageOf } from "../../../contract/error.ts";
 import { kinds } from "../../../model/session.ts";
-import { callSpawn } from "./call-spawn.ts";
+import { callSpawn, spawnBody, spawnOptionEntries, batchLine, type BatchResult, batchSummary } from "./call-spawn.ts";
 import { type CommandEntry, jsonOption, noWaitOption, projectOption } from "../../command.ts";
 import { noProjectHere, projectAt, unknownProject } from "../project/find-project.ts";
-import { batchLine, type BatchResult, batchSummary } from "../../render/spawned.ts";
-import { spawnBody, spawnOptionEntries } from "./spawn-options.ts";
 import { settleTrust, trustOptions } from "../project/answer-trust.ts";
 import { Waits } from "./waits.ts";
 

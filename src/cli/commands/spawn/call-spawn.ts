@@ -6,8 +6,73 @@ import { missingPrograms, notOnPath } from "../../../model/missing-program.ts";
 import type { SessionJson } from "../../../contract/wire.ts";
 import type { Context } from "../../context.ts";
 import type { Waits } from "./waits.ts";
+import { containModes, parseNetwork, type ContainMode } from "../../../contract/containment.ts";
+import type { Kind, Role } from "../../../model/session.ts";
+import type { OptionEntry, Input } from "../../command.ts";
+import { clean, count } from "../../render/text.ts";
 
-let count = 0;
+export const spawnOptionEntries: readonly OptionEntry[] = [
+  { long: "agent", value: "id", description: "which agent, such as claude or codex", completes: "agent" },
+  { long: "contain", value: "mode", description: "off, worktree or devcontainer", choices: containModes },
+  {
+    long: "network",
+    value: "network",
+    description: "on, off, allow-list (its own model only), or hosts that it may reach as well, with commas between",
+    completes: "none",
+  },
+  { long: "trust-devcontainer", description: "Accept what the repository's devcontainer.json runs and mounts" },
+];
+
+interface SpawnOptions {
+  project: string;
+  issue: string | undefined;
+  input: Input;
+}
+
+export function spawnBody({ project, issue, input }: SpawnOptions): SpawnRequest {
+  const text = (name: "prompt" | "agent" | "branch" | "base" | "name"): { [K in typeof name]?: string } => {
+    const value = input.text(name);
+    return value === undefined ? {} : { [name]: value };
+  };
+  const kind = input.text("kind") as Kind | undefined;
+  const role = input.text("role") as Role | undefined;
+  return {
+    project,
+    ...(issue === undefined ? {} : { issue }),
+    ...text("prompt"),
+    ...text("agent"),
+    ...text("branch"),
+    ...text("base"),
+    ...text("name"),
+    ...(kind === undefined ? {} : { kind }),
+    ...containBody(input),
+    ...(role === undefined ? {} : { role }),
+    ...(input.flag("resume") ? { resume: true } : {}),
+    ...(input.flag("no-wait") ? { wait: false } : {}),
+  };
+}
+
+function containBody(input: Input): Pick<SpawnRequest, "contain"> {
+  const mode = input.text("contain") as ContainMode | undefined;
+  const text = input.text("network");
+  const trust = input.flag("trust-devcontainer");
+  if (mode === undefined && text === undefined && !trust) return {};
+  const network = text === undefined ? undefined : parseNetwork(text);
+  if (network === null) {
+    throw new HoldfastError("usage", `--network takes on, off, allow-list or hosts, not ${JSON.stringify(text)}.`, {
+      hint: "For example: --network api.anthropic.com,registry.npmjs.org",
+    });
+  }
+  return {
+    contain: {
+      ...(mode === undefined ? {} : { mode }),
+      ...(network === undefined ? {} : { network }),
+      ...(trust ? { trustDevcontainer: true } : {}),
+    },
+  };
+}
+
+let requests = 0;
 
 /** A program that the daemon does not find, but the user's shell does: installing it again would not help. */
 export function withOwnPath(error: unknown, env: NodeJS.ProcessEnv): unknown {
@@ -33,7 +98,7 @@ export function callSpawn(context: Context, waits: Waits, body: SpawnRequest): P
     });
   }
   // Among the requests of one home: no other process of this machine has this pid at this time.
-  const requestId = `${process.pid}-${Date.now()}-${count++}`;
+  const requestId = `${process.pid}-${Date.now()}-${requests++}`;
   let found: string | null = null;
   return waits.during(
     {
@@ -45,4 +110,31 @@ export function callSpawn(context: Context, waits: Waits, body: SpawnRequest): P
       throw withOwnPath(error, context.env);
     }),
   );
+}
+
+export function spawnedLines(
+  session: Pick<SessionJson, "id" | "agent" | "project" | "workspacePath" | "branch" | "status" | "processes">,
+): string[] {
+  // An agent that runs but is not ready for input is `starting` as well.
+  const isUp = session.status !== "starting" || session.processes.length > 0;
+  return [
+    `Session ${session.id} ${isUp ? "is running" : "is starting"} (${clean(session.agent)}, ${clean(session.project)}).`,
+    `  Worktree: ${clean(session.workspacePath)}`,
+    ...(session.branch === null ? [] : [`  Branch:   ${clean(session.branch)}`]),
+    `  Attach:   holdfast attach ${session.id}`,
+    `SESSION=${session.id}`,
+  ];
+}
+
+export type BatchResult = { issue: string } & ({ session: string; error: null } | { session: null; error: string });
+
+export function batchLine(result: BatchResult): string {
+  return result.session === null
+    ? `  Error spawning ${clean(result.issue)}: ${clean(result.error)}`
+    : `  Spawned: ${result.session} (${clean(result.issue)})`;
+}
+
+export function batchSummary(results: readonly BatchResult[]): string {
+  const failed = results.filter(({ session }) => session === null).length;
+  return `${count(results.length - failed, "session")} spawned${failed === 0 ? "" : `, ${failed} failed`}.`;
 }

@@ -1,13 +1,13 @@
 import { kinds, roles } from "../../../model/session.ts";
-import { callSpawn } from "./call-spawn.ts";
+import { callSpawn, spawnBody, spawnOptionEntries, spawnedLines } from "./call-spawn.ts";
 import { type CommandEntry, jsonOption, noWaitOption } from "../../command.ts";
-import { noProjectHere, projectAt } from "../project/find-project.ts";
-import { spawnedLines } from "../../render/spawned.ts";
+import { noProjectHere, projectAt, unknownProject } from "../project/find-project.ts";
 import { clean } from "../../render/text.ts";
-import { spawnTarget } from "./spawn-target.ts";
-import { spawnBody, spawnOptionEntries } from "./spawn-options.ts";
 import { settleTrust, trustOptions } from "../project/answer-trust.ts";
 import { Waits } from "./waits.ts";
+import { HoldfastError } from "../../../contract/error.ts";
+import { projectIdPattern } from "../../../contract/ids.ts";
+import type { ProjectJson } from "../../../contract/wire.ts";
 
 export const command: CommandEntry = {
   arguments: [
@@ -58,3 +58,38 @@ export const command: CommandEntry = {
     else context.out(spawnedLines(session).join("\n"));
   },
 };
+
+interface SpawnTarget {
+  project: string;
+  issue: string | undefined;
+}
+
+interface Typed {
+  args: readonly string[];
+  issueOption: string | undefined;
+}
+
+/** `none-here`: no project was named and this directory has none. */
+export function spawnTarget(
+  typed: Typed,
+  projects: readonly ProjectJson[],
+  here: ProjectJson | null,
+): SpawnTarget | "none-here" {
+  const { args, issueOption } = typed;
+  if (issueOption === "") throw new HoldfastError("usage", "--issue must not be empty.");
+  const [first, second] = args;
+  const named = projects.find(({ id }) => id === first);
+  if (first !== undefined && second !== undefined && named === undefined) throw unknownProject(first, projects);
+  const project = named ?? here;
+  // One argument that is a project's id is the project; any other is the issue.
+  const positional = named === undefined ? first : second;
+  if (positional !== undefined && issueOption !== undefined && positional !== issueOption) {
+    throw new HoldfastError("usage", `The issue is given twice: ${positional} and --issue ${issueOption}.`);
+  }
+  const issue = issueOption ?? positional;
+  if (project !== null) return { project: project.id, issue };
+  // Outside of any project a single word that could be a project's name was probably meant as one.
+  const looksLikeProject = first !== undefined && projectIdPattern.test(first) && !/^\d+$/.test(first);
+  if (looksLikeProject) throw unknownProject(first, projects);
+  return "none-here";
+}

@@ -15,11 +15,10 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { defaultLaunchOptions } from "../../../base/launch-options.ts";
 import { identify, isAlive, readStat, signalIdentity } from "../../../base/pid.ts";
 import { createContext, type Context } from "../../context.ts";
-import { start, stop, restart } from "./control.ts";
+import { start, stop, restart, endDaemon } from "./control.ts";
 import { findDaemon, startingFile } from "./find-daemon.ts";
 import { listOldBuilds } from "./install-build.ts";
 import { dispatch } from "../../main.ts";
-import { endDaemon } from "./stop.ts";
 
 let directory: string;
 let context: Context;

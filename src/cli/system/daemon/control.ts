@@ -14,11 +14,12 @@ import {
   type PassphraseSources,
   rememberLaunch,
   storedPassphrase,
+  admitPassphrase,
+  rememberMark,
 } from "./launch-options.ts";
 import { bareHost, isLoopback } from "../../../base/loopback.ts";
-import { admitPassphrase, rememberMark } from "./passphrase.ts";
 import { assertTls, reachTroubles, troubleLines } from "./reach.ts";
-import { serviceName } from "../service/unit.ts";
+import { serviceName } from "../service/service.ts";
 import {
   becomeDaemon,
   type HomeChoice,
@@ -28,8 +29,40 @@ import {
   type StartSurroundings,
   waitForOther,
 } from "./start.ts";
-import { endDaemon, type Ended, isGone } from "./stop.ts";
 import { writeHome } from "./write-home.ts";
+import { type Identity, isAlive, signalIdentity } from "../../../base/pid.ts";
+
+type Ended = "gone" | "terminated" | "killed";
+
+/** A stop takes under a second; a daemon on a busy machine gets time before it is ended by force. */
+const politeMs = 10_000;
+const pollMs = 10;
+
+interface EndOptions {
+  /** It has been told over its socket and only needs waiting for. */
+  asked: boolean;
+  say: (text: string) => void;
+  waitMs?: number;
+}
+
+export async function endDaemon(identity: Identity, { asked, say, waitMs = politeMs }: EndOptions): Promise<Ended> {
+  if (await isGone(identity, asked ? waitMs : 0)) return "gone";
+  if (!signalIdentity(identity, "SIGTERM")) return "gone";
+  if (await isGone(identity, waitMs)) return "terminated";
+  say(`The daemon (pid ${identity.pid}) did not end within ${waitMs / 1000} s of SIGTERM; ending it by force.`);
+  signalIdentity(identity, "SIGKILL");
+  await isGone(identity, politeMs);
+  return "killed";
+}
+
+async function isGone(identity: Identity, ms: number): Promise<boolean> {
+  const deadline = Date.now() + ms;
+  while (isAlive(identity)) {
+    if (Date.now() >= deadline) return false;
+    await new Promise((resume) => setTimeout(resume, pollMs));
+  }
+  return true;
+}
 
 /** Longer than anything the daemon does between two answers. */
 const askDeadlineMs = 5_000;

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { keepLaunch } from "../../../base/launch-file.ts";
 import { defaultLaunchOptions } from "../../../base/launch-options.ts";
 import { resolvePaths, type Paths } from "../../../base/paths.ts";
-import { Input } from "../../input.ts";
+import { Input } from "../../command.ts";
 import {
   choosePassphrase,
   lastLaunchOptions,

@@ -6,11 +6,17 @@ import { defaultLaunchOptions, type LaunchOptions, readLaunchOptions } from "../
 import { isLevel, type Level, levels } from "../../../base/log-level.ts";
 import type { Paths } from "../../../base/paths.ts";
 import { HoldfastError, messageOf } from "../../../contract/error.ts";
-import type { OptionEntry } from "../../command.ts";
+import type { OptionEntry, Input } from "../../command.ts";
 import { findDaemon } from "./find-daemon.ts";
-import type { Input } from "../../input.ts";
 import { bareHost, isLoopback } from "../../../base/loopback.ts";
 import { type Reach, reachOptions, readReach } from "./reach.ts";
+import {
+  hashForMark,
+  isSamePassphrase,
+  type PassphraseMark,
+  readPassphraseMark,
+} from "../../../base/passphrase-mark.ts";
+import { weaknessOf } from "../../../base/passphrase-strength.ts";
 
 export const startOptions: readonly OptionEntry[] = [
   { long: "host", value: "address", description: `address to listen on (default ${defaultLaunchOptions.host})` },
@@ -150,4 +156,23 @@ export function storedPassphrase(paths: Paths): string | null {
 export function rememberLaunch(paths: Paths, options: LaunchOptions, passphrase: string | null): void {
   if (passphrase !== null) writeDurable(paths.passphrase, `${passphrase}\n`, 0o600);
   proposeLaunch(paths.launchFile, `${JSON.stringify(options, null, 2)}\n`);
+}
+
+export function admitPassphrase(paths: Paths, given: string): PassphraseMark {
+  const mark = readPassphraseMark(paths.passphraseMark);
+  if (mark !== null && isSamePassphrase(given, mark.hash)) return mark;
+  const stored = storedPassphrase(paths);
+  const weak = weaknessOf(given);
+  // Set by a build that kept no mark.
+  const isOld = mark === null && stored !== null && isSamePassphrase(given, stored);
+  if (weak !== null && !isOld) {
+    throw new HoldfastError("usage", `The passphrase is too weak: ${weak}. Nothing was started.`, {
+      hint: "Use four words, or 12 mixed characters. Generate one: holdfast passphrase --file <file>",
+    });
+  }
+  return { hash: hashForMark(given), weak, replaced: !isOld && stored !== null };
+}
+
+export function rememberMark(paths: Paths, mark: PassphraseMark | null): void {
+  if (mark !== null) writeDurable(paths.passphraseMark, `${JSON.stringify(mark)}\n`, 0o600);
 }

@@ -29,11 +29,7 @@ rmSync(dist, { recursive: true, force: true });
 mkdirSync(dist);
 // Built apart, so that none of them loads what only another one uses.
 // All that a start needs is one file, also what a part that loads later needs as well: each further one costs half a millisecond.
-const cliGroups = [
-  { name: "main", test: /src\/cli\/main\.ts$/ },
-  // Verbs that bring a session back share a part of it: a spawn would have one more file for that.
-  { name: "spawning", test: /src\/cli\/(spawn-options|call-spawn|waits|render\/spawned)\.ts$/ },
-];
+const cliGroups = [{ name: "main", test: /src\/cli\/main\.ts$/ }];
 await bundleOne("cli", "src/cli/entry.ts", cliGroups, [compiledMain()]);
 await bundleOne("daemon", "src/daemon/entry.ts", [{ name: "main", test: /src\/daemon\/main\.ts$/ }]);
 await bundleOne("check-database", "src/store/check-program.ts", []);

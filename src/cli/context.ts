@@ -2,7 +2,7 @@
 import { resolvePaths, type Paths } from "../base/paths.ts";
 import type { Client } from "../client/client.ts";
 import { clientOf } from "./system/daemon/connection.ts";
-import { jsonText, makePaint, type Paint, wantsColours } from "./render/text.ts";
+import { jsonText, makePaint, type Paint, wantsColors } from "./render/text.ts";
 import { fstatSync, statSync, writeSync } from "node:fs";
 
 interface StandardIo {
@@ -102,7 +102,7 @@ export function createContext({ env, cwd, dist, io, now = Date.now }: ContextOpt
     dist,
     paths,
     get paint() {
-      return (paint ??= makePaint(wantsColours(env, io.isTerminal(1))));
+      return (paint ??= makePaint(wantsColors(env, io.isTerminal(1))));
     },
     out: (text) => io.out(text),
     write: (text) => io.write(text),

@@ -19,7 +19,7 @@ export const turnsOption: OptionEntry = {
   long: "turns",
   short: "n",
   value: "number",
-  description: "only the last turns",
+  description: "Show only the last N turns",
   completes: "none",
 };
 

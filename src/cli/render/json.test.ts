@@ -47,8 +47,8 @@ test("[TEXT-7] every command's --json, also of events, status and errors, and in
     for (const terminal of [true, false]) {
       const { out, err } = await run(argv, { terminal });
       expect(out + err, argv.join(" ")).not.toMatch(/^$/);
-      // Colours are ours; everything else was somebody's text.
-      // oxlint-disable-next-line no-control-regex -- our own colours
+      // Colors are ours; everything else was somebody's text.
+      // oxlint-disable-next-line no-control-regex -- our own colors
       expect((out + err).replace(/\u001b\[\d*m/g, ""), argv.join(" ")).not.toMatch(obeyed);
       // The value is there all the same.
       const isJson = argv.includes("--json");

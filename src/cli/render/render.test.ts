@@ -252,7 +252,7 @@ test.each<[StopOutcome, string, number]>([
   ],
   [
     { stop: "still-halting", answer: { kept: 0, halted: [], remaining: ["a-10", "a-2"] } },
-    "Still ending: a-2, a-10.",
+    "Still running: a-2, a-10.",
     1,
   ],
 ])("[CTL-5] stop %j says what happened to sessions", (outcome, line, code) => {
@@ -328,7 +328,7 @@ test("info, events, logs, trash and findings are readable", () => {
   } as const;
   const other = { version: "9.9.9", build: "newer" };
   expect(infoLines({ ...info, home: "/h", startedAt: minutesAgo(5), managedBy: null }, now, other).at(-1)).toBe(
-    "Installed:  9.9.9 (build newer); replace the daemon with: holdfast restart",
+    "Installed:  9.9.9 (build newer); to use it: holdfast restart",
   );
   expect(infoLines({ ...info, home: "/h", startedAt: minutesAgo(5), managedBy: null }, now)).toEqual([
     "State:      running (pid 7, for 5m)",

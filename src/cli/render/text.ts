@@ -37,17 +37,17 @@ export type Paint = Record<"green" | "cyan" | "blue" | "dim" | "yellow" | "red" 
 
 const names = ["green", "cyan", "blue", "dim", "yellow", "red", "bold"] as const;
 
-export function makePaint(colours: boolean): Paint {
+export function makePaint(colors: boolean): Paint {
   const painters = names.map((name) => [
     name,
-    // Whether to colour at all is decided once, by the caller; styleText must not look at a stream again.
-    colours ? (text: string) => styleText(name, text, { validateStream: false }) : (text: string) => text,
+    // Whether to color at all is decided once, by the caller; styleText must not look at a stream again.
+    colors ? (text: string) => styleText(name, text, { validateStream: false }) : (text: string) => text,
   ]);
   return Object.fromEntries(painters) as Paint;
 }
 
 /** NO_COLOR counts when it is set to anything but the empty string. */
-export function wantsColours(env: NodeJS.ProcessEnv, isTerminal: boolean): boolean {
+export function wantsColors(env: NodeJS.ProcessEnv, isTerminal: boolean): boolean {
   return isTerminal && (env["NO_COLOR"] ?? "") === "" && env["TERM"] !== "dumb";
 }
 
@@ -68,7 +68,7 @@ function escaped(letter: string): string {
 
 const unseen = new RegExp(String.raw`[\u0000-\u0008\u000b-\u001f\u007f-\u009f${hiddenCharacters}]`, "gu");
 
-/** Control characters would let a title move the cursor or recolour the terminal; direction marks would reorder a line. */
+/** Control characters would let a title move the cursor or recolor the terminal; direction marks would reorder a line. */
 export function clean(text: string): string {
   return text
     .replace(

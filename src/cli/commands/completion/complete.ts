@@ -5,8 +5,8 @@ import { clean } from "../../render/text.ts";
 import { index } from "../index.ts";
 
 export const command: CommandEntry = {
-  arguments: [{ name: "words", description: "what is typed so far", optional: true, variadic: true, mayBeEmpty: true }],
-  examples: [["candidates for a session's name", "holdfast complete -- session kill ma-"]],
+  arguments: [{ name: "words", description: "Command line so far", optional: true, variadic: true, mayBeEmpty: true }],
+  examples: [["complete a session's id", "holdfast complete -- session kill ma-"]],
   daemon: "alone",
   async run(context, input) {
     const found = await completions(index, input.args, (what) => names(context, what));
@@ -15,7 +15,7 @@ export const command: CommandEntry = {
   },
 };
 
-/** A shell must not hang on TAB, nor print errors into the person's line: what cannot be asked is left out. */
+/** A shell must not hang on TAB or print errors into the command line: failures yield no candidates. */
 async function names(context: Context, what: Completes): Promise<readonly Candidate[]> {
   try {
     switch (what) {
@@ -73,7 +73,7 @@ async function completions(
 ): Promise<readonly Candidate[]> {
   const [word = "", ...rest] = words;
   const last = words.at(-1) ?? "";
-  // bash gives the = of --kind=… as a word; what is typed behind it begins the next one.
+  // bash passes the = of --kind=… as a word, and the text behind it as the next one.
   const typed = last === "=" && words.length > 1 ? "" : last;
   if (words.length <= 1) {
     const commands = index.filter((line) => !("hidden" in line));
@@ -106,10 +106,12 @@ async function ofCommand(entry: CommandEntry, words: readonly string[], names: N
     const unused = options.filter(({ long }) => !before.includes(`--${long}`));
     return unused.map(({ long, description }) => ({ word: `--${long}`, description }));
   }
-  const place = before.filter((one, at) => !one.startsWith("-") && named(before[at - 1])?.value === undefined).length;
-  const wanted = entry.arguments ?? [];
-  const last = wanted.at(-1);
-  const argument = wanted[place] ?? (last?.variadic === true ? last : undefined);
+  const position = before.filter(
+    (one, at) => !one.startsWith("-") && named(before[at - 1])?.value === undefined,
+  ).length;
+  const accepted = entry.arguments ?? [];
+  const last = accepted.at(-1);
+  const argument = accepted[position] ?? (last?.variadic === true ? last : undefined);
   return argument === undefined ? [] : ofValue(argument, names);
 }
 

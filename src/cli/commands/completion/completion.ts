@@ -2,8 +2,8 @@ import { type CommandEntry } from "../../command.ts";
 
 /**
  * Shell scripts that ask `holdfast complete` for candidates: `word<TAB>description` per line, or `:files` / `:directories`.
- * A candidate may be anything that an agent, a repository or a tracker named, so each shell inserts it as one quoted
- * word: bash by `printf %q`, zsh by compadd, fish by its own escaping.
+ * A candidate may come from an agent, a repository or a tracker, so each shell inserts it as one quoted word: bash with
+ * `printf %q`, zsh with compadd, fish with its own escaping.
  */
 const shells = ["bash", "zsh", "fish"] as const;
 export type Shell = (typeof shells)[number];
@@ -17,7 +17,7 @@ _holdfast() {
   local line word quoted
   COMPREPLY=()
   local current=\${COMP_WORDS[COMP_CWORD]}
-  # bash takes the = of --option=value for a word of its own
+  # bash passes the = of --option=value as a separate word
   [[ $current == = ]] && current=
   while IFS= read -r line; do
     case $line in
@@ -47,7 +47,7 @@ _holdfast() {
       *) word=\${line%%$'\\t'*}; text=\${line#*$'\\t'}; found+=("$word"); shown+=("$word  $text") ;;
     esac
   done
-  # compadd quotes what it inserts, and takes nothing in it for a description
+  # compadd quotes candidates and parses no descriptions in them
   (( $#found )) && compadd -l -d shown -a -- found
 }
 (( $+functions[compdef] )) || { autoload -Uz compinit && compinit; }
@@ -74,7 +74,7 @@ complete -c hold -f -a '(__holdfast_complete)'
 `;
 
 export const command: CommandEntry = {
-  arguments: [{ name: "shell", description: "bash, zsh or fish", choices: shells }],
+  arguments: [{ name: "shell", description: "Shell", choices: shells }],
   examples: [
     ["for bash, in ~/.bashrc", 'eval "$(holdfast completion bash)"'],
     ["for zsh, in ~/.zshrc", 'eval "$(holdfast completion zsh)"'],
@@ -84,7 +84,7 @@ export const command: CommandEntry = {
     ],
   ],
   notes:
-    "In ~/.zshrc, put the line behind `autoload -Uz compinit && compinit` if you have that. Names of sessions, projects and\nagents come from the daemon if it is running; completion never starts it.",
+    "In ~/.zshrc, put the line after `autoload -Uz compinit && compinit` if you have that. Completes session,\nproject and agent names when the daemon is running; never starts it.",
   daemon: "alone",
   async run(context, input) {
     context.out(completionScript(input.arg(0) as Shell));

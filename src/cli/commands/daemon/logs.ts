@@ -7,7 +7,7 @@ import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
 const blockBytes = 64 * 1024;
 const pollMs = 200;
 
-/** The last `count` lines; none when there is no such file. */
+/** The last `count` lines; null if the file does not exist. */
 function lastLines(path: string, count: number): { lines: string[]; end: number; inode: number } | null {
   let file: number;
   try {
@@ -28,7 +28,7 @@ function lastLines(path: string, count: number): { lines: string[]; end: number;
       held = Buffer.concat([block, held]);
     }
     const lines = held.toString("utf8").split("\n");
-    // Only whole lines: a last one that is still being written comes with the next look.
+    // Complete lines only: the next read returns a last line that is still being written.
     const rest = lines.pop() ?? "";
     return { lines: count === 0 ? [] : lines.slice(-count), end: size - Buffer.byteLength(rest), inode: ino };
   } finally {
@@ -38,12 +38,12 @@ function lastLines(path: string, count: number): { lines: string[]; end: number;
 
 const newline = 0x0a;
 
-/** Lines behind `end` as they come, over rotation, for ever. */
+/** Yields new lines after `end` forever, across rotations. */
 async function* followFile(path: string, start: { end: number; inode: number }): AsyncGenerator<string> {
   let { end, inode } = start;
   for (;;) {
     const now = statSync(path, { throwIfNoEntry: false });
-    // Rotated: what was written to the old file after our last look has moved to its first successor.
+    // Rotated: lines written to the old file since the last read are now in its first successor.
     if (now !== undefined && now.ino !== inode) {
       const old = statSync(`${path}.1`, { throwIfNoEntry: false });
       if (old?.ino === inode) yield* readFrom(`${path}.1`, end).lines;
@@ -79,24 +79,23 @@ export const command: CommandEntry = {
       long: "lines",
       short: "n",
       value: "number",
-      description: `how many lines (default ${defaultLines})`,
+      description: `Number of lines (default: ${defaultLines})`,
       completes: "none",
     },
-    { long: "follow", short: "f", description: "go on as lines come" },
-    { long: "json", description: "the log as it is stored, one JSON object a line" },
+    { long: "follow", short: "f", description: "Follow new lines" },
+    { long: "json", description: "Print raw log entries, one JSON object per line" },
   ],
   examples: [
-    ["the last lines", "holdfast logs"],
+    ["show the last lines", "holdfast logs"],
     ["follow it", "holdfast logs -n 10 -f"],
   ],
-  notes:
-    "For more detail: `HOLDFAST_LOG=debug holdfast restart`, and `HOLDFAST_LOG=info holdfast restart` for less again.",
+  notes: "For more detail: HOLDFAST_LOG=debug holdfast restart. To undo: HOLDFAST_LOG=info holdfast restart.",
   daemon: "alone",
   async run(context, input) {
-    const wanted = input.text("lines") ?? String(defaultLines);
-    if (!/^\d{1,7}$/.test(wanted)) throw new HoldfastError("usage", `-n must be a whole number, not ${wanted}.`);
+    const lines = input.text("lines") ?? String(defaultLines);
+    if (!/^\d{1,7}$/.test(lines)) throw new HoldfastError("usage", `-n must be an integer, not ${lines}.`);
     const path = join(context.paths.logs, "daemon.log");
-    const found = lastLines(path, Number(wanted));
+    const found = lastLines(path, Number(lines));
     const print = (line: string): void => context.out(input.flag("json") ? line : logLine(line, context.paint));
     if (found === null && !input.flag("follow")) {
       throw new HoldfastError("not-found", `There is no log yet: ${path}`, {
@@ -120,9 +119,9 @@ export function logLine(text: string, paint: Paint): string {
   const { at, level, message, ...fields } = entry as { at?: unknown; level?: unknown; message: string };
   const when = typeof at === "string" ? at.replace("T", " ").replace(/Z$/, "") : "";
   const word = typeof level === "string" ? clean(level) : "info";
-  const colour = word === "error" ? paint.red : word === "warn" ? paint.yellow : paint.dim;
+  const color = word === "error" ? paint.red : word === "warn" ? paint.yellow : paint.dim;
   const details = Object.entries(fields).map(
     ([name, value]) => `${name}=${clean(typeof value === "string" ? value : JSON.stringify(value))}`,
   );
-  return [paint.dim(when), colour(word.padEnd(5)), clean(message), ...details].filter((part) => part !== "").join("  ");
+  return [paint.dim(when), color(word.padEnd(5)), clean(message), ...details].filter((part) => part !== "").join("  ");
 }

@@ -8,7 +8,7 @@ export const command: CommandEntry = {
   arguments: [sessionArgument],
   examples: [["open it in this terminal", "holdfast attach ma-12"]],
   notes:
-    "A terminal session opens in tmux: leave with Ctrl-B, then d (inside your own tmux with the same prefix: Ctrl-B\ntwice, then d); the agent keeps running. A chat session shows its\ntranscript as it comes, and takes a prompt a line. When the agent asks for permission, one key answers. Ctrl-C\ncancels a running turn; twice, or Ctrl-D, leaves; the agent keeps running.",
+    "A terminal session opens in tmux: detach with Ctrl-B, then d (inside your own tmux with the same prefix: Ctrl-B\ntwice, then d). A chat session streams its transcript and sends each line as a prompt; one key answers a permission\nrequest. Ctrl-C cancels the current turn; Ctrl-C twice or Ctrl-D detaches. The agent keeps running.",
   daemon: "starts",
   async run(context, input) {
     const id = input.arg(0);
@@ -27,23 +27,23 @@ async function openTerminal(context: Context, session: SessionJson): Promise<num
   const [program, ...args] = session.attach === null ? [] : splitCommand(session.attach);
   if (program === undefined || session.processes.length === 0) {
     throw new HoldfastError("conflict", `Session ${session.id} is not running (${session.status}).`, {
-      hint: `Bring it back: holdfast session restore ${session.id}`,
+      hint: `Restore it: holdfast session restore ${session.id}`,
     });
   }
   if (!context.isTerminal(0) || !context.isTerminal(1)) {
-    throw new HoldfastError("usage", "attach needs a terminal.", {
+    throw new HoldfastError("usage", "attach requires a terminal.", {
       hint: `In a terminal: holdfast attach ${session.id}`,
     });
   }
-  // The agent's screen covers this line while attached; it is there again after leaving.
+  // The agent's screen covers this line until the user detaches.
   const twice = (context.env["TMUX"] ?? "") === "" ? "" : " Inside your own tmux, press Ctrl-B twice, then d.";
-  context.out(`Attaching to ${session.id}. Leave with Ctrl-B, then d; the agent keeps running.${twice}`);
+  context.out(`Attaching to ${session.id}. Detach with Ctrl-B, then d; the agent keeps running.${twice}`);
   const { spawn } = await import("node:child_process");
-  // Inside the person's own tmux: ours is another server, so its guard against nesting does not apply; and its socket lies
-  // where the daemon put it, without the person's TMUX_TMPDIR.
+  // Inside the user's own tmux: ours is another server, so its guard against nesting does not apply; and its socket is
+  // where the daemon put it, regardless of the user's TMUX_TMPDIR.
   const { TMUX: _tmux, TMUX_PANE: _pane, TMUX_TMPDIR: _directory, ...env } = context.env;
-  // And on the screen itself, for a few seconds or until a key is pressed.
-  const hint = [";", "display-message", "-d", "4000", `Leave with Ctrl-B, then d.${twice}`];
+  // Also shown on the screen, for a few seconds or until a key is pressed.
+  const hint = [";", "display-message", "-d", "4000", `Detach with Ctrl-B, then d.${twice}`];
   const child = spawn(program, [...args, ...hint], { stdio: "inherit", env });
   return new Promise((resolve, reject) => {
     child.once("error", reject);
@@ -51,7 +51,7 @@ async function openTerminal(context: Context, session: SessionJson): Promise<num
   });
 }
 
-/** A pasteable command as argv, so that no shell has to run it. Knows quotes and backslashes, and nothing that expands. */
+/** Splits a pasteable command into argv, so that no shell has to run it. Supports quotes and backslashes, no expansion. */
 export function splitCommand(text: string): string[] {
   const words: string[] = [];
   let word: string | null = null;

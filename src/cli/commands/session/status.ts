@@ -15,8 +15,9 @@ const clearBelow = "\u001b[J";
 const fallback = { columns: 80, rows: 24 };
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
+/** `status --watch` on a terminal: an own screen of the terminal's size; the terminal is restored afterwards. */
 async function watchScreen(context: Context, read: () => Promise<StatusLine[]>): Promise<void> {
-  // What can fail for a known reason (no daemon, an unknown project) fails before the screen is changed.
+  // Fails for a known reason (no daemon) before the screen is changed.
   let lines = await read();
   let note: string | null = null;
   let shown = "";
@@ -41,7 +42,7 @@ async function watchScreen(context: Context, read: () => Promise<StatusLine[]>):
   context.write(enter);
   try {
     draw();
-    // A daemon that is away is announced on the screen, not between its lines.
+    // A lost daemon is reported on the screen, not between its lines.
     const quiet: Context = {
       ...context,
       err: (text) => {
@@ -64,16 +65,16 @@ async function watchScreen(context: Context, read: () => Promise<StatusLine[]>):
 export const command: CommandEntry = {
   options: [
     projectOption,
-    { long: "watch", short: "w", description: "Show it again whenever something changes" },
-    { long: "include-terminated", description: "Also sessions that are killed, exited, done or archived" },
+    { long: "watch", short: "w", description: "Refresh on every change" },
+    { long: "include-terminated", description: "Include killed, exited, done and archived sessions" },
     jsonOption,
   ],
   examples: [
-    ["what needs you, what is in progress", "holdfast status"],
-    ["kept up to date", "holdfast status --watch"],
+    ["show what needs you and what is working", "holdfast status"],
+    ["keep it up to date", "holdfast status --watch"],
   ],
   notes:
-    "Sessions that need you come first, each with what it asks and the command that answers. On a terminal, lines are cut\nto its width, and --watch also to its height; Ctrl-C leaves it. In a pipe nothing is cut.",
+    "Sessions that need you come first, each with its request and the command to answer it. On a terminal, lines are cut\nto its width, and with --watch to its height; Ctrl-C exits. In a pipe nothing is cut.",
   daemon: "starts",
   async run(context, input) {
     if (!input.flag("watch")) {
@@ -91,15 +92,15 @@ export const command: CommandEntry = {
       return;
     }
     let last = "";
-    const look = async (): Promise<void> => {
+    const print = async (): Promise<void> => {
       const text = input.flag("json")
         ? await json(context, input)
         : (await read(context, input)).map((line) => line.text).join("\n");
       if (text !== last) context.out(text);
       last = text;
     };
-    await look();
-    await follow(context, undefined, look);
+    await print();
+    await follow(context, undefined, print);
   },
 };
 
@@ -111,7 +112,7 @@ async function sessionsOf(context: Context, input: Input) {
 async function json(context: Context, input: Input): Promise<string> {
   const includeTerminated = input.flag("include-terminated");
   const { shown } = chooseSessions(await sessionsOf(context, input), { all: true, includeTerminated });
-  // One object per line where more follow.
+  // One array per line if more follow.
   return jsonText(shown, input.flag("watch") ? undefined : 2);
 }
 

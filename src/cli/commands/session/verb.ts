@@ -128,7 +128,8 @@ export function leaveDirectory(): void {
 const complete = /^(Cannot |Workspace missing: )/;
 
 export async function sessionFailure(context: Context, fails: string, id: string, error: unknown): Promise<unknown> {
-  if (!(error instanceof HoldfastError) || error.code === "unreachable" || complete.test(error.message)) return error;
+  if (!(error instanceof HoldfastError) || error.code === "usage" || error.code === "unreachable") return error;
+  if (complete.test(error.message)) return error;
   const missing = error.code === "not-found" && /session not found/i.test(error.message);
   const hint = missing ? await nearestSession(context, id) : error.hint;
   return new HoldfastError(

@@ -1,4 +1,4 @@
-/** A spawn as the command line waits for it. */
+/** Options, request and output of `spawn` and `batch-spawn`. */
 import { findProgram } from "../../../base/find-program.ts";
 import type { SpawnRequest } from "../../../contract/command.ts";
 import { HoldfastError } from "../../../contract/error.ts";
@@ -12,12 +12,12 @@ import type { OptionEntry, Input } from "../../command.ts";
 import { clean, count } from "../../render/text.ts";
 
 export const spawnOptionEntries: readonly OptionEntry[] = [
-  { long: "agent", value: "id", description: "which agent, such as claude or codex", completes: "agent" },
-  { long: "contain", value: "mode", description: "off, worktree or devcontainer", choices: containModes },
+  { long: "agent", value: "id", description: "Agent to run, e.g. claude or codex", completes: "agent" },
+  { long: "contain", value: "mode", description: "How to contain the agent", choices: containModes },
   {
     long: "network",
     value: "network",
-    description: "on, off, allow-list (its own model only), or hosts that it may reach as well, with commas between",
+    description: "Network access: on, off, allow-list (only its own model), or comma-separated hosts",
     completes: "none",
   },
   { long: "trust-devcontainer", description: "Accept what the repository's devcontainer.json runs and mounts" },
@@ -59,7 +59,7 @@ function containBody(input: Input): Pick<SpawnRequest, "contain"> {
   if (mode === undefined && text === undefined && !trust) return {};
   const network = text === undefined ? undefined : parseNetwork(text);
   if (network === null) {
-    throw new HoldfastError("usage", `--network takes on, off, allow-list or hosts, not ${JSON.stringify(text)}.`, {
+    throw new HoldfastError("usage", `--network must be on, off, allow-list or hosts, not ${JSON.stringify(text)}.`, {
       hint: "For example: --network api.anthropic.com,registry.npmjs.org",
     });
   }
@@ -74,7 +74,7 @@ function containBody(input: Input): Pick<SpawnRequest, "contain"> {
 
 let requests = 0;
 
-/** A program that the daemon does not find, but the user's shell does: installing it again would not help. */
+/** Explains a program that only the daemon does not find: installing it again would not help. */
 export function withOwnPath(error: unknown, env: NodeJS.ProcessEnv): unknown {
   if (!(error instanceof HoldfastError) || error.code !== "preflight-failed") return error;
   const found = missingPrograms(error.message).flatMap((program) => {
@@ -83,9 +83,9 @@ export function withOwnPath(error: unknown, env: NodeJS.ProcessEnv): unknown {
   });
   if (found.length === 0) return error;
   const lines = error.message.split("\n").map((line) => {
-    const own = found.find(({ program }) => line.startsWith(notOnPath(program)));
-    if (own === undefined) return line;
-    return `${own.program} is not on the daemon's PATH. This shell finds it at ${own.path}: the daemon was started with another PATH.`;
+    const local = found.find(({ program }) => line.startsWith(notOnPath(program)));
+    if (local === undefined) return line;
+    return `${local.program} is not on the daemon's PATH. This shell finds it at ${local.path}: the daemon was started with another PATH.`;
   });
   const hint = `Run \`holdfast restart\` here, then spawn again. Sessions keep running. ${error.hint ?? ""}`.trim();
   return new HoldfastError(error.code, lines.join("\n"), { hint, cause: error });
@@ -97,7 +97,7 @@ export function callSpawn(context: Context, waits: Waits, body: SpawnRequest): P
       throw withOwnPath(error, context.env);
     });
   }
-  // Among the requests of one home: no other process of this machine has this pid at this time.
+  // Unique within the home: no other process of this machine has this pid now.
   const requestId = `${process.pid}-${Date.now()}-${requests++}`;
   let found: string | null = null;
   return waits.during(

@@ -82,7 +82,7 @@ function isBeginning(event: EventJson): boolean {
   return event.type === "session.created" || (event.type === "session.intent" && isRunning(event));
 }
 
-/** A progress bar draws over its own line again and again; what it drew last is enough. Colours go with their escapes. */
+/** A progress bar draws over its own line again and again; what it drew last is enough. Colors go with their escapes. */
 function lastDrawn(line: string): string {
   const drawn = line.split("\r").filter((part) => part !== "");
   // oxlint-disable-next-line no-control-regex -- taking them out is the point

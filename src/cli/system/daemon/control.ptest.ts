@@ -207,7 +207,7 @@ test("[CTL-5] a daemon that cannot be asked is ended by its identity", async () 
   script("no-socket");
   await start(context, request);
   expect(await stop(context)).toEqual({ stop: "stopped", answer: null, ended: "terminated" });
-  expect(err.at(-1)).toContain("does not answer; ending its process");
+  expect(err.at(-1)).toContain("is not responding; stopping its process");
 });
 
 test("[CTL-5] a daemon that ignores SIGTERM is ended by force, and that is said", async () => {

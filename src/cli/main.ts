@@ -1,4 +1,5 @@
 /** From the command line to an exit code. Loads only the called command. */
+import { version } from "../base/build.ts";
 import { HoldfastError } from "../contract/error.ts";
 import type { CommandEntry, IndexEntry, Input } from "./command.ts";
 import { index } from "./commands/index.ts";
@@ -72,7 +73,7 @@ async function run(found: Found, context: Context): Promise<number> {
   const [word] = rest;
   if (word !== undefined && !word.startsWith("-")) throw (await import("./errors.ts")).unknownCommand(index, found);
   if (line === null && (word === "--version" || word === "-V")) {
-    context.out((await import("../base/build.ts")).version);
+    context.out(version);
     return 0;
   }
   const isHelp = word === "--help" || word === "-h";

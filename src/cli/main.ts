@@ -1,5 +1,5 @@
 /** From the command line to an exit code. Loads only the called command. */
-import { version } from "../base/build.ts";
+import { version } from "../base/program.ts";
 import { HoldfastError } from "../contract/error.ts";
 import type { CommandEntry, IndexEntry, Input } from "./command.ts";
 import { index } from "./commands/index.ts";

@@ -5,7 +5,7 @@ import type { Context } from "../context.ts";
 import { findDaemon } from "../system/daemon/find-daemon.ts";
 import { existsSync } from "node:fs";
 import { loadConfig, loadUserConfig } from "../../config/load.ts";
-import { formatProblem } from "../../config/problem.ts";
+import { formatProblem } from "../../config/file.ts";
 import { count } from "../render/text.ts";
 import { defaultLaunchOptions, readLaunchOptions } from "../../base/launch-options.ts";
 import { readJson } from "../../base/durable-file.ts";

@@ -9,7 +9,7 @@ import { listOldBuilds } from "../system/daemon/install-build.ts";
 import { count } from "../render/text.ts";
 import { homeTrouble } from "../system/daemon/write-home.ts";
 import { type Finding, finding } from "./finding.ts";
-import { quoteShellWord } from "../../model/shell-quote.ts";
+import { quoteShellWord } from "../../model/text.ts";
 
 const megabyte = 1024 * 1024;
 /** Below the first, a worktree of an ordinary project no longer fits; below the second, not even the log. */

@@ -11,7 +11,7 @@ import { isAlive } from "../../base/pid.ts";
 import { recordFile, type WorkerRecord } from "../../contract/worker-record.ts";
 import type { Context } from "../context.ts";
 import { findDaemon } from "../system/daemon/find-daemon.ts";
-import { quoteShellWord } from "../../model/shell-quote.ts";
+import { quoteShellWord } from "../../model/text.ts";
 import { type Finding, finding } from "./finding.ts";
 
 const check = "leftovers";

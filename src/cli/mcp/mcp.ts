@@ -1,5 +1,5 @@
 import { createInterface } from "node:readline";
-import { version } from "../../base/build.ts";
+import { version } from "../../base/program.ts";
 import { inheritedVariables } from "../../base/lineage.ts";
 import { resolvePaths } from "../../base/paths.ts";
 import { capabilityVariable, socketVariable } from "../../contract/caller.ts";

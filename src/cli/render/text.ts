@@ -1,5 +1,5 @@
 /** Small words that every list is made of. Pure. */
-import { hiddenCharacters } from "../../model/hidden-characters.ts";
+import { hiddenCharacters } from "../../model/text.ts";
 import { styleText } from "node:util";
 
 /** Lines cut to a terminal's width. Pure; colors count for nothing and survive the cut. */

@@ -1,6 +1,6 @@
 import { HoldfastError } from "../../../contract/error.ts";
 import { chatArgument, type CommandEntry, jsonOption } from "../../command.ts";
-import { quoteShellWord } from "../../../model/shell-quote.ts";
+import { quoteShellWord } from "../../../model/text.ts";
 import { clean } from "../../render/text.ts";
 
 export const command: CommandEntry = {

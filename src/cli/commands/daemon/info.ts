@@ -1,4 +1,4 @@
-import { build, version } from "../../../base/build.ts";
+import { build, version } from "../../../base/program.ts";
 import type { InfoJson } from "../../../contract/wire.ts";
 import { readInfo } from "../../system/daemon/connection.ts";
 import type { Context } from "../../context.ts";

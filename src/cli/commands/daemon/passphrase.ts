@@ -1,7 +1,7 @@
 import { closeSync, openSync, writeSync } from "node:fs";
 import { resolve } from "node:path";
-import { crypto } from "../../../base/crypto.ts";
-import { generatePassphrase } from "../../../base/passphrase-strength.ts";
+import { crypto } from "../../../base/digest.ts";
+import { generatePassphrase } from "../../../base/passphrase.ts";
 import { HoldfastError, messageOf } from "../../../contract/error.ts";
 import { type CommandEntry, jsonOption } from "../../command.ts";
 

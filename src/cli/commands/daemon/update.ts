@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import { build, version } from "../../../base/build.ts";
+import { build, version } from "../../../base/program.ts";
 import type { DaemonFile } from "../../../base/launch-options.ts";
 import { HoldfastError } from "../../../contract/error.ts";
 import { askYesNo } from "../../confirm.ts";

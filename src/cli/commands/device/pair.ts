@@ -2,7 +2,7 @@ import { HoldfastError } from "../../../contract/error.ts";
 import { rights, rightWords, type Right } from "../../../contract/rights.ts";
 import { type CommandEntry, jsonOption } from "../../command.ts";
 import type { Context } from "../../context.ts";
-import { bareHost, isLoopback } from "../../../base/loopback.ts";
+import { bareHost, isLoopback } from "../../../base/addresses.ts";
 import { wantsColors } from "../../render/text.ts";
 import { styleText } from "node:util";
 import { renderUnicodeCompact } from "uqr";

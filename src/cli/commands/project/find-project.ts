@@ -4,7 +4,7 @@ import { dirname, join, resolve, sep } from "node:path";
 import { HoldfastError } from "../../../contract/error.ts";
 import type { ProjectJson } from "../../../contract/wire.ts";
 import type { Context } from "../../context.ts";
-import { quoteShellWord } from "../../../model/shell-quote.ts";
+import { quoteShellWord } from "../../../model/text.ts";
 
 export function unknownProject(id: string, projects: readonly Pick<ProjectJson, "id">[]): HoldfastError {
   const ids = projects.map((project) => project.id).join(", ");

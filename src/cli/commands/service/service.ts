@@ -4,7 +4,7 @@ import { dirname, resolve } from "node:path";
 import { writeDurable } from "../../../base/durable-file.ts";
 import type { LaunchOptions } from "../../../base/launch-options.ts";
 import { namedVariables } from "../../../config/pass-env.ts";
-import { quoteShellWord } from "../../../model/shell-quote.ts";
+import { quoteShellWord } from "../../../model/text.ts";
 import { type CommandEntry, type Input, jsonOption } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { missingInService } from "../../doctor/environment.ts";

@@ -4,7 +4,7 @@ import { type CommandEntry, sessionArgument } from "../../command.ts";
 import { readOn } from "../../read-events.ts";
 import { follow } from "../../system/daemon/follow.ts";
 import type { EventJson } from "../../../contract/wire.ts";
-import { shorten } from "../../../model/shorten.ts";
+import { shorten } from "../../../model/text.ts";
 
 /** Longer values are for --json. */
 const maxDetail = 100;

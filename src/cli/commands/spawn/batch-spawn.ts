@@ -1,4 +1,4 @@
-import { Slots } from "../../../base/slots.ts";
+import { Slots } from "../../../base/async.ts";
 import { messageOf } from "../../../contract/error.ts";
 import { kinds } from "../../../model/session.ts";
 import { callSpawn, spawnBody, spawnOptionEntries, batchLine, type BatchResult, batchSummary } from "./call-spawn.ts";

@@ -2,7 +2,7 @@
 import { findProgram } from "../../../base/find-program.ts";
 import type { SpawnRequest } from "../../../contract/command.ts";
 import { HoldfastError } from "../../../contract/error.ts";
-import { missingPrograms, notOnPath } from "../../../model/missing-program.ts";
+import { missingPrograms, notOnPath } from "../../../model/runs.ts";
 import type { SessionJson } from "../../../contract/wire.ts";
 import type { Context } from "../../context.ts";
 import type { Waits } from "./waits.ts";

@@ -1,7 +1,7 @@
 /** Commands on worktrees in the trash. */
 import { HoldfastError } from "../../../contract/error.ts";
 import type { TrashJson } from "../../../contract/wire.ts";
-import { isOlder } from "../../../model/trash-age.ts";
+import { isOlder } from "../../../model/trash-days.ts";
 import { type CommandEntry, jsonOption, yesOption } from "../../command.ts";
 import { requireYes } from "../../confirm.ts";
 import { ageOf, clean, compareNaturally, count, type Paint } from "../../render/text.ts";

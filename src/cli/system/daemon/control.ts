@@ -1,5 +1,5 @@
 /** Starts, stops and restarts the daemon, for commands and for the automatic start. */
-import { keepLaunch, takeBackLaunch } from "../../../base/launch-file.ts";
+import { keepLaunch, takeBackLaunch } from "../../../base/launch-options.ts";
 import { type DaemonFile, defaultLaunchOptions, type LaunchOptions } from "../../../base/launch-options.ts";
 import { namedVariables } from "../../../config/pass-env.ts";
 import { HoldfastError } from "../../../contract/error.ts";
@@ -17,7 +17,7 @@ import {
   admitPassphrase,
   rememberMark,
 } from "./launch-options.ts";
-import { bareHost, isLoopback } from "../../../base/loopback.ts";
+import { bareHost, isLoopback } from "../../../base/addresses.ts";
 import { assertTls, reachTroubles, troubleLines } from "./reach.ts";
 import { serviceName } from "../service/service.ts";
 import {

@@ -1,9 +1,9 @@
 /** Finds the daemon of this home by the file it wrote, believed only together with the identity of its process. */
 import { readFileSync, readdirSync, rmSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
-import { build } from "../../../base/build.ts";
+import { build } from "../../../base/program.ts";
 import type { DaemonFile } from "../../../base/launch-options.ts";
-import { lockHolder } from "../../../base/lock-holder.ts";
+import { lockHolder } from "../../../base/pid.ts";
 import type { Paths } from "../../../base/paths.ts";
 import { type Identity, isAlive } from "../../../base/pid.ts";
 

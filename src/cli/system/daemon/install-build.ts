@@ -4,7 +4,7 @@
  */
 import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
-import { build } from "../../../base/build.ts";
+import { build } from "../../../base/program.ts";
 import type { Paths } from "../../../base/paths.ts";
 import { listProcesses } from "../../../base/pid.ts";
 import { HoldfastError } from "../../../contract/error.ts";

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { keepLaunch } from "../../../base/launch-file.ts";
+import { keepLaunch } from "../../../base/launch-options.ts";
 import { defaultLaunchOptions } from "../../../base/launch-options.ts";
 import { resolvePaths, type Paths } from "../../../base/paths.ts";
 import { Input } from "../../command.ts";
@@ -13,7 +13,7 @@ import {
   rememberLaunch,
   storedPassphrase,
 } from "./launch-options.ts";
-import { bareHost, isLoopback } from "../../../base/loopback.ts";
+import { bareHost, isLoopback } from "../../../base/addresses.ts";
 
 let home: string;
 let paths: Paths;

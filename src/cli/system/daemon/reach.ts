@@ -1,13 +1,13 @@
 /** From where the dashboard can be reached, and what is missing for that. */
 import { resolve } from "node:path";
 import type { LaunchOptions } from "../../../base/launch-options.ts";
-import { readPassphraseMark } from "../../../base/passphrase-mark.ts";
+import { readPassphraseMark } from "../../../base/passphrase.ts";
 import type { Paths } from "../../../base/paths.ts";
-import { readPublicUrl } from "../../../base/public-url.ts";
+import { readPublicUrl } from "../../../base/addresses.ts";
 import { readTlsFiles } from "../../../base/tls-files.ts";
 import { HoldfastError } from "../../../contract/error.ts";
 import type { OptionEntry, Input } from "../../command.ts";
-import { bareHost, isLoopback } from "../../../base/loopback.ts";
+import { bareHost, isLoopback } from "../../../base/addresses.ts";
 
 export type Reach = Pick<LaunchOptions, "publicUrls" | "tlsCert" | "tlsKey">;
 

@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { hasNoRoom } from "../../../base/durable-file.ts";
 import type { Paths } from "../../../base/paths.ts";
-import { probeDisk } from "../../../base/probe-disk.ts";
+import { probeDisk } from "../../../base/durable-file.ts";
 import { HoldfastError } from "../../../contract/error.ts";
 
 const elsewhere = "or set HOLDFAST_HOME to another directory.";

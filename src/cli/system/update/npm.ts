@@ -4,9 +4,9 @@ import { readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { HoldfastError } from "../../../contract/error.ts";
 import { findProgram } from "../../../base/find-program.ts";
-import { startChild } from "../../../base/start-child.ts";
+import { startChild } from "../../../base/run.ts";
 import type { NpmPlace } from "./installation.ts";
-import { quoteShellWord } from "../../../model/shell-quote.ts";
+import { quoteShellWord } from "../../../model/text.ts";
 
 export interface Spec {
   /** As npm takes it. */

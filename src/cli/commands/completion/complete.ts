@@ -1,4 +1,4 @@
-import { builtInAgents } from "../../../agents/registry.ts";
+import { builtInIds } from "../../../agents/registry.ts";
 import type { Context } from "../../context.ts";
 import { type CommandEntry, type Completes, type IndexEntry, optionsOf } from "../../command.ts";
 import { clean } from "../../render/text.ts";

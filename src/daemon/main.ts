@@ -3,7 +3,8 @@
  * acts, a first observation of every session before the API listens, and the report to the starter last.
  */
 import { dirname, join } from "node:path";
-import { openProjectAgents, readAgentFacts } from "../agents/registry.ts";
+import { openProjectAgents } from "../agents/project-agents.ts";
+import { agentVariables, idsWithoutTrust, thisMachine } from "../agents/registry.ts";
 import { openCgroups } from "../base/cgroup.ts";
 import { makePrivateDirectory } from "../base/durable-file.ts";
 import { bootId } from "../base/pid.ts";
@@ -137,7 +138,7 @@ function openDatabase({ paths, owner, log }: Start): Store {
 /** Agents, projects with their trust and settings, programs and permission rules. */
 async function openConfiguration({ dist, paths, log }: Start, store: Store) {
   const program = (name: string): string[] => [process.execPath, join(dist, name)];
-  const agents = openProjectAgents(readAgentFacts(program("demo-agent.cjs"), program("demo-acp.cjs")));
+  const agents = openProjectAgents(thisMachine(program("demo-agent.cjs"), program("demo-acp.cjs")));
   const known = knownAgents(agents, { store, log });
   const trust = keptTrust(store, Date.now);
   const projects = openLazyProjects(
@@ -149,7 +150,14 @@ async function openConfiguration({ dist, paths, log }: Start, store: Store) {
     },
     build,
   );
-  const settings = knownSettings({ store, projects, log, trust, keptEnv: openKeptEnv(paths.projectEnv, log) });
+  const settings = knownSettings({
+    store,
+    projects,
+    log,
+    trust,
+    keptEnv: openKeptEnv(paths.projectEnv, log),
+    agentsWithoutTrust: idsWithoutTrust,
+  });
   // Only saves space and secrets: a full disk must not keep the daemon from starting.
   await settings.forgetValues().catch((error: unknown) => log.warn("could not clean up stored settings", { error }));
   const programs = openPrograms({ agents, settings, store });
@@ -183,7 +191,7 @@ function openMachine(start: Start, store: Store, config: Configuration, home: st
   });
   const { contain } = outer;
   const cgroups = openCgroups(paths.tmuxSocket, cgroupsRefused);
-  const common = { agents, bootId: bootId(), env: baseEnvironment(), cgroups, contain, log };
+  const common = { agents, bootId: bootId(), env: baseEnvironment(agentVariables), cgroups, contain, log };
   const terminal = openTmuxRuntime({
     ...common,
     socketName: paths.tmuxSocket,

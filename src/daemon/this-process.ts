@@ -2,7 +2,7 @@
 import { chmodSync, closeSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { Owner } from "../base/async.ts";
-import { cleanEnvironment } from "../base/clean-env.ts";
+import { cleanEnvironment, type AgentVariables } from "../base/clean-env.ts";
 import { readCgroupFacts, scopePrefix, judgeCgroup, launchCgroupsRefused } from "../base/cgroup-risk.ts";
 import { makePrivateDirectory, readJson } from "../base/durable-file.ts";
 import { acquireLock, type Lock } from "../base/home-lock.ts";
@@ -89,9 +89,9 @@ export function homeAnswer(): "moved" | "copied" | null {
 }
 
 /** The environment of all agents, without our own variables. A project's passEnv adds variables for its own agents alone. */
-export function baseEnvironment(): Record<string, string> {
+export function baseEnvironment(agents: AgentVariables): Record<string, string> {
   const ours = /^HOLDFAST_(PASSPHRASE|MANAGED_BY|TEST_POINTS|TRACKER_.*)$/;
-  return Object.fromEntries(Object.entries(cleanEnvironment(process.env)).filter(([name]) => !ours.test(name)));
+  return Object.fromEntries(Object.entries(cleanEnvironment(process.env, agents)).filter(([name]) => !ours.test(name)));
 }
 
 /** A unit that kills all of its processes when it stops must contain neither the agents' tmux server nor their cgroups. */

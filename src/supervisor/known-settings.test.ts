@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { idsWithoutTrust } from "../agents/registry.ts";
 import { openProjects } from "../config/projects.ts";
 import { asProjectId } from "../contract/ids.ts";
 import { makeHome } from "../store/store.fixture.ts";
@@ -24,7 +25,14 @@ async function world() {
   const trust = keptTrust(store, Date.now);
   const projects = openProjects({ userConfig: join(home.directory, "config.yaml"), trust });
   const known = () =>
-    knownSettings({ store, projects, log, trust, keptEnv: openKeptEnv(join(home.directory, "env.json"), log) });
+    knownSettings({
+      store,
+      projects,
+      log,
+      trust,
+      keptEnv: openKeptEnv(join(home.directory, "env.json"), log),
+      agentsWithoutTrust: idsWithoutTrust,
+    });
   return { store, row, trust, projects, known, write: (text: string) => writeFileSync(file, text) };
 }
 

@@ -49,7 +49,7 @@ export function createExecutor(services: Needs): Executor {
       case "create-workspace":
         return createWorkspace(services, session);
       case "cancel-create":
-        await services.workspaces.stopCreating(session.workspacePath);
+        await services.workspaces.cancelCreate(session.workspacePath);
         return "done";
       case "restore-workspace":
         return restoreWorkspace(services, session);

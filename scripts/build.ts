@@ -37,8 +37,8 @@ const cliGroups = [
 await bundleOne("cli", "src/cli/entry.ts", cliGroups, [compiledMain()]);
 await bundleOne("daemon", "src/daemon/entry.ts", [{ name: "main", test: /src\/daemon\/main\.ts$/ }]);
 await bundleOne("check-database", "src/store/check-program.ts", []);
-await bundleOne("demo-agent", "src/agents/demo/tui.ts", []);
-await bundleOne("demo-acp", "src/agents/demo/acp/main.ts", []);
+await bundleOne("demo-agent", "src/agents/demo/terminal.ts", []);
+await bundleOne("demo-acp", "src/agents/demo/acp.ts", []);
 await bundleOne("network-proxy", "src/contain/network/proxy-program.ts", []);
 await bundleOne("network-bridge", "src/contain/network/bridge.ts", []);
 copyFileSync(join(root, "src/chat/keeper.sh"), join(dist, "keeper.sh"));

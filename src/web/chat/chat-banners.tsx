@@ -4,7 +4,7 @@ import { sentenceOf } from "../shared/data/api.ts";
 import { live } from "../shared/data/live.ts";
 import { Button } from "../shared/ui/button.tsx";
 import type { TranscriptFeed } from "./transcript-feed.ts";
-import type { TranscriptItem } from "../../model/transcript-items.ts";
+import type { TranscriptItem } from "../../contract/transcript.ts";
 import { safeText } from "./inert.ts";
 import { turnEndWords } from "./words.ts";
 

@@ -1,6 +1,6 @@
 /** Below the last item: prompts being sent, and whether the agent is working. */
 import { memo, useState, useEffect } from "react";
-import type { PromptItem, TranscriptTurn } from "../../model/transcript-items.ts";
+import type { PromptItem, TranscriptTurn } from "../../contract/transcript.ts";
 import { Button } from "../shared/ui/button.tsx";
 import { useChat } from "./chat-context.ts";
 import { Callout } from "./items/mark-row.tsx";

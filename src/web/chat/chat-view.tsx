@@ -2,7 +2,7 @@
 import { useEffect, useEffectEvent, useMemo, useRef, useState, type ReactNode } from "react";
 import { Download, Search } from "lucide-react";
 import type { SessionJson } from "../../contract/wire.ts";
-import type { TranscriptHead } from "../../model/transcript-items.ts";
+import type { TranscriptHead } from "../../contract/transcript.ts";
 import { call, sentenceOf } from "../shared/data/api.ts";
 import { live, useLive, useMay } from "../shared/data/live.ts";
 import { IconButton } from "../shared/ui/button.tsx";

@@ -25,7 +25,9 @@ test("[WEB-54] modes, models and options of any agent become pickers, and a mode
 
 test("[WEB-54] a model of its own list is picked as a model; nonsense is no picker", () => {
   const models = { currentModelId: "m", availableModels: [{ modelId: "m", name: "M" }] };
-  expect(pickersOf({ modes: "x", models, configOptions: {} }).map(({ request }) => request("m"))).toEqual([{ model: "m" }]);
+  expect(pickersOf({ modes: "x", models, configOptions: {} }).map(({ request }) => request("m"))).toEqual([
+    { model: "m" },
+  ]);
   expect(pickersOf({ modes: null, models: [], configOptions: [null, { id: "x" }] })).toEqual([]);
   expect(usageOf({ used: 5, size: 10 })).toEqual({ used: 5, size: 10 });
   expect(usageOf({ total: 5 })).toBeNull();

@@ -1,6 +1,6 @@
 /** The agent's settings: mode, model and its own options, which agents report in three ways; and the context in use. */
 import { useMemo, useState } from "react";
-import type { TranscriptHead } from "../../model/transcript-items.ts";
+import type { TranscriptHead } from "../../contract/transcript.ts";
 import { call, sentenceOf } from "../shared/data/api.ts";
 import { useMay } from "../shared/data/live.ts";
 import { showToast } from "../shared/ui/toast.tsx";

@@ -2,14 +2,14 @@
 import { memo, useState } from "react";
 import { ArrowDown, ArrowUp, Paperclip, Pencil, Trash2 } from "lucide-react";
 import type { PromptEditRequest } from "../../contract/command.ts";
-import type { PromptItem } from "../../model/transcript-items.ts";
+import type { PromptItem } from "../../contract/transcript.ts";
 import { call, sentenceOf } from "../shared/data/api.ts";
 import { Button, IconButton } from "../shared/ui/button.tsx";
 import { inputStyles } from "../shared/ui/field.tsx";
 import { showToast } from "../shared/ui/toast.tsx";
 import { useChat } from "./chat-context.ts";
 import { safeText } from "./inert.ts";
-import { shorten } from "../../model/shorten.ts";
+import { shorten } from "../../model/text.ts";
 
 export const QueueList = memo(function QueueList({ queue, why }: { queue: readonly PromptItem[]; why: string }) {
   const { session, closed } = useChat();

@@ -1,5 +1,5 @@
 /** The parts of a tool call. Agents differ and may send anything: every shape is checked first. */
-import type { ToolItem } from "../../model/transcript-items.ts";
+import type { ToolItem } from "../../contract/transcript.ts";
 import { plainOutput } from "./inert.ts";
 
 export interface DiffPart {

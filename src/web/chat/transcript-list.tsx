@@ -14,7 +14,7 @@ import {
 } from "react";
 import { ArrowDown } from "lucide-react";
 import { Virtualizer, type VirtualizerHandle } from "virtua";
-import type { TranscriptItem } from "../../model/transcript-items.ts";
+import type { TranscriptItem } from "../../contract/transcript.ts";
 import { Button } from "../shared/ui/button.tsx";
 import { Spinner } from "../shared/ui/loading.tsx";
 import { Row } from "./items/row.tsx";

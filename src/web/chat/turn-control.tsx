@@ -1,7 +1,7 @@
 /** Cancels a turn; if the agent does not respond, the user can force-end it. */
 import { useState } from "react";
 import { Square } from "lucide-react";
-import type { TranscriptTurn } from "../../model/transcript-items.ts";
+import type { TranscriptTurn } from "../../contract/transcript.ts";
 import { call, sentenceOf } from "../shared/data/api.ts";
 import { useMay } from "../shared/data/live.ts";
 import { Button } from "../shared/ui/button.tsx";

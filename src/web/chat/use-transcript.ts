@@ -2,8 +2,8 @@
 import { useEffect, useState, useSyncExternalStore } from "react";
 import { live, onEvents } from "../shared/data/live.ts";
 import { TranscriptFeed, type FeedState, eventsAtOnce, type FeedSource } from "./transcript-feed.ts";
-import type { TranscriptItem } from "../../model/transcript-items.ts";
-import type { TranscriptPage } from "../../model/transcript.ts";
+import type { TranscriptItem } from "../../contract/transcript.ts";
+import type { TranscriptPage } from "../../contract/transcript.ts";
 import type { EventJson } from "../../contract/wire.ts";
 import { call } from "../shared/data/api.ts";
 import { beforePaint } from "../shared/data/frames.ts";

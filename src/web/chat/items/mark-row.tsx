@@ -1,7 +1,7 @@
 /** What happened between the words: ends of turns, launches, resets, notices. */
 import { KeyRound, RotateCcw, TriangleAlert } from "lucide-react";
 import type { ReactNode } from "react";
-import type { TranscriptItem } from "../../../model/transcript-items.ts";
+import type { TranscriptItem } from "../../../contract/transcript.ts";
 import { clsx } from "clsx";
 import { plainOutput, safeText } from "../inert.ts";
 import { shape, textIn } from "../tool-parts.ts";

@@ -1,8 +1,8 @@
 /** A permission request with its options. It can be answered once, from any client. */
 import { useState } from "react";
 import { CircleHelp } from "lucide-react";
-import type { PermissionItem } from "../../../model/transcript-items.ts";
-import { optionKindWords } from "../../../model/option-words.ts";
+import type { PermissionItem } from "../../../contract/transcript.ts";
+import { optionKindWords } from "../../../model/tool-call.ts";
 import { questionId } from "../../../contract/question.ts";
 import { call, sentenceOf } from "../../shared/data/api.ts";
 import { useSession } from "../../shared/data/live.ts";

@@ -1,5 +1,5 @@
 import { FileText, Image } from "lucide-react";
-import type { PromptItem } from "../../../model/transcript-items.ts";
+import type { PromptItem } from "../../../contract/transcript.ts";
 import { clsx } from "clsx";
 import { CopyButton } from "../../shared/ui/code-text.tsx";
 import { safeText } from "../inert.ts";

@@ -1,5 +1,5 @@
 import { memo } from "react";
-import type { TranscriptItem } from "../../../model/transcript-items.ts";
+import type { TranscriptItem } from "../../../contract/transcript.ts";
 import { MarkRow } from "./mark-row.tsx";
 import { PermissionCard } from "./permission-card.tsx";
 import { PromptRow } from "./prompt-row.tsx";

@@ -12,7 +12,7 @@ import {
   Terminal,
   Wrench,
 } from "lucide-react";
-import type { ToolItem } from "../../../model/transcript-items.ts";
+import type { ToolItem } from "../../../contract/transcript.ts";
 import { call, sentenceOf } from "../../shared/data/api.ts";
 import { Button } from "../../shared/ui/button.tsx";
 import { clsx } from "clsx";

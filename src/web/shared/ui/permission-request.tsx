@@ -3,7 +3,7 @@
  * because its name comes from the agent.
  */
 import { useId, useState, type ReactNode } from "react";
-import { optionKindWords } from "../../../model/option-words.ts";
+import { optionKindWords } from "../../../model/tool-call.ts";
 import type { SessionJson } from "../../../contract/wire.ts";
 import { Button } from "./button.tsx";
 import { clsx } from "clsx";

@@ -1,5 +1,5 @@
 /** Text and addresses from agents, repositories and trackers, made safe to show: they may contain anything. */
-import { hiddenCharacters } from "../../../model/hidden-characters.ts";
+import { hiddenCharacters } from "../../../model/text.ts";
 
 const hidden = new RegExp(String.raw`[\u0000-\u0008\u000b-\u001f\u007f-\u009f${hiddenCharacters}]`, "gu");
 const controls = /\p{Bidi_Control}|(?![\t\n])\p{Cc}/gu;

@@ -22,7 +22,7 @@ import { withPersonalUmask } from "../base/program.ts";
 
 export interface GitRun {
   (
-    kind: "look" | "store",
+    kind: "read" | "write",
     args: readonly string[],
     call: { gitDir: string; inputFile?: number; deadlineMs?: number },
   ): Promise<{ code: number; stdout: string; stderr: string }>;
@@ -189,7 +189,7 @@ async function takePack(
     }
     // The limit once more, for a file that grows meanwhile.
     const args = ["index-pack", "--stdin", "--strict", `--max-input-size=${maxPackBytes}`];
-    const answer = await git("store", args, { gitDir: common, inputFile: file.fd, deadlineMs: packMs });
+    const answer = await git("write", args, { gitDir: common, inputFile: file.fd, deadlineMs: packMs });
     if (answer.code === 0) packs.add(name);
     else if (packFault.test(answer.stderr)) refusedPacks.set(name, stamp);
     return answer.code === 0 ? "taken" : "refused";

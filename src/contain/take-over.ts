@@ -168,10 +168,10 @@ async function takeOverRefs(own: string, record: RepositoryRecord, session: stri
       troubles.push(`${ref}: ${tip} is not a commit with all that belongs to it`);
     } else if (real !== last) {
       // Moved on both sides: neither is lost, and the person's counts.
-      await git("store", ["update-ref", "--no-deref", `${pinsOf(session)}/${name}`, tip], { gitDir });
+      await git("write", ["update-ref", "--no-deref", `${pinsOf(session)}/${name}`, tip], { gitDir });
       troubles.push(`${ref} was changed outside as well; the agent's is kept as ${pinsOf(session)}/${name}`);
     } else {
-      const answer = await git("store", ["update-ref", "-m", "holdfast: taken over", ref, tip, real ?? ""], { gitDir });
+      const answer = await git("write", ["update-ref", "-m", "holdfast: taken over", ref, tip, real ?? ""], { gitDir });
       if (answer.code === 0) agreed[name] = tip;
       else troubles.push(`${ref}: ${answer.stderr.trim()}`);
     }
@@ -183,9 +183,9 @@ const pinsOf = (session: string): string => `refs/holdfast/contained/${session}`
 
 /** A ref to a commit that lacks something would break git for the person. */
 async function isWhole(gitDir: string, tip: string, git: GitRun): Promise<boolean> {
-  const isCommit = await git("look", ["cat-file", "-e", `${tip}^{commit}`], { gitDir });
+  const isCommit = await git("read", ["cat-file", "-e", `${tip}^{commit}`], { gitDir });
   if (isCommit.code !== 0) return false;
-  const walk = await git("look", ["rev-list", "--objects", "--quiet", tip, "--not", "--all"], {
+  const walk = await git("read", ["rev-list", "--objects", "--quiet", tip, "--not", "--all"], {
     gitDir,
     deadlineMs: walkMs,
   });
@@ -204,7 +204,7 @@ async function repair({ common, admin, branch }: RepositoryRecord, git: GitRun):
   const isBorn = existsSync(join(common, ref)) || packedRefs(common).includes(` ${ref}\n`);
   const onBranch = firstBytes(headFile)?.trim() === `ref: ${ref}`;
   if (!isThere(join(admin, "index")) && isBorn && onBranch)
-    await git("store", ["read-tree", "HEAD"], { gitDir: admin });
+    await git("write", ["read-tree", "HEAD"], { gitDir: admin });
 }
 
 /** git puts no link into a worktree's git directory; whatever writes there later would follow one of the agent's. */
@@ -233,7 +233,7 @@ export async function forgetRepository(own: string, session: string, git: GitRun
     for (const empty of [folder, dirname(folder)]) removeEmpty(empty);
   }
   for (const name of refsIn(join(gitDir, pinsOf(session))).keys()) {
-    await git("store", ["update-ref", "--no-deref", "-d", `${pinsOf(session)}/${name}`], { gitDir });
+    await git("write", ["update-ref", "--no-deref", "-d", `${pinsOf(session)}/${name}`], { gitDir });
   }
 }
 

@@ -118,9 +118,9 @@ it("[DOC-5] without a daemon the database is looked at under its lock, without w
     const { level, message } = checkDatabase(paths);
     return [level, message.replaceAll(path, "DB")];
   };
-  expect(check()).toEqual(["ok", "The database is whole."]);
+  expect(check()).toEqual(["ok", "The database is intact."]);
   const lock = acquireLock(paths.lock);
-  expect(check()).toEqual(["info", "A daemon is just using the database; it was not looked at."]);
+  expect(check()).toEqual(["info", "A daemon is using the database; not checked."]);
   lock?.release();
   damage(home, "UPDATE events SET crc = crc + 1 WHERE session = 'ma-1' AND seq = 2");
   const bytes = readFileSync(path);

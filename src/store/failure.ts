@@ -126,7 +126,7 @@ function damaged(message: string, paths: DatabasePaths, cause: unknown): Holdfas
       ? `There is no backup in ${paths.backupsDirectory}; sqlite3's .recover may save what is left of it.`
       : `The newest backup is ${newest}: copy it to ${paths.path}.`;
   return new HoldfastError("storage", `${message} Nothing was deleted or overwritten.`, {
-    hint: `Move ${paths.path} with its -wal and -shm files to a safe paths first. ${advice}`,
+    hint: `Move ${paths.path} with its -wal and -shm files to a safe place first. ${advice}`,
     cause,
   });
 }

@@ -120,7 +120,11 @@ test("[GIT-200] one file starts git, each call names its kind, and one file says
   const files = (pattern: RegExp): string[] =>
     [...texts].filter(([, text]) => pattern.test(text)).map(([file]) => file);
   // The last two make a repository of their own, in a directory of their own.
-  expect(files(starts).toSorted()).toEqual(["cli/demo-project.ts", "cli/doctor/prove.ts", "worktree/git/git.ts"]);
+  expect(files(starts).toSorted()).toEqual([
+    "cli/commands/demo/project.ts",
+    "cli/doctor/prove.ts",
+    "worktree/git/git.ts",
+  ]);
   expect(files(/gitEnvironment/).toSorted()).toEqual(["worktree/git/git-rules.ts", "worktree/git/git.ts"]);
   // Transports are for two kinds alone, and both have one caller.
   expect(files(/(?:runGit|askGit|git)\(\s*"fetch"/)).toEqual(["worktree/create/fetch-missing.ts"]);

@@ -32,7 +32,6 @@ import { createApi } from "../server/server.ts";
 import type { Store } from "../ports/store.ts";
 import { type SessionId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
-import { keeperText } from "../chat/keeper.ts";
 import { openAcpRuntime } from "../chat/runtime.ts";
 import { openTmuxRuntime } from "../terminal/runtime.ts";
 import { openStore } from "../store/open.ts";
@@ -52,9 +51,9 @@ import { openKeptEnv } from "../supervisor/kept-env.ts";
 import { knownAgents } from "../supervisor/known-agents.ts";
 import { knownSettings, type KnownSettings } from "../supervisor/known-settings.ts";
 import { Loop } from "../supervisor/loop.ts";
-import type { Parts } from "../supervisor/services.ts";
+import type { Services } from "../supervisor/services.ts";
 import { openRuleBook } from "../supervisor/permission-rules.ts";
-import { createPerform } from "../supervisor/execute/execute.ts";
+import { createExecutor } from "../supervisor/execute/execute.ts";
 import { openPrograms, type Programs } from "../supervisor/programs.ts";
 import { PushDoor } from "../integrations/notifiers/lazy-push.ts";
 import { createIngest } from "../chat/ingest.ts";
@@ -189,7 +188,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
   // Only a saving of space and secrets: a full disk must not keep the daemon from starting.
   await settings.forgetValues().catch((error: unknown) => log.warn("kept settings could not be cleaned", { error }));
   const programs = openPrograms({ agents, settings, store });
-  const keeper = installKeeper(paths.home);
+  const keeper = installKeeper(paths.home, dist);
   const builds = workerBuilds(keeper.digest);
   const workerCommand = commandOfWorkers(agents, programs);
   const transcripts = new LazyTranscripts(store);
@@ -231,7 +230,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
   const workspaces = takingOver(worktrees, { store, contain, log });
   for (const runtime of [tmux, chat]) endingContainers(runtime, outer.containers);
   const capabilities = openCapabilities(store);
-  const parts: Parts = {
+  const services: Services = {
     store,
     transcripts,
     settings,
@@ -253,18 +252,18 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
     heardAt: (id) => heard.pullRequests.get(id) ?? null,
     issueHeardAt: (id) => heard.issues.get(id) ?? null,
   };
-  const loop = new Loop(parts, createPerform(parts));
+  const loop = new Loop(services, createExecutor(services));
   owner.owns("loop", () => loop.close(stopGraceMs));
-  await recordConversions(parts);
+  await recordConversions(services);
   await loop.start();
   await reach("daemon.reconciled");
   void tmux
     .clearDeleted((id) => store.wasUsed(id) && store.session(id) === null)
     .catch((error: unknown) => log.warn("files of deleted sessions could not be removed", { error }));
-  owner.owns("policies", startPolicies(parts, loop));
-  owner.owns("contained", followContained(parts));
-  owner.owns("network", watchNetwork(parts, outer.network, outer.hadProxy));
-  owner.owns("containers", watchContainers(parts, outer.containers));
+  owner.owns("policies", startPolicies(services, loop));
+  owner.owns("contained", followContained(services));
+  owner.owns("network", watchNetwork(services, outer.network, outer.hadProxy));
+  owner.owns("containers", watchContainers(services, outer.containers));
   owner.owns("container commands", outer.close);
   const push = new PushDoor(paths.push, async () => {
     const { WebPush } = await import("../integrations/notifiers/web-push.ts");
@@ -273,7 +272,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
     return new WebPush({ file: paths.push, now: Date.now, log, hide: (secret) => log.hide(secret), loopback });
   });
   owner.owns("push", () => push.close());
-  const tracking = new TrackingDoor(parts, loop, {
+  const tracking = new TrackingDoor(services, loop, {
     heard,
     push,
     trackers: async () => {
@@ -284,7 +283,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
       return createTrackers({ env: process.env, run: runProgram, configDir: dirname(paths.config), now: Date.now });
     },
     webhook: async (...given) => (await import("../integrations/trackers/webhook.ts")).openWebhook(...given),
-    notifiers: async () => (await import("../integrations/notifiers/notifiers.ts")).openNotifiers(),
+    notifiers: async () => (await import("../integrations/notifiers/registry.ts")).openNotifiers(),
   });
   owner.owns("tracking", () => tracking.close());
   tracking.start();
@@ -324,7 +323,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
   let file = daemonFile("");
   const tls = tlsOf(options);
   const api = createApi({
-    handlers: createCommands(parts, loop, {
+    handlers: createCommands(services, loop, {
       info: () => ({
         state: "running",
         pid: file.pid,
@@ -343,14 +342,14 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
       onProjects: () => rememberVariables(paths, store, settings),
       configFile: paths.config,
       cli: [process.execPath, join(dist, "cli.cjs")],
-      selfCheck: () => selfCheck(parts, paths, cgroups.state),
+      selfCheck: () => selfCheck(services, paths, cgroups.state),
       tracking,
       push,
     }),
-    guard: guardOf(parts),
-    callers: openCallers(parts, capabilities, paths.tmuxSocket),
-    tail: createTail(parts, loop),
-    terminals: createTerminals(parts),
+    guard: guardOf(services),
+    callers: openCallers(services, capabilities, paths.tmuxSocket),
+    tail: createTail(services, loop),
+    terminals: createTerminals(services),
     access,
     webDirectory: join(dist, "web"),
     version,
@@ -395,7 +394,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
     notes: [
       ...listening.notes,
       ...settled.notes,
-      ...(await trustNotes(parts)),
+      ...(await trustNotes(services)),
       ...(paths.socketMoved === null ? [] : [`${paths.socketMoved}; using ${paths.socket}.`]),
     ],
   });
@@ -457,7 +456,8 @@ function hasPassphrase(paths: Paths): boolean {
 }
 
 /** Copied into the home, so that nothing that runs depends on where we are installed. */
-function installKeeper(home: string): { path: string; digest: string } {
+function installKeeper(home: string, dist: string): { path: string; digest: string } {
+  const keeperText = readFileSync(join(dist, "keeper.sh"), "utf8");
   const digest = digestOf(keeperText);
   const path = join(home, `keeper-${digest}.sh`);
   // Compared, not only looked for: a power cut right after the first start can leave it empty.

@@ -44,7 +44,7 @@ export interface MergeQuestion {
   mergeCommit: string | null;
 }
 
-/** Judged by model/landed.ts. */
+/** Judged by model/cleanup.ts. */
 export interface MergeFacts {
   ahead: string[];
   behindNoHead: string[];
@@ -90,7 +90,7 @@ export interface Worktrees {
   /** Whether commands of a `create` still run at this path, of this daemon or an earlier one. */
   isCreating(path: string): Promise<boolean>;
   /** Stops them and everything they started; throws if some of it keeps running. */
-  stopCreating(path: string): Promise<void>;
+  cancelCreate(path: string): Promise<void>;
   /** Undoes a failed `create`: removes only what provably contains no work, and moves anything else to the trash. */
   undo(plan: WorktreePlan): Promise<void>;
   inspect(path: string): Promise<WorktreeWork>;

@@ -8,7 +8,7 @@ import { foreignFile, storageError, type DatabasePaths } from "./failure.ts";
 /** "Hold" in ASCII: tells our files from other programs' SQLite files. */
 export const applicationId = 0x486f6c64;
 
-/** The schema's version of the database at this paths, 0 when there is none yet. Throws when it must not be used. */
+/** The schema's version of the database, 0 when there is none yet. Throws when it must not be used. */
 export function inspectDatabase(paths: DatabasePaths, newestVersion: number): number {
   const { path } = paths;
   if (path === ":memory:") return 0;

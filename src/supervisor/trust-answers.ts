@@ -40,7 +40,7 @@ function sealed(parts: readonly TrustPart[]): TrustPart[] {
 const isVariable = (key: string): boolean => /\.env\.[^.]+$/.test(key);
 const sealOf = (value: string): string => `sha256:${crypto().createHash("sha256").update(value).digest("hex")}`;
 
-/** Parts that were kept, with the values that are still the same; of the others it is only known that they were others. */
+/** Services that were kept, with the values that are still the same; of the others it is only known that they were others. */
 export function unsealed(kept: readonly TrustPart[], now: readonly TrustPart[]): TrustPart[] {
   return kept.map(({ key, value }) => {
     if (!isVariable(key)) return { key, value };

@@ -4,24 +4,18 @@
  */
 import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
-import { identify, readStat, signalIdentity, startedAt } from "../base/pid.ts";
-import type { Identity } from "../base/pid.ts";
-import { findTree, isTmuxServer } from "../base/process-tree.ts";
-import type { TreeMember } from "../base/process-tree.ts";
+import { identify, readStat, signalIdentity, startedAt, type Identity } from "../base/pid.ts";
+import { findTree, isTmuxServer, type TreeMember } from "../base/process-tree.ts";
 import type { Logger } from "../ports/api.ts";
 import type { Absence, Observation, RuntimeSeen } from "../ports/runtime.ts";
 import type { LaunchId, SessionId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
 import { isStopping } from "../base/stop-mark.ts";
-import { treeTarget } from "./identity.ts";
-import type { LaunchFiles } from "./launch-files.ts";
-import { awaitsExit, listPanes, paneFor, remind } from "./panes.ts";
-import type { Pane, PaneList } from "./panes.ts";
-import { captureScreens, lastLines } from "./screen.ts";
-import { isRaw, readsTerminal } from "./tty.ts";
+import { treeTarget, type LaunchFiles } from "./launch-files.ts";
+import { awaitsExit, listPanes, paneFor, remind, type Pane, type PaneList } from "./panes.ts";
+import { captureScreens, lastLines, isRaw, readsTerminal } from "./screen.ts";
 import type { Tmux } from "./tmux.ts";
-import { confirmsPrompts } from "./watch.ts";
-import type { LaunchWatch, Watches } from "./watch.ts";
+import { confirmsPrompts, type LaunchWatch, type Watches } from "./watch.ts";
 
 export interface ObserveContext {
   tmux: Tmux;

@@ -8,12 +8,18 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { PromptToSend, SendResult, Typing } from "../ports/runtime.ts";
 import type { SessionState } from "../model/session.ts";
 import { clearStopping } from "../base/stop-mark.ts";
-import { Confirming, onlyEcho } from "./confirm.ts";
-import { endsInMention, holds, pastePlaceholder, typeable } from "./input.ts";
+import { Confirming, onlyEcho, findTyped, pollMs, questionOf, type Look, type Pane, type Typed } from "./confirm.ts";
+import {
+  endsInMention,
+  holds,
+  pastePlaceholder,
+  typeable,
+  countOf,
+  normalise,
+  isRaw,
+  readsTerminal,
+} from "./screen.ts";
 import type { ObserveContext } from "./observe.ts";
-import { countOf, normalise } from "./screen.ts";
-import { isRaw, readsTerminal } from "./tty.ts";
-import { findTyped, pollMs, questionOf, type Look, type Pane, type Typed } from "./typed.ts";
 import { confirmsPrompts } from "./watch.ts";
 
 export interface SendTimes {

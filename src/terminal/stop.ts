@@ -6,11 +6,9 @@ import { reach } from "../base/test-points.ts";
 import type { StopResult } from "../ports/runtime.ts";
 import type { SessionState } from "../model/session.ts";
 import { markStopping } from "../base/stop-mark.ts";
-import { treeTarget } from "./identity.ts";
-import { deathLines, expectedLaunch } from "./observe.ts";
-import type { ObserveContext } from "./observe.ts";
-import { awaitsExit, listPanes, paneFor, remind, removeSession } from "./panes.ts";
-import type { Pane } from "./panes.ts";
+import { treeTarget } from "./launch-files.ts";
+import { deathLines, expectedLaunch, type ObserveContext } from "./observe.ts";
+import { awaitsExit, listPanes, paneFor, remind, removeSession, type Pane } from "./panes.ts";
 import { captureScreens, lastLines } from "./screen.ts";
 
 /** An agent writes its transcript some 100 ms late, so even a forced end begins politely. */

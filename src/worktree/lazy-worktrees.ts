@@ -30,7 +30,7 @@ export function openLazyWorktrees(options: WorktreesOptions): Worktrees {
     preflight: async (...given) => await (await open()).preflight(...given),
     create: async (...given) => await (await open()).create(...given),
     isCreating: async (...given) => await (await open()).isCreating(...given),
-    stopCreating: async (...given) => await (await open()).stopCreating(...given),
+    cancelCreate: async (...given) => await (await open()).cancelCreate(...given),
     undo: async (...given) => await (await open()).undo(...given),
     inspect: async (...given) => await (await open()).inspect(...given),
     mergeFacts: async (...given) => await (await open()).mergeFacts(...given),

@@ -76,7 +76,7 @@ export function openWorktrees(options: WorktreesOptions): Worktrees {
         }
       }),
     isCreating: areCommandsLeft,
-    stopCreating: async (path) => await serial.run(path, async () => await endAllCommands(path)),
+    cancelCreate: async (path) => await serial.run(path, async () => await endAllCommands(path)),
     undo: async (plan) => await serial.run(plan.path, async () => await undoCreate(context, plan)),
     inspect: async (path) => (await inspectWorktree(context, at(path))).work,
     mergeFacts: async (question) =>

@@ -8,7 +8,7 @@ import { build as installed } from "../../base/program.ts";
 import { readCgroupFacts, scopePrefix, judgeCgroup } from "../../base/cgroup-risk.ts";
 import type { Context } from "../context.ts";
 import type { FindingJson } from "../../contract/wire.ts";
-import { findDaemon, isReplaced } from "../find-daemon.ts";
+import { findDaemon, isReplaced } from "../system/daemon/find-daemon.ts";
 import { type Finding, finding } from "./finding.ts";
 
 export function checkCgroup(context: Context): Finding[] {

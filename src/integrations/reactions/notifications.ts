@@ -8,7 +8,7 @@ import { messageOf } from "../../contract/error.ts";
 import type { StoredEvent } from "../../contract/event.ts";
 import type { ProjectId, SessionId } from "../../contract/ids.ts";
 import type { SessionState } from "../../model/session.ts";
-import type { Parts } from "../../supervisor/services.ts";
+import type { Services } from "../../supervisor/services.ts";
 import { eventPage } from "../../supervisor/read-events.ts";
 
 /** A person who gets more than this turns them all off. */
@@ -18,7 +18,7 @@ const hourMs = 3_600_000;
 const channelDeadlineMs = 25_000;
 
 export class Notifications {
-  readonly #parts: Pick<Parts, "store" | "settings" | "clock" | "log">;
+  readonly #parts: Pick<Services, "store" | "settings" | "clock" | "log">;
   readonly #load: () => Promise<Notifiers>;
   readonly #push: PushChannel;
   readonly #left = new Map<ProjectId, number[]>();
@@ -26,7 +26,7 @@ export class Notifications {
   #closed = false;
 
   constructor(
-    parts: Pick<Parts, "store" | "settings" | "clock" | "log">,
+    parts: Pick<Services, "store" | "settings" | "clock" | "log">,
     load: () => Promise<Notifiers>,
     push: PushChannel,
   ) {

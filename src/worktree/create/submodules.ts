@@ -7,7 +7,7 @@ import { isAbsolute, join } from "node:path";
 import { askGit, checkoutDeadlineMs, git, runGit, type GitCall } from "../git/git.ts";
 import { readFilters } from "../git/filters.ts";
 import { isInside } from "../git/repository.ts";
-import { quoteShellWord } from "../../model/shell-quote.ts";
+import { quoteShellWord } from "../../model/text.ts";
 
 export interface Submodule {
   name: string;

@@ -1,6 +1,6 @@
 /**
- * What containment needs beyond one launch: the home's network proxy and the sessions' dev containers. Loaded with the first
- * session that has one.
+ * The parts of containment beyond one launch: the home's network proxy and the sessions' dev containers. Loaded with
+ * the first session that needs them.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -14,16 +14,16 @@ import { networkFolder, proxyFile, sessionFolder } from "./network/files.ts";
 
 export interface OuterOptions {
   home: string;
-  /** The folder of the contained sessions' own folders. */
+  /** Contains the contained sessions' own folders. */
   contained: string;
   /** Holdfast's own folders, which no contained agent sees. */
   hidden: readonly string[];
   agents: Pick<Agents, "of">;
-  /** The runtime and the folder of the built programs. */
+  /** The Node to run, and the folder of the built programs. */
   node: string;
   programs: string;
   env: NodeJS.ProcessEnv;
-  /** Takes a process out of a unit that ends all of its processes when it is stopped. */
+  /** Moves a process out of a unit that kills all of its processes when stopped. */
   launchPrefix: () => readonly string[];
 }
 
@@ -33,9 +33,9 @@ export interface Outer {
   /** Whether this home ever had a proxy. */
   hadProxy: () => boolean;
   containers: () => Promise<Devcontainers>;
-  /** Ends commands of the container engine that are under way. */
+  /** Aborts commands of the container engine. */
   close: () => void;
-  /** Removes what is outside before what is kept of a session. */
+  /** Removes what a session has outside before its own folder. */
   removing: (contain: Containing) => Containing;
 }
 
@@ -61,7 +61,7 @@ export function openOuter(options: OuterOptions): Outer {
     close: () => opened?.close(),
     options: {
       network: async ({ session }, allow) => {
-        // Its models need no entry: an agent that reaches none of them does nothing.
+        // An agent's model hosts are always allowed: it cannot work without them.
         const hosts = agents.of(session)?.hosts ?? [];
         return (await network()).open(session.id, [...new Set([...hosts, ...allow])]);
       },

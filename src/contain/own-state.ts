@@ -1,19 +1,19 @@
 /**
- * What agents keep in a home, as data. A contained session has folders of its own in their place: settings and hooks that
- * are planted there run in no other session, and `rm -rf ~` takes no other conversation. Credentials are the real files,
- * because agents renew tokens in them and the old ones become void.
+ * What agents store in a home, as data. A contained session has its own folders instead: settings and hooks planted
+ * there run in no other session, and `rm -rf ~` deletes no other conversation. Credentials are the real files, because
+ * agents renew tokens in them, which invalidates the old ones.
  */
 import { cpSync, lstatSync, mkdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
 interface OwnFolder {
-  /** Below the home. */
+  /** Relative to the home. */
   name: string;
-  /** The agent's variable that names it, where it has one. */
+  /** The agent's variable that names it, if any. */
   variable?: string;
   /** The variable that names the folder around it, such as XDG_DATA_HOME. */
   around?: string;
-  /** Copied at the session's first launch; `~/x` comes from the home, `.` is all of it. */
+  /** Copied at the session's first launch; `~/x` is relative to the home, `.` is all of it. */
   copy: readonly string[];
   share: readonly string[];
 }
@@ -82,7 +82,7 @@ export interface OwnState {
   env: Record<string, string>;
 }
 
-/** Makes the session's own folders of an agent and says where they go. An agent without an entry gets none. */
+/** Creates an agent's own folders for the session and returns their mounts. None for an unknown agent. */
 export function ownState(agent: string, ownHome: string, env: Readonly<Record<string, string>>): OwnState {
   const home = env["HOME"] ?? "/";
   const state: OwnState = { mounts: [], env: {} };
@@ -115,7 +115,7 @@ function placeOf(
 function takeOver(home: string, real: string, own: string, names: readonly string[]): void {
   if (lstatSync(own, { throwIfNoEntry: false })?.isDirectory() === true) return;
   mkdirSync(dirname(own), { recursive: true, mode: 0o700 });
-  // By rename: a copy that was cut off must not count as one.
+  // By rename: an interrupted copy must not count.
   const fresh = `${own}.new`;
   rmSync(fresh, { recursive: true, force: true });
   mkdirSync(fresh, { mode: 0o700 });
@@ -128,13 +128,13 @@ function takeOver(home: string, real: string, own: string, names: readonly strin
   renameSync(fresh, own);
 }
 
-/** Sockets and pipes cannot be copied, and a link that leads nowhere is no setting. */
+/** Sockets and pipes cannot be copied, and a dangling link is not a setting. */
 function isPlain(path: string): boolean {
   const stat = statSync(path, { throwIfNoEntry: false });
   return stat?.isFile() === true || stat?.isDirectory() === true;
 }
 
-/** bwrap makes the file that it mounts on, and would make it wherever a link leads that the agent left there. */
+/** bwrap creates the file it mounts on, and would create it wherever a link of the agent's leads. */
 function clearPlanted(path: string): void {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (stat !== undefined && !stat.isFile()) rmSync(path, { recursive: true, force: true });

@@ -1,27 +1,27 @@
-/** The container engine and the devcontainer CLI: which ones are there, and the few questions that we ask the engine itself. */
+/** Finds the container engine and the devcontainer CLI, and runs them. */
 import { spawn } from "node:child_process";
 import { findProgram } from "../../base/find-program.ts";
 
 export interface Tools {
   cli: string;
-  /** docker or podman. */
+  /** Path of docker or podman. */
   engine: string;
 }
 
 export type FoundTools = { is: "found"; tools: Tools } | { is: "missing"; problems: string[] };
 
 const engines = ["docker", "podman"];
-/** An engine whose daemon hangs must not hold a session up. */
+/** An engine that hangs must not block a session. */
 const askMs = 20_000;
 const stopSeconds = 10;
-/** Of what a command prints, in characters: the end tells what came of it. */
+/** Characters kept of a command's output: the end has the result. */
 const most = 16 * 1024 * 1024;
 
 export const installCli = "Install it with `npm install -g @devcontainers/cli`.";
 
 export interface Call {
   env: NodeJS.ProcessEnv;
-  /** Ends the command, and all that it started. */
+  /** Kills the command and everything it started. */
   signal?: AbortSignal;
 }
 
@@ -43,7 +43,7 @@ async function firstThatAnswers(
 ): Promise<{ works: string | null; why: string[] }> {
   const why: string[] = [];
   for (const path of paths) {
-    // Not `version`: that is answered by the client alone.
+    // Not `version`, which the client answers alone.
     const said = await ask([path, "ps", "--quiet"], call);
     if (said.code === 0) return { works: path, why: [] };
     why.push(`${path} does not work: ${lastLine(said.stderr) || `exit status ${said.code}`}. Start its service.`);
@@ -60,7 +60,7 @@ export interface ContainerSeen {
 export const sessionLabel = "holdfast.session";
 export const homeLabel = "holdfast.home";
 
-/** A home's containers; null where the engine does not answer. */
+/** A home's containers; null if the engine does not respond. */
 export async function listContainers(engine: string, home: string, call: Call): Promise<ContainerSeen[] | null> {
   const format = `{{.ID}}\t{{.State}}\t{{.Label "${sessionLabel}"}}`;
   const said = await ask([engine, "ps", "--all", "--filter", `label=${homeLabel}=${home}`, "--format", format], call);
@@ -79,7 +79,7 @@ export async function inspect(engine: string, id: string, call: Call): Promise<u
   return (JSON.parse(said.stdout) as unknown[])[0];
 }
 
-/** Everything in it ends; it can be started again. */
+/** Stops everything in it; it can be started again. */
 export async function stopContainer(engine: string, id: string, force: boolean, call: Call): Promise<void> {
   const words = force ? ["kill", id] : ["stop", "-t", String(stopSeconds), id];
   await ask([engine, ...words], call, askMs + stopSeconds * 1000);
@@ -96,11 +96,11 @@ export interface Said {
 }
 
 /**
- * Runs it in its own process group, all of which ends at the deadline or on the signal: the devcontainer CLI starts
- * clients of the engine, which would outlive it.
+ * Runs a command in its own process group, which is killed at the deadline or on the signal: the devcontainer CLI
+ * starts clients of the engine, which would outlive it.
  */
 export function ask(argv: readonly string[], { env, signal }: Call, deadlineMs = askMs): Promise<Said> {
-  if (signal?.aborted === true) return Promise.resolve({ code: 128, stdout: "", stderr: "it was ended" });
+  if (signal?.aborted === true) return Promise.resolve({ code: 128, stdout: "", stderr: "it was aborted" });
   return new Promise((resolve) => {
     const child = spawn(argv[0]!, argv.slice(1), { env, stdio: ["ignore", "pipe", "pipe"], detached: true });
     const said = { stdout: "", stderr: "" };
@@ -115,7 +115,7 @@ export function ask(argv: readonly string[], { env, signal }: Call, deadlineMs =
       child.stdout.destroy();
       child.stderr.destroy();
     };
-    const onAbort = (): void => end("it was ended");
+    const onAbort = (): void => end("it was aborted");
     const timer = setTimeout(() => end(`it took longer than ${Math.round(deadlineMs / 1000)} s`), deadlineMs);
     signal?.addEventListener("abort", onAbort);
     const settle = (code: number, reason: string): void => {
@@ -132,7 +132,7 @@ function endGroup(pid: number | undefined): void {
   try {
     if (pid !== undefined) process.kill(-pid, "SIGKILL");
   } catch {
-    // It has just ended.
+    // It just exited.
   }
 }
 

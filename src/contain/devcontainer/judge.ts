@@ -1,17 +1,17 @@
 /**
- * What a devcontainer.json would do, in sentences that a user can judge before anything of it runs. Nothing here decides:
- * the file counts once the user trusts it.
+ * Describes what a devcontainer.json would do, for the user to judge before any of it runs. Nothing here decides: the
+ * file is used once the user trusts it.
  */
 import { isAbsolute, join, relative, resolve } from "node:path";
 
 export type DevcontainerConfig = Readonly<Record<string, unknown>>;
 
 export interface Judgement {
-  /** Commands, images and mounts: what it is trusted with. */
+  /** Commands, images and mounts to trust. */
   does: string[];
   /** Ways out of the container. */
   dangers: string[];
-  /** What it asks for and never gets. */
+  /** Requests that are never granted. */
   ignored: string[];
   /** Why Holdfast cannot use it at all. */
   unsupported: string[];
@@ -55,7 +55,7 @@ export function judge(config: DevcontainerConfig, around: Around): Judgement {
   return said;
 }
 
-/** Docker sends the whole context to the engine; one outside of the worktree would put the home into an image. */
+/** Docker sends the entire context to the engine; one outside the worktree would put the home into an image. */
 function judgeBuild(config: DevcontainerConfig, { worktree }: Around, said: Judgement): void {
   const build = objectOf(config["build"]);
   const file = build["dockerfile"] ?? config["dockerFile"];
@@ -64,7 +64,7 @@ function judgeBuild(config: DevcontainerConfig, { worktree }: Around, said: Judg
   const folder = join(worktree, ".devcontainer");
   for (const path of [file, build["context"] ?? config["context"] ?? "."]) {
     if (typeof path === "string" && !isBelow(resolve(folder, path), worktree)) {
-      said.unsupported.push(`its build uses ${path}, which is outside of the repository`);
+      said.unsupported.push(`its build uses ${path}, which is outside the repository`);
     }
   }
   for (const option of listOf(build["options"])) said.dangers.push(`passes ${shown(option)} to the image build`);
@@ -82,7 +82,7 @@ function judgeDevice(path: unknown, said: Judgement): void {
   said.dangers.push(`gets the device ${shown(path)}`);
 }
 
-/** Options that are known to stay inside. Every other one is named: docker has more than a hundred. */
+/** Options known to stay inside. All others are shown: docker has more than a hundred. */
 const harmless =
   /^--(name|hostname|shm-size|memory|cpus|env|label|init|rm|workdir|user|ulimit|tmpfs|memory-swap|pids-limit|read-only|platform)(=|$)/;
 
@@ -110,10 +110,10 @@ function judgeMount(mount: unknown, around: Around, said: Judgement): void {
   if (source === null) return void said.does.push(`keeps a volume at ${target}`);
   if (!isAbsolute(source)) return void said.does.push(`mounts the volume ${source} at ${target}`);
   if (isBelow(source, around.worktree)) {
-    // The engine follows links whenever it starts the container, and the agent can make them there.
-    said.unsupported.push(`it mounts ${source} of the worktree, which is there already`);
+    // The engine follows links whenever it starts the container, and the agent can create them there.
+    said.unsupported.push(`it mounts ${source} of the worktree, which is already mounted`);
   } else if (around.hidden.some((folder) => isBelow(folder, source) || isBelow(source, folder))) {
-    said.unsupported.push(`it mounts ${source}, where Holdfast keeps its own files`);
+    said.unsupported.push(`it mounts ${source}, which contains Holdfast's own files`);
   } else if (isSocket(source)) {
     said.dangers.push(`mounts ${source}: with the engine's socket it can control this machine`);
   } else if (isBelow(around.home, source)) {
@@ -141,7 +141,7 @@ function volumeAsMount(volume: string): string {
   return parts.length === 1 ? `target=${volume}` : `source=${parts[0]},target=${parts[1]}`;
 }
 
-/** As the devcontainer CLI replaces them; a variable that it does not get is empty there too. */
+/** As the devcontainer CLI does; a variable that it does not receive is empty there too. */
 function expanded(path: string, { home, worktree }: Around): string {
   const filled = path
     .replaceAll(/\$\{(localEnv|env):([^:}]*)(?::([^}]*))?\}/g, (_all, _kind, name: string, other = "") =>
@@ -173,12 +173,12 @@ function objectOf(value: unknown): Record<string, unknown> {
 
 const shown = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
 
-/** Ways out that a container has, as its engine reports them. */
+/** The ways out of a container, as its engine reports them. */
 export function dangersOf(inspected: unknown, around: Around & { ours: readonly string[] }): string[] {
   const said: Judgement = { does: [], dangers: [], ignored: [], unsupported: [] };
   const container = objectOf(inspected);
   const host = objectOf(container["HostConfig"]);
-  // The CLI sets this one for Podman.
+  // The CLI sets this for Podman.
   const options = listOf(host["SecurityOpt"] ?? []).filter((option) => option !== "label=disable");
   judgeRights({ privileged: host["Privileged"], capAdd: host["CapAdd"] ?? [], securityOpt: options }, said);
   for (const name of ["NetworkMode", "PidMode", "IpcMode", "UTSMode", "UsernsMode"]) {

@@ -1,6 +1,6 @@
 /**
- * The environment that the daemon, and through it every agent, gets: an allow-list, because a daemon started inside tmux,
- * another agent or npm would otherwise hand their markers on, and the agents would take themselves for nested ones.
+ * The environment of the daemon, and through it of every agent: an allow-list, because a daemon started inside tmux,
+ * another agent or npm would otherwise pass on their markers, and agents would consider themselves nested.
  */
 const exact = new Set([
   "PATH",
@@ -21,7 +21,7 @@ const exact = new Set([
   "GITHUB_TOKEN",
   "CLAUDE_CONFIG_DIR",
   "CODEX_HOME",
-  // How Claude Code reaches its model and signs in; other names that begin like these mark its own sessions.
+  // How Claude Code reaches its model and signs in; other variables with this prefix mark its own sessions.
   "CLAUDE_CODE_USE_BEDROCK",
   "CLAUDE_CODE_USE_VERTEX",
   "CLAUDE_CODE_USE_FOUNDRY",
@@ -39,7 +39,7 @@ const exact = new Set([
   "DISABLE_TELEMETRY",
   "DISABLE_ERROR_REPORTING",
   "OLLAMA_HOST",
-  // What builds and tests need.
+  // For builds and tests.
   "JAVA_HOME",
   "ANDROID_HOME",
   "GOPATH",
@@ -60,39 +60,39 @@ const exact = new Set([
   "KUBECONFIG",
 ]);
 
-/** Families of names; the second half is what agents need to reach their model and their forge. */
+/** Prefixes; the second half is for agents to reach their model and their forge. */
 const families = [
   /^LC_/,
   /^XDG_/,
   /_PROXY$/i,
   /^SSL_CERT_/,
   /^HOLDFAST_TEST_/,
-  // Tokens and secrets of trackers under names of the person's own; agents do not get these.
+  // Trackers' tokens and secrets under custom names; not for agents.
   /^HOLDFAST_TRACKER_/,
   /^(ANTHROPIC|OPENAI|GEMINI|GOOGLE|AZURE|AWS|OPENROUTER|OPENCODE|VERTEX_REGION|GH|GITLAB|LINEAR)_/,
   /_API_KEY$/,
 ];
 
-/** Never, even when a family above would let it in (npm passes proxies and keys on under names of its own). */
+/** Never, even if a prefix above matches (npm passes on proxies and keys under its own names). */
 const refused = [
   /^npm_/i,
   /^(TMUX|CLAUDE_CODE_|CODEX_SANDBOX)/,
-  // Set by agents for what they start.
+  // Set by agents for their children.
   /^GEMINI_CLI(_NO_RELAUNCH|_IDE_.*)?$/,
   /^OPENCODE_(PID|RUN_ID|PROCESS_ROLE|CALLER|CLIENT|SERVER_.*)$/,
 ];
 
-/** @param more names, and prefixes that end with `*`, that the user's configuration asks for. */
+/** @param more names, and prefixes that end with `*`, from the user's configuration. */
 export function cleanEnvironment(env: NodeJS.ProcessEnv, more: readonly string[] = []): Record<string, string> {
   return pick(env, (name) => isPassedOn(name) || isNamed(name, more));
 }
 
-/** What of an environment a `passEnv` names. */
+/** The variables of an environment that `passEnv` names. */
 export function passedOn(env: NodeJS.ProcessEnv, names: readonly string[]): Record<string, string> {
   return pick(env, (name) => isNamed(name, names));
 }
 
-/** Whether every agent gets it. */
+/** Whether every agent receives it. */
 export function isPassedOn(name: string): boolean {
   if (exact.has(name)) return true;
   return !marksAnother(name) && families.some((pattern) => pattern.test(name));

@@ -98,8 +98,8 @@ export class BwrapCheck {
       return { problem: `bwrap (bubblewrap), which contained sessions need, is not on the daemon's PATH. ${install}` };
     }
     if (this.#worked?.path === path && performance.now() - this.#worked.at < rememberMs) return { path };
-    const said = await attempt(path);
-    if (said !== null) return { problem: explain(said) };
+    const message = await attempt(path);
+    if (message !== null) return { problem: explain(message) };
     this.#worked = { path, at: performance.now() };
     return { path };
   }
@@ -115,13 +115,13 @@ function attempt(path: string): Promise<string | null> {
   });
 }
 
-function explain(said: string): string {
-  if (/unknown option/i.test(said)) {
-    return `The installed bubblewrap is too old (${said}). Install version 0.8 or newer, or use --contain off.`;
+function explain(message: string): string {
+  if (/unknown option/i.test(message)) {
+    return `The installed bubblewrap is too old (${message}). Install version 0.8 or newer, or use --contain off.`;
   }
-  const why = /namespace|uid map|permission|not permitted|userns/i.test(said)
+  const why = /namespace|uid map|permission|not permitted|userns/i.test(message)
     ? "This system does not let ordinary programs create user namespaces. Allow them (kernel.unprivileged_userns_clone=1; " +
       "on Ubuntu an AppArmor profile for bwrap, or kernel.apparmor_restrict_unprivileged_userns=0)"
     : "Check it with `bwrap --unshare-user --ro-bind / / true`";
-  return `bubblewrap cannot start (${said}). ${why}, or use --contain off.`;
+  return `bubblewrap cannot start (${message}). ${why}, or use --contain off.`;
 }

@@ -1,6 +1,6 @@
 /**
  * The environment of a contained agent. It is cleaned before bwrap starts: /proc/1/environ inside shows everything that
- * bwrap was started with, whatever `--unsetenv` says. What was set for this launch on purpose stays.
+ * bwrap was started with, despite `--unsetenv`. Variables set on purpose for this launch stay.
  */
 
 /** Access to the user's keys, sessions and machines. */

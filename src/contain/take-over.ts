@@ -67,7 +67,7 @@ function packedRefs(common: string): string {
   }
 }
 
-/** The start of a regular file; null if there is none. */
+/** The start of a regular file; null if missing. */
 function firstBytes(path: string): string | null {
   let file: number;
   try {
@@ -108,8 +108,8 @@ const repositoryFile = "repository.json";
 function readRepository(own: string): RepositoryRecord | null {
   const read = readJson(join(own, repositoryFile));
   const value = read.is === "known" ? (read.value as Partial<RepositoryRecord> | null) : null;
-  const whole = [value?.common, value?.admin, value?.branch].every((part) => typeof part === "string");
-  return whole ? (value as RepositoryRecord) : null;
+  const isComplete = [value?.common, value?.admin, value?.branch].every((part) => typeof part === "string");
+  return isComplete ? (value as RepositoryRecord) : null;
 }
 
 function writeRepository(own: string, record: RepositoryRecord): void {

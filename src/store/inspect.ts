@@ -8,7 +8,7 @@ import { foreignFile, storageError, type DatabasePaths } from "./failure.ts";
 /** "Hold" in ASCII: distinguishes our files from other programs' SQLite files. */
 export const applicationId = 0x486f6c64;
 
-/** The database's schema version, 0 if there is none yet. Throws if it must not be used. */
+/** The database's schema version, 0 for a new one. Throws if it must not be used. */
 export function inspectDatabase(paths: DatabasePaths, newestVersion: number): number {
   const { path } = paths;
   if (path === ":memory:") return 0;

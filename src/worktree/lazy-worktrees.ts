@@ -11,7 +11,7 @@ import type { WorktreesOptions } from "./worktrees.ts";
 
 export function openLazyWorktrees(options: WorktreesOptions): Worktrees {
   const open = loadOnce(async () => (await import("./worktrees.ts")).openWorktrees(options));
-  /** Worktrees of an earlier build: each gets its record behind the first look at it. */
+  /** Worktrees of an earlier build: each gets its record on first use. */
   const asked = new Set<string>();
   return {
     trashDays,

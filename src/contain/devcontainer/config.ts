@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { digestOf } from "../../base/digest.ts";
 import { makePrivateDirectory, writeDurable } from "../../base/durable-file.ts";
 import { HoldfastError } from "../../contract/error.ts";
-import { judge, type Around, type DevcontainerConfig, type Judgement } from "./judge.ts";
+import { judge, type Around, type DevcontainerConfig, type Judgment } from "./judge.ts";
 
 /** Parses JSON with comments and trailing commas. Throws a SyntaxError if it is invalid. */
 export function parseJsonc(text: string): unknown {
@@ -63,24 +63,24 @@ function missing(worktree: string): HoldfastError {
 }
 
 /** Nothing starts from a file that is not trusted or not supported. */
-export function assertUsable({ path, config }: FoundConfig, around: Around, isTrusted: boolean): Judgement {
-  const judgement = judge(config, around);
-  const { unsupported } = judgement;
+export function assertUsable({ path, config }: FoundConfig, around: Around, isTrusted: boolean): Judgment {
+  const judgment = judge(config, around);
+  const { unsupported } = judgment;
   if (unsupported.length > 0) {
     throw new HoldfastError("invalid", `${path} cannot be used: ${unsupported.join("; ")}.`, {
       hint: "Start the session with --contain worktree.",
     });
   }
   if (!isTrusted) {
-    throw new HoldfastError("preflight-failed", `${path} is not trusted. ${question(judgement)}`, {
+    throw new HoldfastError("preflight-failed", `${path} is not trusted. ${question(judgment)}`, {
       hint: "To allow exactly this, add --trust-devcontainer.",
     });
   }
-  return judgement;
+  return judgment;
 }
 
 /** What the user is asked to trust. */
-export function question({ does, dangers, ignored }: Judgement): string {
+export function question({ does, dangers, ignored }: Judgment): string {
   const part = (title: string, lines: readonly string[]) =>
     lines.length === 0 ? [] : [title, ...lines.map((line) => `  - ${line}`)];
   return [

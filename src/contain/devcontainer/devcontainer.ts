@@ -288,20 +288,20 @@ export class Devcontainers implements SessionContainers {
 
   async #up(tools: engines.Tools, common: readonly string[], signal: AbortSignal): Promise<string> {
     // The repository's commands run only after the container is checked.
-    const said = await this.#must([tools.cli, "up", ...common, "--skip-post-create"], "start", signal);
-    const { containerId } = JSON.parse(engines.lastLine(said)) as { containerId?: string };
+    const result = await this.#must([tools.cli, "up", ...common, "--skip-post-create"], "start", signal);
+    const { containerId } = JSON.parse(engines.lastLine(result)) as { containerId?: string };
     if (containerId === undefined) throw impossible("The devcontainer CLI did not report the container it started.");
     return containerId;
   }
 
   async #must(argv: readonly string[], what: string, signal: AbortSignal): Promise<string> {
     const both = AbortSignal.any([signal, this.#closing.signal]);
-    const said = await engines.ask(argv, { ...this.#call(), signal: both }, upMs);
+    const result = await engines.ask(argv, { ...this.#call(), signal: both }, upMs);
     // Not a failure of the container: the session should run.
     if (this.#closing.signal.aborted) throw new Error("the daemon is stopping");
-    if (said.code === 0) return said.stdout;
+    if (result.code === 0) return result.stdout;
     if (signal.aborted) throw impossible("The session was stopped while its dev container started.");
-    throw impossible(`The dev container could not ${what}: ${messageIn(said)}`);
+    throw impossible(`The dev container could not ${what}: ${messageIn(result)}`);
   }
 
   /** Features and images may add rights that the file does not name. */
@@ -362,7 +362,7 @@ function gitBinds({ workspacePath, branch }: SessionState, own: string): Bind[] 
   return binds;
 }
 
-function messageIn({ stdout, stderr, code }: engines.Said): string {
+function messageIn({ stdout, stderr, code }: engines.RunResult): string {
   try {
     const { message, description } = JSON.parse(engines.lastLine(stdout)) as { message?: string; description?: string };
     return description ?? message ?? `exit status ${code}`;

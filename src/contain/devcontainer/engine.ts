@@ -44,9 +44,9 @@ async function firstThatAnswers(
   const why: string[] = [];
   for (const path of paths) {
     // Not `version`, which the client answers alone.
-    const said = await ask([path, "ps", "--quiet"], call);
-    if (said.code === 0) return { works: path, why: [] };
-    why.push(`${path} does not work: ${lastLine(said.stderr) || `exit status ${said.code}`}. Start its service.`);
+    const result = await ask([path, "ps", "--quiet"], call);
+    if (result.code === 0) return { works: path, why: [] };
+    why.push(`${path} does not work: ${lastLine(result.stderr) || `exit status ${result.code}`}. Start its service.`);
   }
   return { works: null, why };
 }
@@ -63,9 +63,9 @@ export const homeLabel = "holdfast.home";
 /** A home's containers; null if the engine does not respond. */
 export async function listContainers(engine: string, home: string, call: Call): Promise<ContainerSeen[] | null> {
   const format = `{{.ID}}\t{{.State}}\t{{.Label "${sessionLabel}"}}`;
-  const said = await ask([engine, "ps", "--all", "--filter", `label=${homeLabel}=${home}`, "--format", format], call);
-  if (said.code !== 0) return null;
-  return said.stdout.split("\n").flatMap((line) => {
+  const result = await ask([engine, "ps", "--all", "--filter", `label=${homeLabel}=${home}`, "--format", format], call);
+  if (result.code !== 0) return null;
+  return result.stdout.split("\n").flatMap((line) => {
     const [id = "", state = "", session = ""] = line.split("\t");
     return id === "" || session === ""
       ? []
@@ -74,9 +74,9 @@ export async function listContainers(engine: string, home: string, call: Call): 
 }
 
 export async function inspect(engine: string, id: string, call: Call): Promise<unknown> {
-  const said = await ask([engine, "inspect", "--type", "container", id], call);
-  if (said.code !== 0) throw new Error(lastLine(said.stderr) || `exit status ${said.code}`);
-  return (JSON.parse(said.stdout) as unknown[])[0];
+  const result = await ask([engine, "inspect", "--type", "container", id], call);
+  if (result.code !== 0) throw new Error(lastLine(result.stderr) || `exit status ${result.code}`);
+  return (JSON.parse(result.stdout) as unknown[])[0];
 }
 
 /** Stops everything in it; it can be started again. */
@@ -89,7 +89,7 @@ export async function removeContainer(engine: string, id: string, call: Call): P
   await ask([engine, "rm", "--force", "--volumes", id], call, askMs + stopSeconds * 1000);
 }
 
-export interface Said {
+export interface RunResult {
   code: number;
   stdout: string;
   stderr: string;
@@ -99,13 +99,13 @@ export interface Said {
  * Runs a command in its own process group, which is killed at the deadline or on the signal: the devcontainer CLI
  * starts clients of the engine, which would outlive it.
  */
-export function ask(argv: readonly string[], { env, signal }: Call, deadlineMs = askMs): Promise<Said> {
+export function ask(argv: readonly string[], { env, signal }: Call, deadlineMs = askMs): Promise<RunResult> {
   if (signal?.aborted === true) return Promise.resolve({ code: 128, stdout: "", stderr: "it was aborted" });
   return new Promise((resolve) => {
     const child = spawn(argv[0]!, argv.slice(1), { env, stdio: ["ignore", "pipe", "pipe"], detached: true });
-    const said = { stdout: "", stderr: "" };
+    const result = { stdout: "", stderr: "" };
     for (const name of ["stdout", "stderr"] as const) {
-      child[name].setEncoding("utf8").on("data", (text: string) => (said[name] = (said[name] + text).slice(-most)));
+      child[name].setEncoding("utf8").on("data", (text: string) => (result[name] = (result[name] + text).slice(-most)));
     }
     let why = "";
     const end = (reason: string): void => {
@@ -121,7 +121,7 @@ export function ask(argv: readonly string[], { env, signal }: Call, deadlineMs =
     const settle = (code: number, reason: string): void => {
       clearTimeout(timer);
       signal?.removeEventListener("abort", onAbort);
-      resolve({ code, stdout: said.stdout, stderr: said.stderr === "" ? reason : said.stderr });
+      resolve({ code, stdout: result.stdout, stderr: result.stderr === "" ? reason : result.stderr });
     };
     child.on("error", (error) => settle(128, error.message));
     child.on("close", (code) => settle(why === "" ? (code ?? 128) : 128, why));

@@ -19,12 +19,12 @@ import { watchNetwork } from "./network/watch.ts";
 
 export interface OuterOptions extends Required<Pick<ContainOptions, "agentsSocket" | "shared" | "git" | "env">> {
   home: string;
-  /** The folder of the contained sessions' own folders. */
+  /** Contains the contained sessions' own folders. */
   contained: string;
   /** Holdfast's own folders, which no contained agent sees. */
   hidden: readonly string[];
   agents: Pick<Agents, "of">;
-  /** The runtime and the folder of the built programs. */
+  /** The Node to run, and the folder of the built programs. */
   node: string;
   programs: string;
   /** Takes a process out of a unit that kills all of its processes when it stops. */

@@ -44,7 +44,7 @@ export interface MergeQuestion {
   mergeCommit: string | null;
 }
 
-/** Judged by model/landed.ts. */
+/** Judged by model/cleanup.ts. */
 export interface MergeFacts {
   ahead: string[];
   behindNoHead: string[];

@@ -88,7 +88,7 @@ it("[STORE-1] verify finds a gap in a sequence and events of nobody", async () =
   damage(home, `DELETE FROM sessions WHERE id = 'ma-2'`);
   expect(home.open().verify()).toEqual([
     "Session ma-1: its state is at event 5, but 4 events are stored, the last being 5.",
-    "Events of ma-2, which is no session.",
+    "Events of ma-2, which is not a session.",
   ]);
 });
 

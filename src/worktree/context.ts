@@ -19,6 +19,6 @@ export interface Context {
   busyEntries: Set<string>;
   /** Problems found in worktrees' git directories since the daemon started, by directory. */
   findings: Map<string, string>;
-  /** The repository of the session at this worktree path; null if there is none. */
+  /** The repository of the session at this worktree path; null if missing. */
   repositoryOf: (path: string) => string | null;
 }

@@ -34,7 +34,7 @@ function recorded(context: Context, path: string): Worktree | null {
 }
 
 /**
- * git finds refs by `commondir`, whatever the environment says, and drops a worktree with an invalid `gitdir`: makes
+ * git finds refs by `commondir`, whatever the environment, and drops a worktree with an invalid `gitdir`: makes
  * both match our record again. Returns what was wrong, as a sentence.
  */
 function repairRegistration({ path, admin, commonDir }: Worktree): string | null {

@@ -76,8 +76,8 @@ export async function compare<T>(
   const config = [...filters, ...plainDiff];
   const call: GitCall = { worktree, config, encoding: "latin1", deadlineMs: compareDeadlineMs };
   const comparison: Comparison = { base, mergeBase, head, from: mergeBase ?? ids.tree, changes, call };
-  const told = changes.filter(isNotInIndex);
-  if (told.length === 0) return await read(comparison);
+  const added = changes.filter(isNotInIndex);
+  if (added.length === 0) return await read(comparison);
   const name = `compare-${crypto().randomBytes(6).toString("hex")}`;
   const scratch = join(context.worktrees, ".scratch", name);
   mkdirSync(scratch, { recursive: true, mode: 0o700 });
@@ -85,7 +85,7 @@ export async function compare<T>(
     const index = join(scratch, "index");
     copyIndex(join(worktree.admin, "index"), index);
     const withIndex = { ...call, env: { GIT_INDEX_FILE: index } };
-    await git("write", ["update-index", "-z", "--index-info"], { ...withIndex, input: indexLines(told, ids.blob) });
+    await git("write", ["update-index", "-z", "--index-info"], { ...withIndex, input: indexLines(added, ids.blob) });
     return await read({ ...comparison, call: withIndex });
   } finally {
     rmSync(scratch, { recursive: true, force: true });

@@ -151,7 +151,7 @@ interface View extends Worktree {
 }
 
 /**
- * Inspects a repository inside a worktree through a git directory of our own: its HEAD, index, refs and objects,
+ * Inspects a repository inside a worktree through our own git directory: its HEAD, index, refs and objects,
  * without its configuration, attributes or hooks. The agent can change those at any moment, so switching off the
  * programs they name would be a race. Null unless the repository is entirely inside the session's worktree and its git
  * directory.

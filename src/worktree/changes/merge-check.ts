@@ -104,12 +104,12 @@ async function samePatch(
       const range = ["rev-list", `--max-count=${maxBaseCommits}`, "--no-merges", base, `^${began}`];
       const made = new Set(await patchIds(worktree, await git("read", range, { worktree })));
       if (made.size === 0) continue;
-      const whole = await git("read", ["diff-tree", "-r", "-p", ...plain, began, "HEAD"], {
+      const combined = await git("read", ["diff-tree", "-r", "-p", ...plain, began, "HEAD"], {
         worktree,
         maxBytes: maxPatchBytes,
       });
-      const [wholeId] = idsIn(await git("read", ["patch-id", "--stable"], { worktree, input: whole }));
-      if (wholeId !== undefined && made.has(wholeId)) return true;
+      const [combinedId] = idsIn(await git("read", ["patch-id", "--stable"], { worktree, input: combined }));
+      if (combinedId !== undefined && made.has(combinedId)) return true;
       const each = await patchIds(worktree, ahead.map(({ id }) => `${id}\n`).join(""));
       if (each.length === ahead.length && each.every((id) => made.has(id))) return true;
     }

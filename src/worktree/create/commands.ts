@@ -110,7 +110,7 @@ export async function endAllCommands(path: string): Promise<void> {
   throw new HoldfastError("conflict", `Cannot stop a command that creates ${path}: ${named}.`);
 }
 
-/** The processes in the worktree, after stopping leftovers of our own commands. */
+/** The processes in the worktree, after stopping our leftover commands. */
 export async function othersInside(path: string): Promise<Inside[]> {
   if (processesInside(path).length === 0) return [];
   await endCommands(path);

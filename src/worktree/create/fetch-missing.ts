@@ -1,7 +1,7 @@
 /**
  * The only operation that contacts a remote. In a partial clone git would fetch each missing object on demand, with the
  * ssh command, helper or program that the repository's configuration names. This fetches the checkout's missing objects
- * beforehand, from a git directory of our own: it uses only your own configuration, and the repository provides only
+ * beforehand, from our own git directory: it uses only your own configuration, and the repository provides only
  * the address.
  */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
@@ -30,8 +30,8 @@ export async function fetchMissing(
     if (url === null) throw cannotFetch(repository, commit, "its configuration names no remote to fetch from");
     const answer = await fetchFrom(context, repository, url, missing);
     if (answer.code !== 0) {
-      const said = answer.stderr.trim().split("\n").at(-1) ?? "";
-      throw cannotFetch(repository, commit, `fetching from ${withoutLogin(url)} failed: ${said}`);
+      const message = answer.stderr.trim().split("\n").at(-1) ?? "";
+      throw cannotFetch(repository, commit, `fetching from ${withoutLogin(url)} failed: ${message}`);
     }
     fetched += missing.length;
     if (round === 0) note(`This repository is a partial clone. Fetching missing objects from ${withoutLogin(url)} …`);

@@ -1,6 +1,6 @@
 /**
  * Clean and smudge filters are programs that a repository's configuration names. Reading and saving never run any: they
- * use the raw bytes. A checkout runs those of your own (global or system) configuration, and of the repository's only
+ * use the raw bytes. A checkout runs those in your (global or system) configuration, and of the repository's only
  * the exact commands that well-known tools write there.
  */
 import { hookOff, type ConfigEntry } from "./git-rules.ts";

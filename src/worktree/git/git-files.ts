@@ -33,7 +33,7 @@ export function readLine(path: string): string | null {
   return readText(path)?.trimEnd() ?? null;
 }
 
-/** Copies a regular file; null if there is none. */
+/** Copies a regular file; null if missing. */
 export function copyRegular(from: string, to: string): { modifiedMs: number } | null {
   const file = openRegular(from);
   if (file === null) return null;
@@ -95,7 +95,7 @@ export function readHead(gitDir: string): Head | null {
 }
 
 /**
- * The git directory that `<path>/.git` is or points to, which may not exist; null if there is none. For your own
+ * The git directory that `<path>/.git` is or points to, which may not exist; null if missing. For your own
  * repository, and to check whether a worktree still matches our record: never to find a session's repository.
  */
 export function gitDirOf(path: string): string | null {

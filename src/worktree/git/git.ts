@@ -150,9 +150,9 @@ export async function askGit(kind: GitKind, args: readonly string[], call: GitCa
 }
 
 export function gitFailed(args: readonly string[], stderr: string): HoldfastError {
-  const said = stderr.trim().split("\n").slice(-5).join("\n").trim();
+  const reason = stderr.trim().split("\n").slice(-5).join("\n").trim();
   const verb = args.filter((arg) => !arg.startsWith("-")).slice(0, args[0] === "worktree" ? 2 : 1);
-  const message = `git ${verb.join(" ")} failed: ${said === "" ? "no reason given" : said}`;
+  const message = `git ${verb.join(" ")} failed: ${reason === "" ? "no reason given" : reason}`;
   if (stderr.includes("No space left on device")) {
     return new HoldfastError("disk-full", message, { hint: "Free some disk space and try again." });
   }

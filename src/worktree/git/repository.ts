@@ -101,7 +101,7 @@ export function clearLeftover(path: string): void {
   if (holdsOnly(path, null)) rmdirSync(path);
 }
 
-/** The worktree that has a branch checked out or is rebasing it; null if there is none. */
+/** The worktree that has a branch checked out or is rebasing it; null if missing. */
 export async function holderOf(repository: Repository, branch: string, except: string): Promise<string | null> {
   const isExcepted = sameAs(except);
   for (const one of readRegistrations(repository.commonDir)) {

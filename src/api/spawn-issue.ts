@@ -6,7 +6,7 @@ import type { ProjectSettings } from "../ports/projects.ts";
 import type { SpawnRequest } from "../contract/command.ts";
 import { HoldfastError } from "../contract/error.ts";
 import type { FactEvent } from "../contract/event.ts";
-import type { TrackingDoor } from "../integrations/trackers/lazy-tracking.ts";
+import type { LazyTracking } from "../integrations/trackers/lazy-tracking.ts";
 import { quoteShellWord } from "../model/shell-quote.ts";
 
 export interface SpawnIssue {
@@ -18,7 +18,7 @@ export interface SpawnIssue {
 }
 
 export async function readIssue(
-  door: TrackingDoor,
+  door: LazyTracking,
   settings: ProjectSettings,
   request: SpawnRequest,
 ): Promise<SpawnIssue> {
@@ -57,7 +57,7 @@ export async function readIssue(
 }
 
 /** A pull request has its work and its branch already: whoever names one wants to go on with that, not to begin anew. */
-async function noIssue(door: TrackingDoor, settings: ProjectSettings, reference: string): Promise<HoldfastError> {
+async function noIssue(door: LazyTracking, settings: ProjectSettings, reference: string): Promise<HoldfastError> {
   const { id, codeHost } = settings;
   const answer =
     codeHost === null

@@ -1,5 +1,8 @@
 /** Facts about issues and pull requests, as they are stored, sent and decided on. Times are milliseconds. */
 
+export const trackerTypes = ["github", "gitlab", "linear"] as const;
+export type TrackerType = (typeof trackerTypes)[number];
+
 export interface IssueFacts {
   /** `123` or `INT-1234`. */
   key: string;

@@ -58,7 +58,7 @@ import type { Parts } from "../supervisor/services.ts";
 import { openRuleBook } from "../supervisor/permission-rules.ts";
 import { createPerform } from "../supervisor/execute/execute.ts";
 import { openPrograms, type Programs } from "../supervisor/programs.ts";
-import { PushDoor } from "../integrations/notifiers/lazy-push.ts";
+import { LazyPush } from "../integrations/notifiers/lazy-push.ts";
 import { createIngest } from "../chat/ingest.ts";
 import { workerBuilds, type WorkerCommand } from "./worker-builds.ts";
 import { noticePassphraseChange } from "./passphrase-change.ts";
@@ -66,7 +66,7 @@ import { keepPublished } from "./published.ts";
 import { startPolicies } from "../supervisor/policies.ts";
 import { selfCheck } from "./self-check.ts";
 import { createTail } from "../api/tail.ts";
-import { TrackingDoor } from "../integrations/trackers/lazy-tracking.ts";
+import { LazyTracking } from "../integrations/trackers/lazy-tracking.ts";
 import { recordConversions } from "../supervisor/unrecorded.ts";
 import { createTerminals } from "../api/terminals.ts";
 import { keptTrust } from "../supervisor/trust-answers.ts";
@@ -219,7 +219,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
   });
   owner.owns("chat", () => chat.close());
   await known.begin(await projects.agents(store.projects()), settings);
-  const heard = { pullRequests: new Map<SessionId, number>(), issues: new Map<SessionId, number>() };
+  const polled = { pullRequests: new Map<SessionId, number>(), issues: new Map<SessionId, number>() };
   const worktrees = openLazyWorkspaces({
     worktreesDirectory: paths.worktrees,
     trashDirectory: paths.trash,
@@ -252,8 +252,8 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
     agentsSocket: paths.agentsSocket,
     capabilities,
     restore: options.restore,
-    heardAt: (id) => heard.pullRequests.get(id) ?? null,
-    issueHeardAt: (id) => heard.issues.get(id) ?? null,
+    polledAt: (id) => polled.pullRequests.get(id) ?? null,
+    issuePolledAt: (id) => polled.issues.get(id) ?? null,
   };
   const loop = new Loop(parts, createPerform(parts));
   owner.owns("loop", () => loop.close(stopGraceMs));
@@ -268,15 +268,15 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
   owner.owns("network", watchNetwork(parts, outer.network, outer.hadProxy));
   owner.owns("containers", watchContainers(parts, outer.containers));
   owner.owns("container commands", outer.close);
-  const push = new PushDoor(paths.push, async () => {
+  const push = new LazyPush(paths.push, async () => {
     const { WebPush } = await import("../integrations/notifiers/web-push.ts");
     // Only a test has its push service on this machine.
     const loopback = process.env["HOLDFAST_TEST_POINTS"] !== undefined;
     return new WebPush({ file: paths.push, now: Date.now, log, hide: (secret) => log.hide(secret), loopback });
   });
   owner.owns("push", () => push.close());
-  const tracking = new TrackingDoor(parts, loop, {
-    heard,
+  const tracking = new LazyTracking(parts, loop, {
+    polled,
     push,
     trackers: async () => {
       const [{ createTrackers }, { run: runProgram }] = await Promise.all([
@@ -285,8 +285,6 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
       ]);
       return createTrackers({ env: process.env, run: runProgram, configDir: dirname(paths.config), now: Date.now });
     },
-    webhook: async (...given) => (await import("../integrations/trackers/webhook.ts")).openWebhook(...given),
-    notifiers: async () => (await import("../integrations/notifiers/registry.ts")).openNotifiers(),
   });
   owner.owns("tracking", () => tracking.close());
   tracking.start();

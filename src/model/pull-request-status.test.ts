@@ -71,7 +71,8 @@ describe("[PR-3] an idle session's pull request is its status", () => {
 test("[PR-4] a fact nobody confirmed is told with its age, unless it is final", () => {
   const session = fold([...upNow, seen({ review: "required" })]);
   const later = t0 + staleAfterMs + 3 * 60_000;
-  const asked = (heardAt: number | null) => statusOf(session, alive(), later, { ...options, trackerHeardAt: heardAt });
+  const asked = (polledAt: number | null) =>
+    statusOf(session, alive(), later, { ...options, trackerHeardAt: polledAt });
   expect(asked(null)).toEqual({
     status: "review_pending",
     reason: "as of 13 min ago; its tracker was not heard since",

@@ -98,7 +98,7 @@ function noticeOf(parts: Parts, session: SessionState): { notice?: string } {
 
 /** The one that counts first. */
 function pullRequestsJson(parts: Parts, session: SessionState): PullRequestJson[] {
-  const heardAt = parts.heardAt(session.id);
+  const polledAt = parts.polledAt(session.id);
   const primary = primaryPullRequest(session.pullRequests);
   const shown = (session.pullRequests ?? []).filter(({ lost }) => lost === null);
   return [...shown.filter((one) => one === primary), ...shown.filter((one) => one !== primary)].map(
@@ -122,7 +122,7 @@ function pullRequestsJson(parts: Parts, session: SessionState): PullRequestJson[
         conflict: facts.conflict,
         mergeable: facts.mergeable,
         claimed,
-        seenAt: iso(Math.max(seenAt, heardAt ?? 0)),
+        seenAt: iso(Math.max(seenAt, polledAt ?? 0)),
       };
     },
   );
@@ -161,7 +161,7 @@ export function currentStatus(
       workspaceThere: there === "unknown" ? undefined : there,
       restoreLost: parts.restore && (settings?.restoreOnBoot ?? true),
       missingProgram: loop.missingProgram(session.id),
-      trackerHeardAt: parts.heardAt(session.id),
+      trackerHeardAt: parts.polledAt(session.id),
     },
   );
 }

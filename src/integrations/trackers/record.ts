@@ -5,7 +5,7 @@ import type { SessionState } from "../../model/session.ts";
 import type { IssueFacts, PullRequestFacts, SeenPullRequest } from "../../contract/tracker.ts";
 import type { Parts } from "../../supervisor/services.ts";
 import type { ProjectSettings } from "../../ports/projects.ts";
-import type { Asked, CodeHost, PullRequestQuestion, Tracker } from "../../ports/tracker.ts";
+import type { TrackerResult, CodeHost, PullRequestQuestion, Tracker } from "../../ports/tracker.ts";
 
 /** A host may leave something out by mistake once. */
 const missesUntilLost = 2;
@@ -25,7 +25,7 @@ export class TrackerRecord {
   }
 
   /** @param at the branch that the session is on now, and the tracker's repository. */
-  async pullRequests(session: SessionState, at: Place, answer: PullRequestFacts[]): Promise<void> {
+  async pullRequests(session: SessionState, at: BranchRef, answer: PullRequestFacts[]): Promise<void> {
     const own: PullRequestFacts[] = [];
     for (const facts of answer.slice(0, maxPullRequests)) {
       if (isSane(facts) && (await this.#isOwn(session, at, facts))) own.push(facts);
@@ -65,7 +65,7 @@ export class TrackerRecord {
   }
 
   /** A branch's name is anybody's; commits are not. */
-  async #isOwn(session: SessionState, { branch, repo }: Place, facts: PullRequestFacts): Promise<boolean> {
+  async #isOwn(session: SessionState, { branch, repo }: BranchRef, facts: PullRequestFacts): Promise<boolean> {
     const known = onRecord(session, repo, facts);
     if (known !== undefined) return !isTaken(known.lost);
     if (this.#isClaimedElsewhere(session, facts.url) || facts.headBranch !== branch) return false;
@@ -94,7 +94,7 @@ export class TrackerRecord {
   }
 }
 
-export interface Place {
+export interface BranchRef {
   branch: string;
   repo: string;
 }
@@ -150,7 +150,7 @@ export async function askAll(
   host: CodeHost,
   members: readonly { session: SessionState }[],
   questions: readonly PullRequestQuestion[],
-): Promise<Map<string, Asked<PullRequestFacts[]>>> {
+): Promise<Map<string, TrackerResult<PullRequestFacts[]>>> {
   const answers = await host.pullRequests(questions);
   for (const { session } of members) {
     const answer = answers.get(session.id);

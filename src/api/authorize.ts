@@ -1,7 +1,7 @@
 /** Puts the table of contract/agent-rights.ts before every route: an agent that calls the daemon stays in its own project. */
 import { refusal, rightOf, spawnRefusal, type Asker, type Target } from "./agent-rights.ts";
 import { agentMessage } from "./agent-message.ts";
-import { isShell } from "../model/shells.ts";
+import { isShell } from "../model/roles.ts";
 import type { Ask, Guard, Handlers } from "../ports/api.ts";
 import type { ProjectSettings } from "../ports/projects.ts";
 import type { SpawnRequest } from "../contract/command.ts";
@@ -11,11 +11,11 @@ import { asSessionId } from "../contract/ids.ts";
 import { includes, rightWords, type Right } from "../contract/rights.ts";
 import type { Actor, SessionState } from "../model/session.ts";
 import { isShellSession, startOf } from "../supervisor/callers.ts";
-import type { Parts } from "../supervisor/services.ts";
+import type { Services } from "../supervisor/services.ts";
 
 const prefix = "session:";
 
-type Known = Pick<Parts, "store" | "agents">;
+type Known = Pick<Services, "store" | "agents">;
 type Asked = Pick<Ask, "actor" | "query"> & Partial<Pick<Ask, "params">>;
 
 export function fenced(parts: Known, handlers: Handlers): Handlers {
@@ -74,7 +74,7 @@ export function clampSpawn(
 
 /** Throws where an issue's text would be typed into a shell, which would run it. */
 export function refuseIssueInShell(
-  parts: Pick<Parts, "agents">,
+  parts: Pick<Services, "agents">,
   settings: Pick<ProjectSettings, "id" | "tracker">,
   { issue }: Pick<SpawnRequest, "issue">,
   { role, kind, agent }: Pick<SessionState, "role" | "kind" | "agent">,

@@ -13,7 +13,7 @@ import { problemsError } from "./file.ts";
 import { defaultBranchOf, remoteTrackerOf } from "./repository.ts";
 import type { HoldfastConfig } from "./schema.ts";
 import { judge, noFile, questionOf, type Judged } from "./trust.ts";
-import { quoteShellWord } from "../model/shell-quote.ts";
+import { quoteShellWord } from "../model/text.ts";
 
 export interface OpenProjectsOptions {
   /** The person's own config.yaml. */

@@ -2,7 +2,7 @@
  * Which parts of a repository's holdfast.yaml need the user's trust, and what is left of the file without it. The digest
  * covers exactly these parts in one canonical order: a comment, another order of keys or a harmless setting asks nobody.
  */
-import { crypto } from "../base/crypto.ts";
+import { crypto } from "../base/digest.ts";
 import { agentsWithoutTrust, builtInAgents } from "../contract/agents.ts";
 import { type TrustPart, isOff, type TrustState } from "../contract/trust.ts";
 import type { AgentConfig, ContainConfig, HoldfastConfig, ProjectConfig, UserConfig } from "./schema.ts";

@@ -1,5 +1,5 @@
 import { hostPattern, namedCaches } from "../contract/containment.ts";
-import { hiddenCharacters } from "../model/hidden-characters.ts";
+import { hiddenCharacters } from "../model/text.ts";
 import * as z from "zod/mini";
 
 /** Linux refuses a single argument or variable of 128 KiB. */

@@ -1,5 +1,5 @@
 /** What each route answers; the names are those of the table in http.ts. */
-import type { TranscriptPage } from "../model/transcript.ts";
+import type { TranscriptPage } from "./transcript.ts";
 import type {
   ChangesJson,
   DeviceJson,

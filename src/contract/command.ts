@@ -1,9 +1,8 @@
 /** What a client may ask, as schemas: every write is validated by one of these before anything looks at it. */
 import * as z from "zod/mini";
 import { containModes, hostPattern } from "./containment.ts";
-import { projectIdPattern, promptIdPattern } from "./ids.ts";
 import { rights } from "./rights.ts";
-import { kinds, roles, type Disposition } from "../model/session.ts";
+import { kinds, projectIdPattern, promptIdPattern, roles, type Disposition } from "./ids.ts";
 import { trustStates } from "./trust.ts";
 
 /** A prompt may be this long; the API's body limit allows for its encoding. */

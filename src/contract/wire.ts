@@ -2,7 +2,7 @@
 import * as z from "zod/mini";
 import { ruleActions } from "./permission-rules.ts";
 import { containModes } from "./containment.ts";
-import { activities, dispositions, kinds, roles, statuses } from "../model/session.ts";
+import { activities, dispositions, kinds, roles, statuses } from "./ids.ts";
 import { trustStates } from "./trust.ts";
 
 export * from "./device-wire.ts";

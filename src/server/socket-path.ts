@@ -7,7 +7,7 @@ import { connect } from "node:net";
 import { dirname } from "node:path";
 import { maxSocketBytes } from "../base/paths.ts";
 import { HoldfastError } from "../contract/error.ts";
-import { quoteShellWord } from "../model/shell-quote.ts";
+import { quoteShellWord } from "../model/text.ts";
 
 const probeMs = 1_000;
 

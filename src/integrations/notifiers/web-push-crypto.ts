@@ -2,7 +2,7 @@
  * The cryptography of web push. Encryption for one browser (RFC 8291 over RFC 8188 `aes128gcm`, one record), so that the
  * push service learns only the size; and VAPID (RFC 8292), a token signed with the key that the browser subscribed with.
  */
-import { crypto } from "../../base/crypto.ts";
+import { crypto } from "../../base/digest.ts";
 import type { JsonWebKey } from "node:crypto";
 
 /** Push services may refuse tokens that are valid for more than a day. */

@@ -6,7 +6,7 @@
 import type { IncomingMessage } from "node:http";
 import { lookup } from "node:dns";
 import { BlockList, isIP, type LookupFunction } from "node:net";
-import { special4 } from "../../base/special-addresses.ts";
+import { special4 } from "../../base/addresses.ts";
 import type { Message } from "./web-push.ts";
 
 /** Doubled from one failure to the next. */

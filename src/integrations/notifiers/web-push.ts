@@ -3,7 +3,7 @@
  * endpoint is the right to message that browser. A push service that is down or rate-limited delays no other browser,
  * and an expired subscription is removed.
  */
-import { crypto } from "../../base/crypto.ts";
+import { crypto } from "../../base/digest.ts";
 import type { Logger } from "../../ports/api.ts";
 import type { Notification, Push, PushBrowser, PushSubscriptionGiven } from "../../ports/notify.ts";
 import { HoldfastError, messageOf } from "../../contract/error.ts";

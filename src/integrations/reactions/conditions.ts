@@ -2,12 +2,12 @@
 import { reactionActor, type ReactionName, type ReactionAction } from "../../contract/reaction.ts";
 import { pullRequestStatuses, type Status, type SessionState } from "../../model/session.ts";
 import type { SeenPullRequest, PullRequestFacts, ReviewThread } from "../../contract/tracker.ts";
-import { contentKey } from "../../model/external-text.ts";
-import { inWords, isApprovedAndGreen, sortChecks, staleAfterMs } from "../../model/pull-request-status.ts";
-import { failedTurn } from "../../model/failed-turn.ts";
+import { contentKey } from "../../model/text.ts";
+import { inWords, isApprovedAndGreen, sortChecks, staleAfterMs } from "../../model/pull-requests.ts";
+import { failedTurn } from "../../model/status.ts";
 import type { ReactionFacts } from "./plan.ts";
 import type { SessionId } from "../../contract/ids.ts";
-import { orchestratorOf } from "../../model/orchestrator.ts";
+import { orchestratorOf } from "../../model/roles.ts";
 
 const finished: ReadonlySet<Status> = new Set<Status>(["done", "merged"]);
 const over: ReadonlySet<Status> = new Set<Status>(["done", "merged", "exited", "killed", "archived"]);

@@ -1,7 +1,7 @@
 /** The messages that reactions send to agents and to the user. External text is bounded, quoted and marked as data. */
 import type { SessionState } from "../../model/session.ts";
 import type { ReviewThread } from "../../contract/tracker.ts";
-import { clip, fenced, oneLine, tail } from "../../model/external-text.ts";
+import { clip, quoteBlock, oneLine, tail } from "../../model/text.ts";
 import type { Fired } from "./plan.ts";
 
 /** Enough to see why a test run failed; the agent can read the rest itself. */
@@ -28,7 +28,7 @@ export function messageFor(
   const { toAgent, pullRequest, failedChecks, threads } = condition;
   const checks = failedChecks.slice(0, 30).map((name) => `- ${oneLine(name, 200)}`);
   const quoted = [
-    ...(checks.length === 0 ? [] : [fenced(checks.join("\n"), "failed checks")]),
+    ...(checks.length === 0 ? [] : [quoteBlock(checks.join("\n"), "failed checks")]),
     ...logs.flatMap(logText),
     ...threadTexts(threads),
   ];
@@ -69,7 +69,7 @@ function defaultRequest(reaction: Fired["reaction"]): string {
 function logText({ check, lines }: CheckLog): string[] {
   const name = oneLine(check, 200);
   if (lines === null || lines.length === 0) return [];
-  return [fenced(tail(lines, logTailLines, logTailCharacters), `log tail: ${name.replaceAll("`", "'")}`)];
+  return [quoteBlock(tail(lines, logTailLines, logTailCharacters), `log tail: ${name.replaceAll("`", "'")}`)];
 }
 
 function threadTexts(threads: readonly ReviewThread[] | null): string[] {
@@ -77,7 +77,7 @@ function threadTexts(threads: readonly ReviewThread[] | null): string[] {
   const shown = threads.slice(0, maxThreads).map((thread) => {
     const place =
       thread.path === null ? "" : ` on ${oneLine(thread.path, 300)}${thread.line === null ? "" : `:${thread.line}`}`;
-    return fenced(
+    return quoteBlock(
       `${clip(thread.body, threadCharacters)}\n(${oneLine(thread.url, 500)})`,
       `${oneLine(thread.author, 80)}${place}`.replaceAll("`", "'"),
     );

@@ -2,14 +2,14 @@
  * Sends notifications outside of the dashboard. Each is recorded before it is sent and again after, so that a crash in
  * between sends it again with the same id and loses none.
  */
-import { bounded } from "../../base/deadline.ts";
+import { bounded } from "../../base/async.ts";
 import * as registry from "../notifiers/registry.ts";
 import type { Channel, NotifySettings, Notification } from "../../ports/notify.ts";
 import { messageOf } from "../../contract/error.ts";
 import type { StoredEvent } from "../../contract/event.ts";
 import type { ProjectId, SessionId } from "../../contract/ids.ts";
 import type { SessionState } from "../../model/session.ts";
-import type { Parts } from "../../supervisor/services.ts";
+import type { Services } from "../../supervisor/services.ts";
 import { eventPage } from "../../supervisor/read-events.ts";
 
 /** Users who get more than this turn all of them off. */
@@ -19,7 +19,7 @@ const hourMs = 3_600_000;
 const channelDeadlineMs = 25_000;
 
 export class Notifications {
-  readonly #parts: Pick<Parts, "store" | "settings" | "clock" | "log">;
+  readonly #parts: Pick<Services, "store" | "settings" | "clock" | "log">;
   readonly #push: PushChannel;
   readonly #channels: typeof configuredChannels;
   readonly #sentAt = new Map<ProjectId, number[]>();
@@ -27,7 +27,7 @@ export class Notifications {
   #closed = false;
 
   constructor(
-    parts: Pick<Parts, "store" | "settings" | "clock" | "log">,
+    parts: Pick<Services, "store" | "settings" | "clock" | "log">,
     push: PushChannel,
     channels: typeof configuredChannels = configuredChannels,
   ) {

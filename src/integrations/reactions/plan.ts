@@ -2,13 +2,19 @@
  * Plans the reactions of a session from facts and from earlier reactions. A condition is identified by its content
  * (`key`), so the same content triggers one reaction, however often it is checked.
  */
-import type { ReactionHistory, ReactionName, ReactionSetting, ReactionSettings } from "../../contract/reaction.ts";
-import { isOpen, reactionNames } from "../../contract/reaction.ts";
+import {
+  type ReactionHistory,
+  type ReactionName,
+  type ReactionSetting,
+  type ReactionSettings,
+  isOpen,
+  reactionNames,
+} from "../../contract/reaction.ts";
 import type { SessionId } from "../../contract/ids.ts";
 import type { SessionState, Status } from "../../model/session.ts";
 import type { PullRequestFacts, ReviewThread } from "../../contract/tracker.ts";
 import type { Observed } from "../../model/facts.ts";
-import { isShell } from "../../model/shells.ts";
+import { isShell } from "../../model/roles.ts";
 import { conditionsOf, type Condition } from "./conditions.ts";
 
 /** How often to try before the user is notified. */

@@ -5,7 +5,7 @@
 import { allDone, lostTogether } from "./conditions.ts";
 import type { Observed } from "../../model/facts.ts";
 import { applyVerb } from "../../model/lifecycle.ts";
-import { orchestratorOf } from "../../model/orchestrator.ts";
+import { orchestratorOf } from "../../model/roles.ts";
 import { logTailLines, messageFor, noticeFor, quotedLogs, type CheckLog } from "./message.ts";
 import { planReactions, settingOf, type ReactionStep } from "./plan.ts";
 import { digestOf } from "../../base/digest.ts";
@@ -21,7 +21,7 @@ import type { PullRequestFacts, ReviewThread } from "../../contract/tracker.ts";
 import type { Loop } from "../../supervisor/loop.ts";
 import type { Notifications } from "./notifications.ts";
 import { startOf } from "../../supervisor/callers.ts";
-import type { Parts } from "../../supervisor/services.ts";
+import type { Services } from "../../supervisor/services.ts";
 import type { Tracking } from "../trackers/tracking.ts";
 import { currentStatus } from "../../supervisor/view.ts";
 
@@ -31,7 +31,7 @@ const maxPlans = 5;
 type Fired = Extract<ReactionStep, { do: "send" | "notify" | "merge" | "escalate" }>;
 
 export class Reactor {
-  readonly #parts: Parts;
+  readonly #parts: Services;
   readonly #loop: Loop;
   readonly #notifications: Notifications;
   /** Null until a tracker is used. */
@@ -41,7 +41,7 @@ export class Reactor {
   readonly #threads = new Map<string, { touched: number; answer: Observed<ReviewThread[]> }>();
   #closed = false;
 
-  constructor(parts: Parts, loop: Loop, notifications: Notifications, tracking: () => Tracking | null) {
+  constructor(parts: Services, loop: Loop, notifications: Notifications, tracking: () => Tracking | null) {
     this.#parts = parts;
     this.#loop = loop;
     this.#notifications = notifications;

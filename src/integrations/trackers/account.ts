@@ -6,7 +6,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Run } from "../../base/run.ts";
-import { quoteShellWord } from "../../model/shell-quote.ts";
+import { quoteShellWord } from "../../model/text.ts";
 import type { TrackerSettings } from "../../ports/tracker.ts";
 import { isLoopback, Limits, Unanswered } from "./http.ts";
 import { trackers } from "./registry.ts";

@@ -13,7 +13,7 @@ import type { SessionId } from "../../contract/ids.ts";
 import type { TrackerJson } from "../../contract/wire.ts";
 import type { Loop } from "../../supervisor/loop.ts";
 import type { Notifications, PushChannel } from "../reactions/notifications.ts";
-import type { Parts } from "../../supervisor/services.ts";
+import type { Services } from "../../supervisor/services.ts";
 import type { Reactor } from "../reactions/runner.ts";
 import type { WebhookCheck } from "./registry.ts";
 import type { PollTimes, Tracking } from "./tracking.ts";
@@ -32,7 +32,7 @@ export interface LazyTrackingOptions {
 }
 
 export class LazyTracking {
-  readonly #parts: Parts;
+  readonly #parts: Services;
   readonly #loop: Loop;
   readonly #options: LazyTrackingOptions;
   readonly #seqs = new Map<SessionId, number>();
@@ -44,7 +44,7 @@ export class LazyTracking {
   #unfollow: (() => void) | undefined;
   #closed = false;
 
-  constructor(parts: Parts, loop: Loop, options: LazyTrackingOptions) {
+  constructor(parts: Services, loop: Loop, options: LazyTrackingOptions) {
     this.#parts = parts;
     this.#loop = loop;
     this.#options = options;

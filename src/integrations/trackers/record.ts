@@ -1,9 +1,9 @@
 /** Puts what trackers say of a session on record: what is different, what is its own, and what is gone. */
-import { differs } from "../../model/pull-request-status.ts";
+import { differs } from "../../model/pull-requests.ts";
 import type { FactEvent } from "../../contract/event.ts";
 import type { SessionState } from "../../model/session.ts";
 import type { IssueFacts, PullRequestFacts, SeenPullRequest } from "../../contract/tracker.ts";
-import type { Parts } from "../../supervisor/services.ts";
+import type { Services } from "../../supervisor/services.ts";
 import type { ProjectSettings } from "../../ports/projects.ts";
 import type { TrackerResult, CodeHost, PullRequestQuestion, Tracker } from "../../ports/tracker.ts";
 
@@ -13,13 +13,13 @@ const missesUntilLost = 2;
 const maxPullRequests = 20;
 
 export class TrackerRecord {
-  readonly #parts: Pick<Parts, "store" | "workspaces">;
+  readonly #parts: Pick<Services, "store" | "workspaces">;
   readonly #isClosed: () => boolean;
   readonly #misses = new Map<string, number>();
   /** When a pull request was last touched, by address: whether its threads may be others now. */
   readonly touched = new Map<string, number>();
 
-  constructor(parts: Pick<Parts, "store" | "workspaces">, isClosed: () => boolean) {
+  constructor(parts: Pick<Services, "store" | "workspaces">, isClosed: () => boolean) {
     this.#parts = parts;
     this.#isClosed = isClosed;
   }

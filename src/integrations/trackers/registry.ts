@@ -2,7 +2,7 @@
  * Every tracker: what configuration and token lookup need to know of it, how its webhooks are verified, and how its
  * adapter is loaded. Adapters load with the first question.
  */
-import { crypto } from "../../base/crypto.ts";
+import { crypto } from "../../base/digest.ts";
 import type { TrackerType } from "../../contract/tracker.ts";
 import type { TrackerSettings } from "../../ports/tracker.ts";
 import type { Account } from "./account.ts";

@@ -3,7 +3,7 @@
  * value stays unset, so that resolve.ts can merge the layers.
  */
 import * as z from "zod/mini";
-import { agentsWithModel, builtInAgents } from "../contract/agents.ts";
+import { builtInIds, idsWithModel } from "../agents/registry.ts";
 import { containModes, namedCaches } from "../contract/containment.ts";
 import { prefixPattern, projectIdPattern } from "../contract/ids.ts";
 import { ruleActions, ruleFields } from "../contract/permission-rules.ts";
@@ -250,7 +250,7 @@ const agent = described(
       "How it runs as a chat.",
     ),
     args: moreArguments("Arguments added to the agent's command in both kinds."),
-    model: key(text(), `Model, by the agent's own name for it. Supported by ${agentsWithModel.join(", ")}.`, {
+    model: key(text(), `Model, by the agent's own name for it. Supported by ${idsWithModel.join(", ")}.`, {
       examples: ["opus"],
     }),
     env: key(env(), "Environment of this agent. PATH also determines where its program is found."),
@@ -272,14 +272,14 @@ const faultsOf = <T>(check: (value: T, fault: Fault) => void) =>
 const agentFaults = faultsOf<Record<string, AgentConfig>>((value, fault) => {
   for (const [id, one] of Object.entries(value)) {
     const isCustom = one.terminal?.command !== undefined || one.chat?.command !== undefined;
-    const isBuiltIn = builtInAgents.some((name) => name === id);
+    const isBuiltIn = builtInIds.includes(id);
     if (!isCustom && !isBuiltIn) {
       const hint = "add terminal: {command: [...]} or chat: {command: [...]}";
       fault([id], one, "needs a terminal command or a chat command", hint);
     } else if (one.terminal?.resume !== undefined && one.terminal.command === undefined) {
       fault([id, "terminal"], one.terminal, 'needs "command" with "resume"', "add the command of a first start");
-    } else if (one.model !== undefined && (isCustom || !agentsWithModel.some((name) => name === id))) {
-      const hint = isCustom ? "put the model into the command" : `only ${agentsWithModel.join(", ")} support it`;
+    } else if (one.model !== undefined && (isCustom || !idsWithModel.includes(id))) {
+      const hint = isCustom ? "put the model into the command" : `only ${idsWithModel.join(", ")} support it`;
       fault([id, "model"], one.model, "cannot be set for this agent", hint);
     }
   }

@@ -10,7 +10,7 @@ import type { StoredEvent } from "../../contract/event.ts";
 import type { ProjectId, SessionId } from "../../contract/ids.ts";
 import type { SessionState } from "../../model/session.ts";
 import type { Services } from "../../supervisor/services.ts";
-import { eventPage } from "../../supervisor/read-events.ts";
+import { eventPage } from "../../supervisor/record.ts";
 
 /** Users who get more than this turn all of them off. */
 const maxPerHour = 20;

@@ -8,6 +8,7 @@ import { containModes, namedCaches } from "../contract/containment.ts";
 import { prefixPattern, projectIdPattern } from "../contract/ids.ts";
 import { ruleActions, ruleFields } from "../contract/permission-rules.ts";
 import { trackerTypes } from "../contract/tracker.ts";
+import { described, key, webAddress } from "../integrations/notifiers/notifier.ts";
 import * as notifiers from "../integrations/notifiers/registry.ts";
 import { kinds } from "../model/session.ts";
 import {
@@ -42,22 +43,6 @@ const agentName = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 /** Lower case, with the port unless it is the default one. */
 const hostName = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?$/;
 const repositoryName = /^[\w.-]+(\/[\w.-]+)*$/;
-
-interface Notes {
-  default?: unknown;
-  examples?: unknown[];
-}
-
-/** Adds the texts that editors show. */
-function described<S extends z.ZodMiniType>(schema: S, description: string, notes: Notes = {}): S {
-  z.globalRegistry.add(schema, { description, ...notes });
-  return schema;
-}
-
-/** An optional key of a map. */
-function key<S extends z.ZodMiniType>(schema: S, description: string, notes: Notes = {}): z.ZodMiniOptional<S> {
-  return z.optional(described(schema, description, notes));
-}
 
 const argv = (): z.ZodMiniArray<z.ZodMiniString> =>
   z.array(z.string().check(z.maxLength(maxTextLength), noNul)).check(z.minLength(1));
@@ -145,7 +130,7 @@ const tracker = described(
       "owner/name (GitHub), group/name (GitLab), team key (Linear). Default: from the origin remote.",
       { examples: ["owner/my-app"] },
     ),
-    baseUrl: key(z.url({ protocol: /^https?$/ }), "Address of the tracker's API, for a self-hosted instance."),
+    baseUrl: key(webAddress(), "Address of the tracker's API, for a self-hosted instance."),
     tokenEnv: key(
       variableName(),
       "Name of the environment variable that contains the token. Never the token itself. Your own config.yaml must bind it to the host under trackers; variables that begin with HOLDFAST_TRACKER_ are not passed to agents.",

@@ -32,6 +32,22 @@ export function defineNotifier<Schema extends z.ZodMiniType>(definition: Notifie
   };
 }
 
+interface Notes {
+  default?: unknown;
+  examples?: unknown[];
+}
+
+/** Adds the texts that editors show. */
+export function described<S extends z.ZodMiniType>(schema: S, description: string, notes: Notes = {}): S {
+  z.globalRegistry.add(schema, { description, ...notes });
+  return schema;
+}
+
+/** An optional key of a map. */
+export function key<S extends z.ZodMiniType>(schema: S, description: string, notes: Notes = {}): z.ZodMiniOptional<S> {
+  return z.optional(described(schema, description, notes));
+}
+
 export const webAddress = (): z.ZodMiniURL => z.url({ protocol: /^https?$/ });
 
 const deadlineMs = 10_000;

@@ -13,7 +13,7 @@ import { currentStatus } from "./view.ts";
 
 type Needs = Pick<
   Services,
-  "store" | "runtimes" | "workspaces" | "contain" | "settings" | "clock" | "log" | "restore" | "heardAt"
+  "store" | "runtimes" | "workspaces" | "contain" | "settings" | "clock" | "log" | "restore" | "polledAt"
 >;
 
 /** Also the interval of the policies. Tests shorten it. */

@@ -39,6 +39,6 @@ export interface Services {
   /** False after `start --no-restore`. */
   restore: boolean;
   /** When a tracker last confirmed a session's recorded pull requests; null before that. */
-  heardAt: (id: SessionId) => number | null;
-  issueHeardAt: (id: SessionId) => number | null;
+  polledAt: (id: SessionId) => number | null;
+  issuePolledAt: (id: SessionId) => number | null;
 }

@@ -13,7 +13,7 @@ const triesBeforeAnswer = 3;
 
 /** Resolves once the agent runs; throws with the reason once it has failed since the request. */
 export async function waitUntilUp(
-  services: Pick<Services, "store" | "runtimes" | "workspaces" | "settings" | "clock" | "restore" | "heardAt">,
+  services: Pick<Services, "store" | "runtimes" | "workspaces" | "settings" | "clock" | "restore" | "polledAt">,
   loop: Loop,
   asked: SessionState,
   signal: AbortSignal,

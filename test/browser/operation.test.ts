@@ -145,7 +145,7 @@ test("[WEB-18, WEB-28, WEB-26] settings: projects, agents, doctor, chat agents, 
 
   const before = await home.pidOf(id, "agent");
   await page.getByRole("button", { name: `Restart ${id}` }).click();
-  await page.getByText(`${id} has a fresh agent process.`).waitFor();
+  await page.getByText(`${id} restarted.`).waitFor();
   expect(await home.pidOf(id, "agent")).not.toBe(before);
 
   await page.getByRole("link", { name: "Trash" }).click();

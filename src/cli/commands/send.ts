@@ -6,7 +6,8 @@ import { attachmentOptions, readAttachments } from "../attachments.ts";
 import type { Context } from "../context.ts";
 import { type CommandEntry, jsonOption, sessionArgument } from "../entry-types.ts";
 import type { Input } from "../input.ts";
-import { clean, inert, parseDuration } from "../render/text.ts";
+import { clean, inert } from "../render/text.ts";
+import { parseDuration } from "../../model/duration.ts";
 import { receiptLine } from "../render/receipt.ts";
 import { verbFailure } from "../verb.ts";
 

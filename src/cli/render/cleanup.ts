@@ -1,6 +1,7 @@
 /** What `session cleanup` prints. */
 import type { CleanupLine } from "../../contract/command.ts";
-import { clean, compareNaturally, count } from "./text.ts";
+import { clean, count } from "./text.ts";
+import { compareNaturally } from "../../model/text.ts";
 
 export const cleanupHeading = "Checking for completed sessions...";
 

@@ -1,6 +1,7 @@
 /** `device ls`. */
 import type { DeviceJson } from "../../contract/wire.ts";
-import { ageOf, clean, table } from "./text.ts";
+import { clean, table } from "./text.ts";
+import { formatAgeOf } from "../../model/duration.ts";
 
 const head = ["ID", "NAME", "RIGHTS", "LAST SEEN", "ADDRESS", "LOGGED IN"];
 
@@ -10,9 +11,9 @@ export function deviceLines(devices: readonly DeviceJson[], now: number): string
     id,
     clean(name),
     rights,
-    `${ageOf(lastSeen, now)} ago`,
+    `${formatAgeOf(lastSeen, now)} ago`,
     lastAddress ?? "-",
-    `${ageOf(createdAt, now)} ago`,
+    `${formatAgeOf(createdAt, now)} ago`,
   ]);
   return table([head, ...rows]);
 }

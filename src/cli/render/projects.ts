@@ -1,7 +1,8 @@
 /** `project ls`. */
 import type { ProjectJson } from "../../contract/wire.ts";
 import { isOff } from "../../contract/trust.ts";
-import { clean, compareNaturally, count, table } from "./text.ts";
+import { clean, count, table } from "./text.ts";
+import { compareNaturally } from "../../model/text.ts";
 
 /** After `init` and `project add`. */
 export function registeredLines(projects: readonly ProjectJson[]): string[] {

@@ -3,11 +3,12 @@ import { describeContainment } from "../../contract/containment.ts";
 import type { PullRequestJson, SessionJson } from "../../contract/wire.ts";
 import { commandFor, questionOf } from "./need.ts";
 import type { Paint } from "./paint.ts";
-import { ageOf, clean, count } from "./text.ts";
+import { clean, count } from "./text.ts";
+import { formatAgeOf } from "../../model/duration.ts";
 
 export function showLines(session: SessionJson, paint: Paint, now: number): string[] {
   const { intent, end, pullRequest } = session;
-  const ago = (time: string | null): string => (time === null ? "" : ` (${ageOf(time, now)} ago)`);
+  const ago = (time: string | null): string => (time === null ? "" : ` (${formatAgeOf(time, now)} ago)`);
   const until = intent.until === undefined || intent.until === null ? "" : ` until ${intent.until}`;
   const asks = questionOf(session);
   const next = commandFor(session);
@@ -76,7 +77,7 @@ function endLines(end: NonNullable<SessionJson["end"]>, paint: Paint, now: numbe
     ...(end.exitCode === null ? [] : [`exit code ${end.exitCode}`]),
     ...(end.signal === null ? [] : [clean(end.signal)]),
   ].join(", ");
-  const when = end.at === null ? "" : `, ${ageOf(end.at, now)} ago`;
+  const when = end.at === null ? "" : `, ${formatAgeOf(end.at, now)} ago`;
   return [
     `  ${"Ended:".padEnd(14)} ${clean(end.how)} by ${clean(end.by)}${facts === "" ? "" : ` (${facts})`}${when}`,
     ...end.lastLines.map((line) => paint.dim(`    ${clean(line)}`)),

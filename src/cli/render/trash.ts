@@ -1,7 +1,9 @@
 /** `trash ls`. */
 import type { TrashJson } from "../../contract/wire.ts";
 import type { Paint } from "./paint.ts";
-import { ageOf, clean, compareNaturally, count } from "./text.ts";
+import { clean, count } from "./text.ts";
+import { formatAgeOf } from "../../model/duration.ts";
+import { compareNaturally } from "../../model/text.ts";
 
 export function trashLines(entries: readonly TrashJson[], paint: Paint, now: number): string[] {
   if (entries.length === 0) return ["The trash is empty."];
@@ -15,7 +17,7 @@ export function trashLines(entries: readonly TrashJson[], paint: Paint, now: num
       const parts = [
         paint.green(clean(entry.id)),
         clean(entry.session),
-        paint.dim(`(${ageOf(entry.trashedAt, now)})`),
+        paint.dim(`(${formatAgeOf(entry.trashedAt, now)})`),
         ...(entry.branch === null ? [] : [paint.cyan(clean(entry.branch))]),
         ...(work === "" ? [] : [paint.yellow(work)]),
         ...(entry.keptUntil === undefined ? [] : [paint.dim(`kept until ${entry.keptUntil}`)]),

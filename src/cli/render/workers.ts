@@ -1,6 +1,8 @@
 /** `acp ps`. */
 import type { WorkerJson } from "../../contract/wire.ts";
-import { ageOf, clean, compareNaturally, table } from "./text.ts";
+import { clean, table } from "./text.ts";
+import { formatAgeOf } from "../../model/duration.ts";
+import { compareNaturally } from "../../model/text.ts";
 
 const head = ["PID", "SESSION", "AGENT", "STATE", "BUILD", "DETACHED", "UPTIME"];
 
@@ -15,7 +17,7 @@ export function workerLines(workers: readonly WorkerJson[], now: number): string
       clean(state),
       `${clean(build)}${stale ? " (stale)" : ""}`.trim(),
       detached ? "yes" : "no",
-      ageOf(startedAt, now),
+      formatAgeOf(startedAt, now),
     ]);
   return table([head, ...rows]);
 }

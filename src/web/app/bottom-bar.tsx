@@ -2,7 +2,7 @@
 import { Columns3, Plus, Search, Settings } from "lucide-react";
 import { Link, useLocation } from "wouter";
 import { useLive, useMay } from "../state/live.ts";
-import { needOf } from "../state/need.ts";
+import { columnOf } from "../../model/board.ts";
 import { classes } from "../ui/classes.ts";
 import { searchFrom } from "./shortcuts.ts";
 
@@ -44,8 +44,8 @@ export function BottomBar() {
   );
 }
 
-function count(sessions: Iterable<Parameters<typeof needOf>[0]>): number {
+function count(sessions: Iterable<Parameters<typeof columnOf>[0]>): number {
   let waiting = 0;
-  for (const session of sessions) if (needOf(session) === "you") waiting++;
+  for (const session of sessions) if (columnOf(session) === "you") waiting++;
   return waiting;
 }

@@ -1,7 +1,7 @@
 /** The sessions of all projects by what they need from the person, as columns of cards or as a dense list. */
 import { Link } from "wouter";
 import { useLive } from "../state/live.ts";
-import { needs } from "../state/need.ts";
+import { columns as allColumns } from "../../model/board.ts";
 import { usePreference } from "../state/preferences.ts";
 import { Button } from "../ui/button.tsx";
 import { Spinner } from "../ui/spinner.tsx";
@@ -23,7 +23,7 @@ export function Board() {
   const columns = useColumns({ project, query, sort });
   if (!loaded && none) return <Spinner label="Waiting for the daemon" />;
   if (none) return <NoSessions />;
-  const shown = needs.filter((need) => need !== "ended" || showEnded || query !== "");
+  const shown = allColumns.filter((column) => column !== "ended" || showEnded || query !== "");
   const found = shown.reduce((sum, need) => sum + columns[need].length, 0);
   return (
     <>

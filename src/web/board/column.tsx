@@ -1,6 +1,6 @@
 /** The sessions that need the same of the person, as a column of cards or as a part of the list. */
 import { memo, useState } from "react";
-import { needTitles, type Need } from "../state/need.ts";
+import { columnTitles, type Column as BoardColumn } from "../../model/board.ts";
 import { Button } from "../ui/button.tsx";
 import { classes } from "../ui/classes.ts";
 import { SessionCard } from "./session-card.tsx";
@@ -10,13 +10,13 @@ import { SessionRow } from "./session-row.tsx";
 const shownFirst = 60;
 
 export interface ColumnProps {
-  need: Need;
+  need: BoardColumn;
   ids: readonly string[];
   as: "columns" | "list";
   withProject: boolean;
 }
 
-const empty: Record<Need, string> = {
+const empty: Record<BoardColumn, string> = {
   you: "Nothing waits for you.",
   working: "No agent is at work.",
   review: "No pull request to look at.",
@@ -45,7 +45,7 @@ export const Column = memo(function Column({ need, ids, as, withProject }: Colum
         className="sticky top-0 z-10 flex items-center gap-2 bg-page py-2 text-xs font-semibold text-dim"
       >
         {need === "you" && ids.length > 0 && <span aria-hidden className="size-2 rounded-full bg-alert" />}
-        {needTitles[need]}
+        {columnTitles[need]}
         <span className="font-normal tabular-nums">{ids.length}</span>
       </h2>
       {ids.length === 0 ? (

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import type { TranscriptItem } from "../../contract/transcript.ts";
 import { safeText } from "./inert.ts";
-import { turnEndWords } from "./words.ts";
+import { turnEndText } from "../../model/transcript/item-text.ts";
 
 /** Tells those who listen instead of look: that a turn ended, and that something is asked. Not each word. */
 export function Announcer({ items }: { items: readonly TranscriptItem[] }) {
@@ -28,6 +28,6 @@ function newsSince(seq: number | null, items: readonly TranscriptItem[]): string
 
 function newsOf(item: TranscriptItem): string | null {
   if (item.item === "permission") return item.open ? `The agent asks for permission: ${safeText(item.title)}` : null;
-  if (item.item === "turn-end") return turnEndWords(item) ?? "The agent has finished its turn.";
+  if (item.item === "turn-end") return turnEndText(item) ?? "The agent has finished its turn.";
   return item.item === "reset" ? "The conversation's context was reset." : null;
 }

@@ -1,7 +1,7 @@
 import { X } from "lucide-react";
 import { IconButton } from "../ui/button.tsx";
 import type { NewImage } from "./images.ts";
-import { sizeWords } from "./words.ts";
+import { formatSize } from "../../model/text.ts";
 
 export function ImageStrip({ images, onRemove }: { images: readonly NewImage[]; onRemove: (id: string) => void }) {
   if (images.length === 0) return null;
@@ -13,7 +13,7 @@ export function ImageStrip({ images, onRemove }: { images: readonly NewImage[]; 
           <span className="max-w-32 truncate text-xs" title={name}>
             {name}
           </span>
-          <span className="text-xs whitespace-nowrap text-dim">{sizeWords(size)}</span>
+          <span className="text-xs whitespace-nowrap text-dim">{formatSize(size)}</span>
           <IconButton label={`Remove ${name}`} onClick={() => onRemove(id)}>
             <X size={14} aria-hidden />
           </IconButton>

@@ -1,5 +1,5 @@
 /** Images on their way into a prompt. */
-import { sizeWords } from "./words.ts";
+import { formatSize } from "../../model/text.ts";
 
 export interface NewImage {
   id: string;
@@ -23,7 +23,7 @@ export function imageFault(file: Pick<File, "name" | "type" | "size">, already: 
   if (!types.includes(file.type as ImageType))
     return `${file.name} is not an image that agents take (PNG, JPEG, GIF, WebP).`;
   if (file.size > maxImageBytes) {
-    return `${file.name} has ${sizeWords(file.size)}; an image may have ${sizeWords(maxImageBytes)}. Make it smaller and attach it again.`;
+    return `${file.name} has ${formatSize(file.size)}; an image may have ${formatSize(maxImageBytes)}. Make it smaller and attach it again.`;
   }
   return already >= maxImages ? `A prompt takes ${maxImages} images. Send these first.` : null;
 }

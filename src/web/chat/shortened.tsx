@@ -1,7 +1,7 @@
 /** Text that may be of any length: a part of it is drawn, more on demand. 10 MB at once would freeze the page. */
 import { useState, type ReactNode } from "react";
 import { Button } from "../ui/button.tsx";
-import { sizeWords } from "./words.ts";
+import { formatSize } from "../../model/text.ts";
 
 export interface ShortenedProps {
   text: string;
@@ -19,7 +19,7 @@ export function Shortened({ text, step, fromEnd = false, children }: ShortenedPr
   const hidden = text.length - most;
   const more = (
     <Button size="small" variant="quiet" onClick={() => setSteps(steps * 4)}>
-      Show more ({sizeWords(hidden)} {fromEnd ? "before this" : "left"})
+      Show more ({formatSize(hidden)} {fromEnd ? "before this" : "left"})
     </Button>
   );
   if (!fromEnd) {

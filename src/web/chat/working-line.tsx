@@ -2,7 +2,7 @@ import { useEffect, useState } from "react";
 import { LoaderCircle } from "lucide-react";
 import type { TranscriptTurn } from "../../contract/transcript.ts";
 import { Turning } from "./turning.tsx";
-import { durationWords } from "./words.ts";
+import { formatDuration } from "../../model/duration.ts";
 
 /** That the agent is at work, and for how long: silence is not death. */
 export function WorkingLine({ turn, asked }: { turn: TranscriptTurn; asked: boolean }) {
@@ -19,7 +19,9 @@ export function WorkingLine({ turn, asked }: { turn: TranscriptTurn; asked: bool
       <span>
         {turn.cancelling ? "Asked to stop; waiting for the agent" : asked ? "Waiting for your answer" : "Working"}
       </span>
-      <span className="text-dim tabular-nums">{durationWords(Math.max(0, now - turn.startedAt))}</span>
+      <span className="text-dim tabular-nums">
+        {formatDuration(Math.max(1, Math.round((now - turn.startedAt) / 1_000)) * 1_000)}
+      </span>
     </p>
   );
 }

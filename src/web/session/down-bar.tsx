@@ -5,12 +5,12 @@ import { useMay } from "../state/live.ts";
 import { Age } from "../ui/age.tsx";
 import { Button } from "../ui/button.tsx";
 import { classes } from "../ui/classes.ts";
-import { actorWords } from "./words.ts";
-import { verbs } from "./verb-list.ts";
+import { actorLabel } from "../../model/event-text.ts";
+import { verbs } from "../../model/verbs.ts";
 import { startVerb } from "./verbs.tsx";
 
 export function DownBar({ session }: { session: SessionJson }) {
-  const back = (["restore", "wake", "unarchive"] as const).find((name) => verbs[name].applies(session));
+  const back = (["restore", "wake", "unarchive"] as const).find((name) => verbs[name].offered(session));
   const lost = session.workspace === "gone";
   const may = useMay("all");
   if (back === undefined && !lost) return null;
@@ -56,7 +56,7 @@ function sentence(session: SessionJson): React.ReactNode {
     return (
       <>
         {intent.want[0]?.toUpperCase()}
-        {intent.want.slice(1)} by {actorWords(intent.by)} {ago(intent.at)}. {files}
+        {intent.want.slice(1)} by {actorLabel(intent.by)} {ago(intent.at)}. {files}
       </>
     );
   }

@@ -9,7 +9,8 @@ import { TrashFacts } from "./trash-facts.tsx";
 import { useEventLog } from "./use-event-log.ts";
 import { startVerb } from "./verbs.tsx";
 import { visibleText } from "./visible-text.ts";
-import { actorWords, endWords, spanWords } from "./words.ts";
+import { formatDuration } from "../../model/duration.ts";
+import { actorLabel, endText } from "../../model/event-text.ts";
 
 export default function EventsView({ session }: { session: SessionJson }) {
   const log = useEventLog(session.id);
@@ -39,16 +40,16 @@ function Death({ end, events }: { end: NonNullable<SessionJson["end"]>; events: 
   const uptime = last?.["uptimeMs"];
   const reason = last?.["reason"];
   const rows: [string, ReactNode][] = [
-    ["By", actorWords(end.by)],
+    ["By", actorLabel(end.by)],
     ["When", <Age key="at" of={end.at} />],
     ["Exit code", end.exitCode ?? "none"],
     ["Signal", end.signal ?? "none"],
-    ["Uptime", typeof uptime === "number" ? spanWords(uptime) : "not known"],
+    ["Uptime", typeof uptime === "number" ? formatDuration(uptime) : "not known"],
   ];
   return (
     <Panel title="Why did it end?">
       <p>
-        {endWords(end.how)} {typeof reason === "string" ? visibleText(reason) : ""}
+        {endText(end.how)} {typeof reason === "string" ? visibleText(reason) : ""}
       </p>
       <dl className="flex flex-wrap gap-x-6 gap-y-1">
         {rows.map(([name, value]) => (

@@ -13,7 +13,7 @@ import { StatusPill } from "../ui/status-pill.tsx";
 import { CopyText } from "./copy-text.tsx";
 import { EditableTitle } from "./editable-title.tsx";
 import { webAddress } from "./web-address.ts";
-import { verbs } from "./verb-list.ts";
+import { verbs } from "../../model/verbs.ts";
 import { startVerb, VerbMenu } from "./verbs.tsx";
 import { visibleText } from "./visible-text.ts";
 
@@ -152,7 +152,7 @@ function Outside({ to, children }: { to: string; children: ReactNode }) {
 
 /** The one verb that is wanted most; the others are in the menu. The way back of one that is down stands below. */
 function QuickVerb({ session }: { session: SessionJson }) {
-  if (!verbs.stop.applies(session)) return null;
+  if (!verbs.stop.offered(session)) return null;
   return (
     <Button className="max-sm:hidden" onClick={() => startVerb("stop", session)}>
       <Square size={14} aria-hidden /> {verbs.stop.label}

@@ -10,7 +10,7 @@ import { plainText } from "../ui/plain-text.ts";
 import { say } from "../ui/toast.tsx";
 import { hasWork, KeptWork, useWork } from "./kept-work.tsx";
 import { snoozeTimes } from "./snooze-times.ts";
-import { otherKind, verbs } from "./verb-list.ts";
+import { otherKind, verbs } from "../../model/verbs.ts";
 import type { AskedVerb } from "./verbs.tsx";
 
 type Step = { at: "asking"; fault: string | null } | { at: "doing" } | { at: "done"; answer: VerbAnswer };
@@ -44,7 +44,7 @@ export default function VerbDialog({ asked, onClose }: { asked: AskedVerb; onClo
       <Dialog
         open
         onClose={onClose}
-        title={step.answer.done ? `${session.id} ${info.done}` : `${info.label} goes on`}
+        title={step.answer.done ? `${session.id} ${info.done}` : `${info.label} is still in progress`}
         actions={
           <Button variant="primary" onClick={onClose}>
             Close
@@ -125,8 +125,8 @@ export default function VerbDialog({ asked, onClose }: { asked: AskedVerb; onClo
             </span>
           )}
           <Button onClick={onClose}>{step.at === "doing" ? "Hide" : "Cancel"}</Button>
-          <Button type="submit" variant={info.danger ? "danger" : "primary"} disabled={!ready}>
-            {info.danger && hasWork(work) ? `${label} and keep the work in the trash` : label}
+          <Button type="submit" variant={info.movesWork ? "danger" : "primary"} disabled={!ready}>
+            {info.movesWork && hasWork(work) ? `${label} and keep the work in the trash` : label}
           </Button>
         </div>
       </form>
@@ -136,8 +136,7 @@ export default function VerbDialog({ asked, onClose }: { asked: AskedVerb; onClo
 
 function doing({ verb }: AskedVerb): string {
   if (verb === "rename") return "Renaming …";
-  if (verb === "restore" || verb === "wake" || verb === "unarchive") return "Starting the agent …";
-  return "Ending the processes …";
+  return verbs[verb].endsWith === "up" ? "Starting the agent …" : "Stopping the processes …";
 }
 
 /** Null where the answer has no notes. */

@@ -1,7 +1,7 @@
 /** What is worth calling a person back for: only what changed just now, and only what waits for them. */
 import type { Status } from "../../model/session.ts";
 import type { SessionJson } from "../../contract/wire.ts";
-import { needOf } from "./need.ts";
+import { columnOf } from "../../model/board.ts";
 import type { SessionChange, SessionEventJson } from "./live.ts";
 
 export interface Call {
@@ -46,7 +46,7 @@ function reasonToCall(before: SessionJson | undefined, after: SessionJson): stri
   if (after.status === "failed") return `Failed: ${after.reason ?? "it did not start."}`;
   // A session that was just made and waits for its first prompt has finished nothing.
   if (before === undefined || !busy.has(before.status) || before.status === "starting") return null;
-  const need = needOf(after);
+  const need = columnOf(after);
   if (after.status === "stuck") return "Has said nothing for a long time.";
   // The daemon notifies of a failed turn itself, as the project's reactions are configured.
   return need === "idle" || need === "review" ? "Finished its turn." : null;

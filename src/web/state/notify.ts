@@ -6,7 +6,7 @@ import type { Status } from "../../model/session.ts";
 import { callsFor, notesFor, type Call } from "./attention.ts";
 import { badgedIcon } from "./badge.ts";
 import { live, onChanges, onEvents } from "./live.ts";
-import { needOf } from "./need.ts";
+import { columnOf } from "../../model/board.ts";
 import { preferences } from "./preferences.ts";
 
 const speaker = "holdfast:speaker";
@@ -131,7 +131,7 @@ export function beginCounting(): void {
   const count = (): void => {
     timer = undefined;
     const now = live.getState();
-    const waiting = [...now.sessions.values()].filter((session) => needOf(session) === "you").length;
+    const waiting = [...now.sessions.values()].filter((session) => columnOf(session) === "you").length;
     if (waiting === shown) return;
     shown = waiting;
     document.title = titleWith(document.title, waiting);

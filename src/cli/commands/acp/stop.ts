@@ -3,7 +3,8 @@ import type { VerbAnswer } from "../../../contract/wire.ts";
 import type { Context } from "../../context.ts";
 import { chatArgument, type CommandEntry, jsonOption, noWaitOption } from "../../entry-types.ts";
 import type { Input } from "../../input.ts";
-import { clean, compareNaturally } from "../../render/text.ts";
+import { clean } from "../../render/text.ts";
+import { compareNaturally } from "../../../model/text.ts";
 import { callVerb, runVerb, sayNotes, sayVerb, verbJson } from "../../verb.ts";
 import { isAtWork } from "../stop.ts";
 

@@ -1,7 +1,7 @@
 import { type CommandEntry, jsonOption, projectOption } from "../../entry-types.ts";
 import { requireProject } from "../../projects.ts";
 import { cleanupLines } from "../../render/cleanup.ts";
-import { compareNaturally } from "../../render/text.ts";
+import { compareNaturally } from "../../../model/text.ts";
 import { leaveDirectory } from "../../verb.ts";
 
 export const command: CommandEntry = {

@@ -2,7 +2,8 @@ import { HoldfastError } from "../../../contract/error.ts";
 import type { SessionJson } from "../../../contract/wire.ts";
 import { type CommandEntry, jsonOption, noWaitOption, projectOption } from "../../entry-types.ts";
 import { restoredLines } from "../../render/restored.ts";
-import { count, sortedNaturally } from "../../render/text.ts";
+import { count } from "../../render/text.ts";
+import { sortedNaturally } from "../../../model/text.ts";
 import { namedSessions, sessionsArgument, verbOnAll } from "../../several.ts";
 import { waitingBack } from "../../waits.ts";
 

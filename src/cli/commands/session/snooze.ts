@@ -1,6 +1,6 @@
 import { HoldfastError } from "../../../contract/error.ts";
 import { type CommandEntry, jsonOption, noWaitOption, sessionArgument } from "../../entry-types.ts";
-import { parseDuration } from "../../render/text.ts";
+import { parseDuration } from "../../../model/duration.ts";
 import { runVerb, sayNotes } from "../../verb.ts";
 
 const defaultFor = "2h";

@@ -11,7 +11,7 @@ import { classes } from "../../ui/classes.ts";
 import { say } from "../../ui/toast.tsx";
 import { useChat } from "../chat-context.ts";
 import { safeText } from "../inert.ts";
-import { byWords } from "../words.ts";
+import { actorLabel } from "../../../model/event-text.ts";
 import { Clock } from "./prompt-row.tsx";
 
 export function PermissionCard({ item }: { item: PermissionItem }) {
@@ -81,7 +81,7 @@ function answerWords({ answer, options }: PermissionItem): React.ReactNode {
   if (answer.outcome === "cancelled")
     return (
       <>
-        Withdrawn {byWords(answer.by)} · <Clock at={answer.at} />
+        Withdrawn by {actorLabel(answer.by)} · <Clock at={answer.at} />
       </>
     );
   const option = options.find(({ optionId }) => optionId === answer.optionId);
@@ -98,7 +98,7 @@ function answerWords({ answer, options }: PermissionItem): React.ReactNode {
   }
   return (
     <>
-      Answered “{safeText(name)}” {byWords(answer.by)}
+      Answered “{safeText(name)}” by {actorLabel(answer.by)}
       {effect} · <Clock at={answer.at} />
     </>
   );

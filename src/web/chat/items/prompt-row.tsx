@@ -4,7 +4,7 @@ import { classes } from "../../ui/classes.ts";
 import { CopyButton } from "../copy-button.tsx";
 import { safeText } from "../inert.ts";
 import { Shortened } from "../shortened.tsx";
-import { sizeWords } from "../words.ts";
+import { formatSize } from "../../../model/text.ts";
 import { SentImage } from "./sent-image.tsx";
 
 const states: Partial<Record<PromptItem["state"], string>> = {
@@ -49,7 +49,7 @@ export function PromptRow({ prompt }: { prompt: PromptWords }) {
                 <span className="flex items-center gap-1">
                   {attachment.type === "image" ? <Image size={12} aria-hidden /> : <FileText size={12} aria-hidden />}
                   <span className="min-w-0 truncate font-mono">{safeText(attachment.name)}</span>
-                  {attachment.size > 0 && <span className="text-dim">{sizeWords(attachment.size)}</span>}
+                  {attachment.size > 0 && <span className="text-dim">{formatSize(attachment.size)}</span>}
                 </span>
               </li>
             ))}

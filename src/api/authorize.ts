@@ -11,11 +11,11 @@ import { asSessionId } from "../contract/ids.ts";
 import { includes, rightWords, type Right } from "../contract/rights.ts";
 import type { Actor, SessionState } from "../model/session.ts";
 import { isShellSession, startOf } from "../supervisor/callers.ts";
-import type { Parts } from "../supervisor/services.ts";
+import type { Services } from "../supervisor/services.ts";
 
 const prefix = "session:";
 
-type Known = Pick<Parts, "store" | "agents">;
+type Known = Pick<Services, "store" | "agents">;
 type Asked = Pick<Ask, "actor" | "query"> & Partial<Pick<Ask, "params">>;
 
 export function fenced(parts: Known, handlers: Handlers): Handlers {
@@ -74,7 +74,7 @@ export function clampSpawn(
 
 /** Throws where an issue's text would be typed into a shell, which would run it. */
 export function refuseIssueInShell(
-  parts: Pick<Parts, "agents">,
+  parts: Pick<Services, "agents">,
   settings: Pick<ProjectSettings, "id" | "tracker">,
   { issue }: Pick<SpawnRequest, "issue">,
   { role, kind, agent }: Pick<SessionState, "role" | "kind" | "agent">,

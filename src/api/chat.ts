@@ -9,13 +9,13 @@ import { optionKindWords } from "../model/tool-call.ts";
 import type { Answers } from "../contract/answers.ts";
 import type { WorkerJson } from "../contract/wire.ts";
 import { checkMayPrompt } from "./authorize.ts";
-import { change } from "../supervisor/apply-verb.ts";
+import { commitVerb } from "../supervisor/apply-verb.ts";
 import type { Loop } from "../supervisor/loop.ts";
-import type { Parts } from "../supervisor/services.ts";
+import type { Services } from "../supervisor/services.ts";
 import { primerOf } from "./recap-events.ts";
 import { promptToSend } from "../supervisor/prompt-text.ts";
 import { findQuestion } from "../supervisor/question-details.ts";
-import { settled } from "../supervisor/wait-until-up.ts";
+import { waitUntilUp } from "../supervisor/wait-until-up.ts";
 import { findSession, noticesSince, perform, whatRemains } from "./run-verb.ts";
 import { iso, sessionJson } from "../supervisor/view.ts";
 
@@ -23,7 +23,7 @@ import { iso, sessionJson } from "../supervisor/view.ts";
 const cancelWaitMs = 10_000;
 const defaultLogLines = 100;
 
-export function findChat(parts: Parts, ask: Ask): SessionState {
+export function findChat(parts: Services, ask: Ask): SessionState {
   const session = findSession(parts, ask);
   if (session.kind === "chat") return session;
   throw new HoldfastError("conflict", `${session.id} is a terminal session.`, {
@@ -31,7 +31,7 @@ export function findChat(parts: Parts, ask: Ask): SessionState {
   });
 }
 
-export async function answer(parts: Parts, loop: Loop, ask: Ask): Promise<Answers["answer"]> {
+export async function answer(parts: Services, loop: Loop, ask: Ask): Promise<Answers["answer"]> {
   const request = ask.body as AnswerRequest;
   const session = findChat(parts, ask);
   const open = findQuestion(session, request.requestId);
@@ -75,7 +75,7 @@ function chooseOption(options: PermissionOption[], request: AnswerRequest): stri
   });
 }
 
-export async function cancel(parts: Parts, ask: Ask): Promise<Answers["cancel"]> {
+export async function cancel(parts: Services, ask: Ask): Promise<Answers["cancel"]> {
   const session = findChat(parts, ask);
   const result = await parts.runtimes.chat.cancel(session, { by: ask.actor, waitMs: cancelWaitMs });
   switch (result.cancelled) {
@@ -96,7 +96,7 @@ export async function cancel(parts: Parts, ask: Ask): Promise<Answers["cancel"]>
   }
 }
 
-export async function endTurn(parts: Parts, loop: Loop, ask: Ask): Promise<Answers["endTurn"]> {
+export async function endTurn(parts: Services, loop: Loop, ask: Ask): Promise<Answers["endTurn"]> {
   const session = findChat(parts, ask);
   if (session.turn.turn !== "open") {
     throw new HoldfastError("conflict", "No turn is in flight.", { hint: `See holdfast acp history ${session.id}` });
@@ -106,7 +106,7 @@ export async function endTurn(parts: Parts, loop: Loop, ask: Ask): Promise<Answe
   return sessionJson(parts, loop, parts.store.session(session.id) ?? session);
 }
 
-export async function configure(parts: Parts, loop: Loop, ask: Ask): Promise<Answers["configure"]> {
+export async function configure(parts: Services, loop: Loop, ask: Ask): Promise<Answers["configure"]> {
   const { mode, model, option } = ask.body as ConfigureRequest;
   const session = findChat(parts, ask);
   const picks = [
@@ -121,7 +121,7 @@ export async function configure(parts: Parts, loop: Loop, ask: Ask): Promise<Ans
   return sessionJson(parts, loop, parts.store.session(session.id) ?? session);
 }
 
-export function workers(parts: Parts, loop: Loop): WorkerJson[] {
+export function workers(parts: Services, loop: Loop): WorkerJson[] {
   return parts.store.sessions().flatMap((session) => {
     const seen = loop.observation(session)?.seen;
     if (session.kind !== "chat" || seen?.is !== "known" || !seen.value.agent.alive) return [];
@@ -142,13 +142,13 @@ export function workers(parts: Parts, loop: Loop): WorkerJson[] {
   });
 }
 
-export function errorLog(parts: Parts, ask: Ask): Answers["acpLogs"] {
+export function errorLog(parts: Services, ask: Ask): Answers["acpLogs"] {
   const lines = Number(ask.query["lines"] ?? defaultLogLines);
   if (!(lines > 0)) throw new HoldfastError("usage", "`lines` is a whole number above 0.");
   return { lines: parts.runtimes.chat.errorLines(findChat(parts, ask), lines) };
 }
 
-export function primer(parts: Parts, ask: Ask): Answers["primer"] {
+export function primer(parts: Services, ask: Ask): Answers["primer"] {
   const session = findChat(parts, ask);
   const before = Number(ask.query["before_seq"] ?? session.seq + 1);
   if (!Number.isSafeInteger(before) || before < 0) throw new HoldfastError("usage", "`before_seq` is a whole number.");
@@ -156,12 +156,12 @@ export function primer(parts: Parts, ask: Ask): Answers["primer"] {
 }
 
 /** In the log, so that no other tab and no later visit offers it again. */
-export async function dismissPrimer(parts: Parts, loop: Loop, ask: Ask): Promise<Answers["primerDismiss"]> {
+export async function dismissPrimer(parts: Services, loop: Loop, ask: Ask): Promise<Answers["primerDismiss"]> {
   const { id } = findChat(parts, ask);
   return sessionJson(parts, loop, await parts.store.change(id, () => [{ type: "primer.dismissed", by: ask.actor }]));
 }
 
-export function queue(parts: Parts, session: SessionState): Answers["queue"] {
+export function queue(parts: Services, session: SessionState): Answers["queue"] {
   return {
     prompts: session.queue.map(({ promptId, state, admittedAt }) => {
       const { text, attachments } = promptToSend(parts, session, promptId);
@@ -176,7 +176,7 @@ export function queue(parts: Parts, session: SessionState): Answers["queue"] {
   };
 }
 
-export function attachment(parts: Parts, ask: Ask): Answers["attachment"] {
+export function attachment(parts: Services, ask: Ask): Answers["attachment"] {
   const { id } = findSession(parts, ask);
   const promptId = asPromptId(ask.params["prompt"] ?? "");
   const n = Number(ask.params["n"]);
@@ -186,7 +186,7 @@ export function attachment(parts: Parts, ask: Ask): Answers["attachment"] {
   throw new HoldfastError("not-found", "That prompt has no such image.");
 }
 
-export async function editPrompt(parts: Parts, loop: Loop, ask: Ask): Promise<Answers["promptEdit"]> {
+export async function editPrompt(parts: Services, loop: Loop, ask: Ask): Promise<Answers["promptEdit"]> {
   const { text, position, withdraw = false } = ask.body as PromptEditRequest;
   const promptId = asPromptId(ask.params["prompt"] ?? "");
   const session = findSession(parts, ask);
@@ -208,7 +208,7 @@ export async function editPrompt(parts: Parts, loop: Loop, ask: Ask): Promise<An
   return queue(parts, state);
 }
 
-export async function restartAgent(parts: Parts, loop: Loop, ask: Ask): Promise<Answers["acpRestart"]> {
+export async function restartAgent(parts: Services, loop: Loop, ask: Ask): Promise<Answers["acpRestart"]> {
   const session = findChat(parts, ask);
   if (session.run.run !== "up") {
     throw new HoldfastError("conflict", "The agent is not running.", {
@@ -226,14 +226,14 @@ export async function restartAgent(parts: Parts, loop: Loop, ask: Ask): Promise<
     const json = sessionJson(parts, loop, latest());
     return { session: json, done: false, ...whatRemains(loop, latest(), json) };
   }
-  const json = await settled(parts, loop, latest(), ask.signal);
+  const json = await waitUntilUp(parts, loop, latest(), ask.signal);
   return { session: json, remaining: [], done: true, notes: noticesSince(parts, session) };
 }
 
 /** The same intent as a stop; only less time is given. */
-export async function killAgent(parts: Parts, loop: Loop, ask: Ask): Promise<Answers["acpKill"]> {
+export async function killAgent(parts: Services, loop: Loop, ask: Ask): Promise<Answers["acpKill"]> {
   const session = findChat(parts, ask);
-  const state = await change(parts, loop, session, { verb: "stop" }, ask.actor);
+  const state = await commitVerb(parts, loop, session, { verb: "stop" }, ask.actor);
   await parts.runtimes.chat.stop(state, { force: true, deadlineMs: cancelWaitMs });
   return perform(parts, loop, "stop", { ...ask, body: {} });
 }

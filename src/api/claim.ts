@@ -6,13 +6,18 @@ import type { SessionState } from "../model/session.ts";
 import type { SessionJson } from "../contract/wire.ts";
 import { askingAgent } from "./authorize.ts";
 import type { Loop } from "../supervisor/loop.ts";
-import type { Parts } from "../supervisor/services.ts";
-import { takenReason } from "../integrations/trackers/tracker-record.ts";
+import type { Services } from "../supervisor/services.ts";
+import { takenReason } from "../integrations/trackers/record.ts";
 import { requireCodeHost, type TrackingDoor } from "../integrations/trackers/lazy-tracking.ts";
 import { findSession } from "./run-verb.ts";
 import { sessionJson } from "../supervisor/view.ts";
 
-export async function claimPullRequest(parts: Parts, loop: Loop, door: TrackingDoor, ask: Ask): Promise<SessionJson> {
+export async function claimPullRequest(
+  parts: Services,
+  loop: Loop,
+  door: TrackingDoor,
+  ask: Ask,
+): Promise<SessionJson> {
   const { pullRequest: reference } = ask.body as ClaimRequest;
   const session = findSession(parts, ask);
   const place = requireCodeHost(await parts.settings.forSession(session.project));

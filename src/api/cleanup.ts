@@ -1,17 +1,17 @@
 /** `session cleanup`: asks the trackers, judges, ends what is completed, and names work that only a worktree holds. */
 import { planCleanup, judgeLanding, workLeft, type Landing } from "../model/cleanup.ts";
 import { policyActors } from "../model/lifecycle.ts";
-import { bounded } from "../base/deadline.ts";
+import { bounded } from "../base/async.ts";
 import type { Ask } from "../ports/api.ts";
 import type { CleanupLine, CleanupRequest } from "../contract/command.ts";
 import { messageOf } from "../contract/error.ts";
 import { asSessionId } from "../contract/ids.ts";
 import { primaryPullRequest } from "../model/pull-requests.ts";
 import type { SessionState } from "../model/session.ts";
-import { changeByPolicy } from "../supervisor/apply-verb.ts";
+import { commitPolicyVerb } from "../supervisor/apply-verb.ts";
 import { runtimeFacts } from "../supervisor/facts.ts";
 import type { Loop } from "../supervisor/loop.ts";
-import type { Parts } from "../supervisor/services.ts";
+import type { Services } from "../supervisor/services.ts";
 import type { TrackingDoor } from "../integrations/trackers/lazy-tracking.ts";
 import { perform } from "./run-verb.ts";
 import { currentStatus } from "../supervisor/view.ts";
@@ -19,7 +19,7 @@ import { currentStatus } from "../supervisor/view.ts";
 /** A person waits; what is on record is judged without an answer that takes longer. */
 const askDeadlineMs = 15_000;
 
-export async function cleanup(parts: Parts, loop: Loop, door: TrackingDoor, ask: Ask): Promise<CleanupLine[]> {
+export async function cleanup(parts: Services, loop: Loop, door: TrackingDoor, ask: Ask): Promise<CleanupLine[]> {
   const { project, dryRun = false, dead = false } = ask.body as CleanupRequest;
   const began = parts.clock.now();
   await heardNow(parts, door);
@@ -41,7 +41,7 @@ export async function cleanup(parts: Parts, loop: Loop, door: TrackingDoor, ask:
   return lines;
 }
 
-async function heardNow(parts: Parts, door: TrackingDoor): Promise<void> {
+async function heardNow(parts: Services, door: TrackingDoor): Promise<void> {
   const tracked = parts.store
     .projects()
     .some(({ id }) => (parts.settings.last(id)?.tracker ?? parts.settings.last(id)?.codeHost ?? null) !== null);
@@ -58,7 +58,7 @@ interface Judging {
 }
 
 async function judge(
-  parts: Parts,
+  parts: Services,
   loop: Loop,
   sessions: readonly SessionState[],
   { dead, began }: Judging,
@@ -82,7 +82,7 @@ async function judge(
 }
 
 /** Whether what a pull request that was closed without a merge held is in its base all the same. */
-async function landedElsewhere(parts: Parts, session: SessionState): Promise<boolean> {
+async function landedElsewhere(parts: Services, session: SessionState): Promise<boolean> {
   const primary = primaryPullRequest(session.pullRequests);
   if (primary?.facts.state !== "closed" || session.workspace.at !== "ready") return false;
   // A branch that was set back to its base since then has landed, but nothing of what was closed.
@@ -92,14 +92,20 @@ async function landedElsewhere(parts: Parts, session: SessionState): Promise<boo
 }
 
 /** Judged once more right before it is ended: the person may have brought it back meanwhile. */
-async function cleanOne(parts: Parts, loop: Loop, ask: Ask, line: CleanupLine, judging: Judging): Promise<CleanupLine> {
+async function cleanOne(
+  parts: Services,
+  loop: Loop,
+  ask: Ask,
+  line: CleanupLine,
+  judging: Judging,
+): Promise<CleanupLine> {
   const session = parts.store.session(asSessionId(line.session));
   if (session === null) return { session: line.session, outcome: "skipped", why: "it is gone" };
   const now = (await judge(parts, loop, [session], judging))[0];
   if (now?.outcome !== "would-kill") return now ?? { session: line.session, outcome: "skipped", why: "it is gone" };
   const { notes = [] } = await left(parts, line);
   // Written only over the session that was judged; then a kill like any other.
-  const ended = await changeByPolicy(parts, session, { verb: "cleanup", judged: session }, policyActors.cleanup);
+  const ended = await commitPolicyVerb(parts, session, { verb: "cleanup", judged: session }, policyActors.cleanup);
   if (ended.intent.want !== "killed")
     return { session: line.session, outcome: "skipped", why: "something was asked of it meanwhile" };
   const killed = await perform(parts, loop, "kill", {
@@ -114,13 +120,13 @@ async function cleanOne(parts: Parts, loop: Loop, ask: Ask, line: CleanupLine, j
   return { session: line.session, outcome: "cleaned", why: line.why, ...(kept.length === 0 ? {} : { notes: kept }) };
 }
 
-function whereTo(parts: Parts, id: string): string[] {
+function whereTo(parts: Services, id: string): string[] {
   const workspace = parts.store.session(asSessionId(id))?.workspace;
   if (workspace?.at !== "trashed") return [];
   return [`Kept in the trash as ${workspace.trash}. Get it back: holdfast session restore ${id}`];
 }
 
-async function left(parts: Parts, line: CleanupLine): Promise<{ notes?: string[] }> {
+async function left(parts: Services, line: CleanupLine): Promise<{ notes?: string[] }> {
   const session = parts.store.session(asSessionId(line.session));
   if (session === null || session.workspace.at !== "ready") return {};
   try {
@@ -138,7 +144,7 @@ async function left(parts: Parts, line: CleanupLine): Promise<{ notes?: string[]
   }
 }
 
-async function landing(parts: Parts, session: SessionState): Promise<Landing | null> {
+async function landing(parts: Services, session: SessionState): Promise<Landing | null> {
   if (session.workspace.at !== "ready") return null;
   const over = (session.pullRequests ?? []).filter(({ lost }) => lost === null).map(({ facts }) => facts);
   const merged = over.filter(({ state }) => state === "merged");

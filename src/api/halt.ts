@@ -4,10 +4,10 @@ import { isLive, downReason } from "../model/runs.ts";
 import type { Answers } from "../contract/answers.ts";
 import type { SessionId } from "../contract/ids.ts";
 import type { Actor, SessionState } from "../model/session.ts";
-import { changeByPolicy } from "../supervisor/apply-verb.ts";
+import { commitPolicyVerb } from "../supervisor/apply-verb.ts";
 import { runtimeFacts } from "../supervisor/facts.ts";
 import type { Loop } from "../supervisor/loop.ts";
-import type { Parts } from "../supervisor/services.ts";
+import type { Services } from "../supervisor/services.ts";
 
 /** Long enough for an agent that ignores every signal but the last one. */
 const haltMs = Number(process.env["HOLDFAST_TEST_HALT_MS"] ?? 15_000);
@@ -18,12 +18,12 @@ export const haltLimitMs = (sessions: number): number => haltMs + haltMsEach * s
 const foreverMs = 2 ** 31 - 1;
 
 export class Halt {
-  readonly #parts: Parts;
+  readonly #parts: Services;
   readonly #loop: Loop;
   readonly #shutDown: () => void;
   #current: AbortController | null = null;
 
-  constructor(parts: Parts, loop: Loop, shutDown: () => void) {
+  constructor(parts: Services, loop: Loop, shutDown: () => void) {
     this.#parts = parts;
     this.#loop = loop;
     this.#shutDown = shutDown;
@@ -41,7 +41,7 @@ export class Halt {
     this.#current = current;
     try {
       const sessions = this.#affected();
-      await Promise.all(sessions.map((session) => changeByPolicy(this.#parts, session, { verb: "halt" }, by)));
+      await Promise.all(sessions.map((session) => commitPolicyVerb(this.#parts, session, { verb: "halt" }, by)));
       const ids = sessions.map(({ id }) => id);
       for (const id of ids) this.#loop.asked(id);
       await reach("halt.recorded");

@@ -1,8 +1,7 @@
 /** Writes answers and refusals. A refused body is neither buffered nor left to reset the connection under the answer. */
-import type { IncomingMessage, ServerResponse } from "node:http";
+import { STATUS_CODES, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import { STATUS_CODES } from "../base/node-http.ts";
-import { isExhausted, whyNotStarted } from "../base/start-child.ts";
+import { isExhausted, whyNotStarted } from "../base/run.ts";
 import { errorBody, errorStatus, HoldfastError } from "../contract/error.ts";
 import { apiHeaders } from "./headers.ts";
 import { Refusal } from "./refusal.ts";

@@ -1,7 +1,7 @@
 /** Reads and checks a request's body: content type, size, JSON, schema. Never holds more than the limit. */
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
-import { crypto } from "../base/crypto.ts";
+import { crypto } from "../base/digest.ts";
 import type * as z from "zod/mini";
 import type { BodyName, Route } from "../contract/route.ts";
 import { describeIssues } from "./describe-issues.ts";

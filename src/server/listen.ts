@@ -3,7 +3,7 @@
  * pattern of IPv6 addresses, which is 6 ms of a start; a socket that is bound beforehand spares that, where Node has it.
  */
 import { isIPv4, type ListenOptions, type Server } from "node:net";
-import { describeListener } from "../base/tcp-table.ts";
+import { describeListener } from "../base/peer.ts";
 import { HoldfastError } from "../contract/error.ts";
 
 type BoundSocketConstructor = new (options: { host: string; port: number }) => ListenOptions;

@@ -193,14 +193,14 @@ function boardOf(count: number): World {
 }
 
 /** One pass over the board; returns the actions that were decided. */
-function pass(world: World, previous: number | null): { lookAgainAt: number | null; dos: string[] } {
-  const { lookAgainAt } = massDeath(
+function pass(world: World, previous: number | null): { recheckAt: number | null; dos: string[] } {
+  const { recheckAt } = massDeath(
     world.sims.map((sim) => world.facts(sim)),
     world.now,
     previous,
   );
-  const dos = world.sims.flatMap((sim) => decide(world.facts(sim, lookAgainAt), world.now).map((action) => action.do));
-  return { lookAgainAt, dos };
+  const dos = world.sims.flatMap((sim) => decide(world.facts(sim, recheckAt), world.now).map((action) => action.do));
+  return { recheckAt, dos };
 }
 
 test("[CORE-9] a board that cannot be seen for less than ten seconds loses and doubles nothing", () => {
@@ -212,10 +212,10 @@ test("[CORE-9] a board that cannot be seen for less than ten seconds loses and d
       const first = pass(world, null);
       expect(first.dos).toEqual(Array.from({ length: blind }, () => "wait"));
       world.now += ms;
-      const second = pass(world, first.lookAgainAt);
-      expect(second).toEqual({ lookAgainAt: first.lookAgainAt, dos: first.dos });
+      const second = pass(world, first.recheckAt);
+      expect(second).toEqual({ recheckAt: first.recheckAt, dos: first.dos });
       for (const sim of world.sims) sim.sight = "clear";
-      expect(pass(world, second.lookAgainAt)).toEqual({ lookAgainAt: null, dos: [] });
+      expect(pass(world, second.recheckAt)).toEqual({ recheckAt: null, dos: [] });
     }),
     { numRuns: 50 },
   );
@@ -226,5 +226,5 @@ test("[CORE-9] a board that is still gone after ten seconds is concluded", () =>
   for (const sim of world.sims) sim.sight = "blind";
   const first = pass(world, null);
   world.now += 10_000;
-  expect(pass(world, first.lookAgainAt).dos).toEqual(Array.from({ length: 6 }, () => "record-end"));
+  expect(pass(world, first.recheckAt).dos).toEqual(Array.from({ length: 6 }, () => "record-end"));
 });

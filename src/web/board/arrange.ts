@@ -1,9 +1,9 @@
 /** Which sessions the board shows, in which column and order. */
 import type { SessionJson } from "../../contract/wire.ts";
 import { activityStep, byColumn, columnOf, columns, statusLabel, type Column } from "../../model/board.ts";
-import type { Preferences } from "../state/preferences.ts";
+import type { Preferences } from "../shared/data/preferences.ts";
 
-export interface Wanted {
+export interface BoardFilter {
   project: string | null;
   query: string;
   sort: Preferences["sort"];
@@ -11,23 +11,23 @@ export interface Wanted {
 
 export type Columns = Record<Column, readonly string[]>;
 
-export function arrange(sessions: Iterable<SessionJson>, wanted: Wanted): Columns {
-  const words = wanted.query.toLowerCase().split(/\s+/).filter(Boolean);
+export function arrange(sessions: Iterable<SessionJson>, filter: BoardFilter): Columns {
+  const words = filter.query.toLowerCase().split(/\s+/).filter(Boolean);
   const isShown = (session: SessionJson): boolean =>
-    (wanted.project === null || session.project === wanted.project) && (words.length === 0 || matches(session, words));
-  const { you, working, review, idle, ended } = byColumn([...sessions].filter(isShown), wanted.sort);
+    (filter.project === null || session.project === filter.project) && (words.length === 0 || matches(session, words));
+  const { you, working, review, idle, ended } = byColumn([...sessions].filter(isShown), filter.sort);
   return { you: ids(you), working: ids(working), review: ids(review), idle: ids(idle), ended: ids(ended) };
 }
 
 const ids = (sessions: readonly SessionJson[]): string[] => sessions.map(({ id }) => id);
 
 /** Whether a change can move anything: most of what an agent says does not, and then nothing is sorted. */
-export function moves(before: SessionJson | undefined, after: SessionJson, wanted: Wanted): boolean {
-  if (before === undefined || wanted.query !== "" || columnOf(before) !== columnOf(after)) return true;
-  return wanted.sort === "activity" && activityStep(before) !== activityStep(after);
+export function moves(before: SessionJson | undefined, after: SessionJson, filter: BoardFilter): boolean {
+  if (before === undefined || filter.query !== "" || columnOf(before) !== columnOf(after)) return true;
+  return filter.sort === "activity" && activityStep(before) !== activityStep(after);
 }
 
-/** The old arrays where nothing moved, so that a column that is the same is not drawn again. */
+/** Reuses the old arrays of unchanged columns, so that they are not rendered again. */
 export function keepSame(before: Columns, now: Columns): Columns {
   let same = true;
   const merged = { ...now };

@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from "node:fs";
 import type { Context } from "../../context.ts";
-import { type CommandEntry, jsonOption } from "../../entry-types.ts";
-import { describeService, runAll } from "../../service.ts";
+import { type CommandEntry, jsonOption } from "../../command.ts";
+import { describeService, runAll } from "../../system/service/service.ts";
 import { quoteShellWord } from "../../../model/text.ts";
 
 export const command: CommandEntry = {

@@ -1,11 +1,11 @@
 import { HoldfastError } from "../../../contract/error.ts";
 import type { SessionJson } from "../../../contract/wire.ts";
-import { type CommandEntry, jsonOption, noWaitOption, projectOption } from "../../entry-types.ts";
+import { type CommandEntry, jsonOption, noWaitOption, projectOption } from "../../command.ts";
 import { restoredLines } from "../../render/restored.ts";
 import { count } from "../../render/text.ts";
 import { sortedNaturally } from "../../../model/text.ts";
-import { namedSessions, sessionsArgument, verbOnAll } from "../../several.ts";
-import { waitingBack } from "../../waits.ts";
+import { namedSessions, sessionsArgument, verbOnAll } from "./several.ts";
+import { waitingBack } from "../spawn/waits.ts";
 
 export const command: CommandEntry = {
   arguments: [{ ...sessionsArgument, optional: true }],
@@ -58,7 +58,7 @@ export const command: CommandEntry = {
       const project = input.text("project");
       const sessions = await context.call("sessions", project === undefined ? {} : { query: { project } });
       if (project !== undefined && sessions.length === 0) {
-        const { requireProject } = await import("../../projects.ts");
+        const { requireProject } = await import("../project/find-project.ts");
         await requireProject(context, project);
       }
       return sortedNaturally(sessions.filter(isTakenDown), ({ id }) => id).map(({ id }) => id);

@@ -2,7 +2,7 @@
 import { KeyRound, RotateCcw, TriangleAlert } from "lucide-react";
 import type { ReactNode } from "react";
 import type { TranscriptItem } from "../../../contract/transcript.ts";
-import { classes } from "../../ui/classes.ts";
+import { clsx } from "clsx";
 import { plainOutput, safeText } from "../inert.ts";
 import { shape, textIn } from "../tool-parts.ts";
 import { asSentence } from "../../../model/text.ts";
@@ -10,7 +10,7 @@ import { formatDuration } from "../../../model/duration.ts";
 import { actorLabel, endText } from "../../../model/event-text.ts";
 import { damageText, launchText, turnEndText } from "../../../model/transcript/item-text.ts";
 import { Clock } from "./prompt-row.tsx";
-import { Fold, Output } from "./words-row.tsx";
+import { Fold, Output } from "./text-row.tsx";
 
 export type MarkItem = Exclude<
   TranscriptItem,
@@ -121,16 +121,16 @@ export function Callout({ title, tone = "alert", sign, children }: CalloutProps)
     <div
       role="note"
       aria-label={title}
-      className={classes(
+      className={clsx(
         "mt-3 flex gap-2 rounded-lg border p-3",
         tone === "alert" ? "border-alert/40 bg-alert-soft" : "border-danger/40 bg-danger-soft",
       )}
     >
-      <span className={classes("mt-0.5 shrink-0", tone === "alert" ? "text-alert" : "text-danger")}>
+      <span className={clsx("mt-0.5 shrink-0", tone === "alert" ? "text-alert" : "text-danger")}>
         {sign ?? <TriangleAlert size={16} aria-hidden />}
       </span>
       <div className="min-w-0 flex-1">
-        <p className={classes("font-medium", tone === "alert" ? "text-alert" : "text-danger")}>{title}</p>
+        <p className={clsx("font-medium", tone === "alert" ? "text-alert" : "text-danger")}>{title}</p>
         <div className="break-words">{children}</div>
       </div>
     </div>

@@ -3,7 +3,7 @@ import { isEnoughForRecap, makeRecap, recapTypes, type Recap } from "../model/re
 import type { Store } from "../ports/store.ts";
 import type { StoredEvent } from "../contract/event.ts";
 import type { PromptId, SessionId } from "../contract/ids.ts";
-import { eventPage, lastEvent } from "../supervisor/read-events.ts";
+import { eventPage, lastEvent } from "../supervisor/record.ts";
 
 /** Reads back no further: of a longer turn the recap has the prompt and the end. */
 const mostEvents = 100_000;

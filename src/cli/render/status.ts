@@ -2,10 +2,10 @@
 import { byColumn, columns, columnTitles, isTerminated } from "../../model/board.ts";
 import type { SessionJson } from "../../contract/wire.ts";
 import { needLines } from "./need.ts";
-import type { Paint } from "./paint.ts";
+import type { Paint } from "./text.ts";
 import { clean, count } from "./text.ts";
 import { formatAgeOf } from "../../model/duration.ts";
-import { cut } from "./width.ts";
+import { cut } from "./text.ts";
 
 export type StatusRow = Pick<
   SessionJson,

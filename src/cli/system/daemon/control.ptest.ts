@@ -165,8 +165,8 @@ test("[CTL-1] a daemon that ends right after its start is reported as that, with
   script("dies-ready");
   expect(await dispatch(["session", "ls"], context)).toBe(1);
   expect(err.filter((line) => line !== "a note")).toEqual([
-    "Holdfast was started, but it ended right after its start.",
-    "`holdfast logs` shows why; `holdfast start` starts it again.",
+    "Holdfast was started, but exited immediately.",
+    "See why with `holdfast logs`; start it again with `holdfast start`.",
   ]);
 });
 
@@ -260,7 +260,7 @@ test("[DOC-2] doctor --fix mends permissions and removes what a dead daemon left
   utimesSync(interrupted, 1_000, 1_000);
   out.length = 0;
   expect(await dispatch(["doctor"], context)).toBe(1);
-  expect(out.join("\n")).toContain(`Others can reach ${context.paths.home} (mode 755).`);
+  expect(out.join("\n")).toContain(`Other users can access ${context.paths.home} (mode 755).`);
   expect(await dispatch(["doctor", "--fix"], context)).toBe(0);
   expect(statSync(context.paths.home).mode & 0o777).toBe(0o700);
   const left = [context.paths.daemonFile, context.paths.socket, interrupted].filter((path) => existsSync(path));

@@ -34,7 +34,7 @@ await bundleOne("daemon", "src/daemon/entry.ts", [{ name: "main", test: /src\/da
 await bundleOne("check-database", "src/store/check-program.ts", []);
 await bundleOne("demo-agent", "src/agents/demo/tui.ts", []);
 await bundleOne("demo-acp", "src/agents/demo/acp/main.ts", []);
-await bundleOne("network-proxy", "src/contain/network/proxy-program.ts", []);
+await bundleOne("network-proxy", "src/contain/network/proxy.ts", []);
 await bundleOne("network-bridge", "src/contain/network/bridge.ts", []);
 copyFileSync(join(root, "src/chat/keeper.sh"), join(dist, "keeper.sh"));
 // The torture run's mutated copies need no page.

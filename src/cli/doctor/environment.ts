@@ -1,5 +1,6 @@
 /** Checks whether the daemon, and so its agents, have the PATH and variables of the user's shell. */
 import { delimiter } from "node:path";
+import { agentVariables } from "../../agents/registry.ts";
 import { isNamed, isPassedOn, marksAnother } from "../../base/clean-env.ts";
 import type { DaemonFile } from "../../base/launch-options.ts";
 import { namedVariables, type NamedVariable } from "../../config/pass-env.ts";
@@ -51,7 +52,8 @@ export function judgeVariables(
   if (has === null) return [];
   const lacking = named.filter(({ name }) => !name.endsWith("*") && !has.has(name));
   const names = named.map((each) => each.name);
-  const isNeeded = (name: string): boolean => (isForAgents(name) && isPassedOn(name)) || isNamed(name, names);
+  const isNeeded = (name: string): boolean =>
+    (isForAgents(name) && isPassedOn(name, agentVariables)) || isNamed(name, names, agentVariables);
   const later = Object.keys(env).filter(
     (name) => isNeeded(name) && !has.has(name) && !lacking.some((each) => each.name === name),
   );
@@ -85,7 +87,7 @@ export function judgeDropped(env: NodeJS.ProcessEnv, named: readonly NamedVariab
 export function droppedVariables(env: NodeJS.ProcessEnv, named: readonly NamedVariable[]): string[] {
   const names = named.map(({ name }) => name);
   return Object.keys(env)
-    .filter((name) => isForAgents(name) && !isPassedOn(name) && !isNamed(name, names))
+    .filter((name) => isForAgents(name) && !isPassedOn(name, agentVariables) && !isNamed(name, names, agentVariables))
     .toSorted();
 }
 
@@ -96,7 +98,9 @@ export function missingInService(
   manager: "systemd" | "launchd",
 ): string[] {
   const names = named.map(({ name }) => name);
-  const missing = Object.keys(env).filter((name) => (isForAgents(name) && isPassedOn(name)) || isNamed(name, names));
+  const missing = Object.keys(env).filter(
+    (name) => (isForAgents(name) && isPassedOn(name, agentVariables)) || isNamed(name, names, agentVariables),
+  );
   if (missing.length === 0) return [];
   return [
     `These variables of your shell are not passed to the service: ${missing.toSorted().join(", ")}`,
@@ -116,8 +120,8 @@ const marks = /^(CLAUDE_CODE_(ENTRYPOINT|SSE_PORT|EXECPATH|SESSION\w*|REMOTE\w*)
 export function isForAgents(name: string): boolean {
   if (marks.test(name)) return false;
   // Claude Code has many settings; passEnv can name each.
-  if (marksAnother(name) && !name.startsWith("CLAUDE_CODE_")) return false;
-  return providers.test(name) || secrets.test(name);
+  if (marksAnother(name, agentVariables) && !name.startsWith("CLAUDE_CODE_")) return false;
+  return providers.test(name) || secrets.test(name) || isNamed(name, agentVariables.reads, agentVariables);
 }
 
 /** A part of a sentence, in lower case. */

@@ -1,4 +1,4 @@
-import { builtInAgents } from "../../../contract/agents.ts";
+import { builtInIds } from "../../../agents/registry.ts";
 import type { Context } from "../../context.ts";
 import { type CommandEntry, type Completes, type IndexEntry, optionsOf } from "../../command.ts";
 import { clean } from "../../render/text.ts";
@@ -45,7 +45,7 @@ async function names(context: Context, what: Completes): Promise<readonly Candid
       case "agent": {
         // The daemon knows the user's own agents as well.
         const known = await context.call("settings").catch(() => null);
-        const offered = known?.agents ?? builtInAgents.map((id) => ({ id, name: "" }));
+        const offered = known?.agents ?? builtInIds.map((id) => ({ id, name: "" }));
         const named = new Map(offered.map(({ id, name }) => [id, name]));
         return [...named].map(([word, description]) => ({ word, description }));
       }

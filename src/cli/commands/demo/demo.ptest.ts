@@ -55,10 +55,7 @@ test("[DEMO-17] one kind that cannot start is named with its reason, and the res
 
   const none = await daemon({ "GET /api/sessions": { answer: [] }, "POST /api/sessions": refused });
   const failed = await none.run(["demo", "--no-open"]);
-  expect([failed.code, failed.err.match(/Cannot start/g)]).toEqual([
-    1,
-    ["Cannot start", "Cannot start"],
-  ]);
+  expect([failed.code, failed.err.match(/Cannot start/g)]).toEqual([1, ["Cannot start", "Cannot start"]]);
 });
 
 test("[DEMO-16, DEMO-17] the demo shows both kinds; run again it only says what is there", async () => {

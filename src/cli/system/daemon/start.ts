@@ -6,6 +6,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { chmodSync, closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
+import { agentVariables } from "../../../agents/registry.ts";
 import { cleanEnvironment } from "../../../base/clean-env.ts";
 import { makePrivateDirectory, writeAtomically } from "../../../base/durable-file.ts";
 import type { StartReport } from "../../../base/launch-options.ts";
@@ -80,7 +81,11 @@ async function launchOnce(
   const risk = judgeCgroup(readCgroupFacts());
   const prefix = risk.risk === "none" ? null : scopePrefix();
   const flags = [...choiceArguments(home), ...(mayHalt ? ["--may-halt"] : [])];
-  const child = launch([...(prefix ?? []), process.execPath, bundle, ...flags], paths, cleanEnvironment(env, names));
+  const child = launch(
+    [...(prefix ?? []), process.execPath, bundle, ...flags],
+    paths,
+    cleanEnvironment(env, agentVariables, names),
+  );
   const note = noteStarting(paths, child);
   try {
     const report = await readReport(child);
@@ -238,7 +243,10 @@ export function becomeDaemon(bundle: string, { paths, env, home, names }: Omit<S
   if (process.execve === undefined) {
     throw new HoldfastError("preflight-failed", "--foreground is not supported on this platform.");
   }
-  return process.execve(process.execPath, argv, { ...cleanEnvironment(env, names), ...managerVariables(env) });
+  return process.execve(process.execPath, argv, {
+    ...cleanEnvironment(env, agentVariables, names),
+    ...managerVariables(env),
+  });
 }
 
 /** systemd's variables are inherited by everything below a unit; only the process that it started itself is managed. */

@@ -28,7 +28,7 @@ let err: string[];
 beforeEach(() => {
   directory = mkdtempSync("/tmp/hf-ctl-");
   mkdirSync(join(directory, "dist"));
-  copyFileSync(join(import.meta.dirname, "test-support/scripted-daemon.cjs"), join(directory, "dist/daemon.cjs"));
+  copyFileSync(join(import.meta.dirname, "../../test-support/scripted-daemon.cjs"), join(directory, "dist/daemon.cjs"));
   writeFileSync(join(directory, "dist/later-chunk.cjs"), "");
   [out, err] = [[], []];
   context = makeContext();
@@ -108,7 +108,7 @@ test("[CTL-10] the daemon runs from a copy in the home, and a copy that nothing 
   rmSync(context.dist, { recursive: true });
   expect(findDaemon(context.paths).daemon).toBe("running");
   mkdirSync(context.dist);
-  copyFileSync(join(import.meta.dirname, "test-support/scripted-daemon.cjs"), join(context.dist, "daemon.cjs"));
+  copyFileSync(join(import.meta.dirname, "../../test-support/scripted-daemon.cjs"), join(context.dist, "daemon.cjs"));
   await restart(context);
   expect(given().file).not.toBe(first);
   // Not at once: another starter may be about to run from it. And never what a daemon runs from.

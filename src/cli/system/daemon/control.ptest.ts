@@ -218,7 +218,7 @@ test("[CTL-5] a daemon that ignores SIGTERM is ended by force, and that is said"
   expect(await endDaemon(identity, { asked: false, print: (text) => void said.push(text), waitMs: 100 })).toBe(
     "killed",
   );
-  expect(said[0]).toContain("ending it by force");
+  expect(said[0]).toContain("killing it");
   expect(isAlive(identity)).toBe(false);
   expect(await endDaemon(identity, { asked: false, print: () => undefined })).toBe("gone");
 });
@@ -239,7 +239,7 @@ test("[CTL-7] restart recalls the passphrase before the old daemon is stopped", 
   await start({ ...context, env: { ...context.env, HOLDFAST_PASSPHRASE: "four quiet little words" } }, { options });
   const before = given().pid;
   rmSync(context.paths.passphrase);
-  await expect(restart(context)).rejects.toThrow("needs a passphrase");
+  await expect(restart(context)).rejects.toThrow("requires a passphrase");
   expect(findDaemon(context.paths)).toMatchObject({ daemon: "running", file: { pid: before } });
   writeFileSync(context.paths.passphrase, "four quiet little words\n");
   const again = await restart(context);

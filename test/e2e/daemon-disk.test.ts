@@ -16,7 +16,7 @@ test.runIf(canMount())(
       restore: [1, expect.stringContaining("full")],
       kill: [0, "Session ma-1 killed."],
       refused:
-        "The disk that holds HOME/holdfast.db is full; nothing was written.\nFree some space and try again. Sessions can still be stopped, killed and deleted.\n",
+        "The disk of HOME/holdfast.db is full; nothing was written.\nFree some space and try again. Sessions can still be stopped, killed and deleted.\n",
       // Ready means that a write works.
       health: [507, "disk-full"],
       wanted: ["killed", "killed", "killed"],

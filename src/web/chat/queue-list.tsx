@@ -101,7 +101,7 @@ function EditPrompt({
       }}
     >
       <textarea
-        // The person pressed Edit for this.
+        // The user pressed Edit for this.
         // oxlint-disable-next-line jsx-a11y/no-autofocus -- as above
         autoFocus
         aria-label="Queued prompt"

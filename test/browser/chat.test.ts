@@ -195,8 +195,8 @@ test("[WEB-51] images are attached by button, paste and drop, can be taken off, 
     { name: "pasted.png" },
     { name: "dropped.png" },
   ]);
-  await transcript(page).getByRole("button", { name: "Make dropped.png large" }).click();
-  await transcript(page).getByRole("button", { name: "Make dropped.png small" }).waitFor();
+  await transcript(page).getByRole("button", { name: "Enlarge dropped.png" }).click();
+  await transcript(page).getByRole("button", { name: "Shrink dropped.png" }).waitFor();
   const picture = transcript(page).getByRole("img", { name: "dropped.png" });
   await until("the picture", () => picture.evaluate((node: HTMLImageElement) => node.naturalWidth === 1));
   await expectAccessible(page);

@@ -36,21 +36,19 @@ import type { SessionState } from "../model/session.ts";
 import { openAcpRuntime } from "../chat/runtime.ts";
 import { openTmuxRuntime } from "../terminal/runtime.ts";
 import { openStore } from "../store/open.ts";
-import { openLazyWorkspaces } from "../worktree/lazy-worktrees.ts";
+import { openLazyWorktrees } from "../worktree/lazy-worktrees.ts";
 import { guardOf } from "../api/authorize.ts";
-import { openCallers } from "../supervisor/callers.ts";
-import { openCapabilities } from "../supervisor/capabilities.ts";
+import { openCallers, openCapabilities } from "../supervisor/callers/callers.ts";
 import { listen, tlsFacts, tlsOf } from "./choose-port.ts";
 import { createCommands } from "../api/commands.ts";
 import { followContained, takingOver } from "../contain/contained.ts";
-import { endingContainers, watchContainers } from "../contain/containers.ts";
-import { newDeviceNote } from "./device-note.ts";
-import { watchNetwork } from "../contain/network-watch.ts";
-import { LazyTranscripts } from "../supervisor/lazy-transcripts.ts";
+import { endingContainers, watchContainers } from "../contain/devcontainer/watch.ts";
+import { newDeviceNote, TrackingDoor } from "../integrations/trackers/lazy-tracking.ts";
+import { watchNetwork } from "../contain/network/watch.ts";
+import { Transcripts } from "../supervisor/transcripts.ts";
 import { settleHome } from "./home-identity.ts";
-import { openKeptEnv } from "../supervisor/kept-env.ts";
+import { openKeptEnv, knownSettings, type KnownSettings } from "../supervisor/known-settings.ts";
 import { knownAgents } from "../supervisor/known-agents.ts";
-import { knownSettings, type KnownSettings } from "../supervisor/known-settings.ts";
 import { Loop } from "../supervisor/loop.ts";
 import type { Services } from "../supervisor/services.ts";
 import { openRuleBook } from "../supervisor/permission-rules.ts";
@@ -58,17 +56,15 @@ import { createExecutor } from "../supervisor/execute/execute.ts";
 import { openPrograms, type Programs } from "../supervisor/programs.ts";
 import { PushDoor } from "../integrations/notifiers/lazy-push.ts";
 import { createIngest } from "../chat/ingest.ts";
-import { workerBuilds, type WorkerCommand } from "./worker-builds.ts";
-import { noticePassphraseChange } from "./passphrase-change.ts";
+import { workerBuilds, type WorkerCommand } from "../chat/agent-builds.ts";
+import { noticePassphraseChange } from "../server/passphrase.ts";
 import { keepPublished } from "./published.ts";
 import { startPolicies } from "../supervisor/policies.ts";
-import { selfCheck } from "./self-check.ts";
+import { selfCheck } from "../api/self-check.ts";
 import { createTail } from "../api/tail.ts";
-import { TrackingDoor } from "../integrations/trackers/lazy-tracking.ts";
 import { recordConversions } from "../supervisor/unrecorded.ts";
 import { createTerminals } from "../api/terminals.ts";
-import { keptTrust } from "../supervisor/trust-answers.ts";
-import { trustNotes } from "./trust-note.ts";
+import { keptTrust, trustNotes } from "../supervisor/trust-answers.ts";
 import {
   baseEnvironment,
   failure,
@@ -199,7 +195,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
   const keeper = installKeeper(paths.home, dist);
   const builds = workerBuilds(keeper.digest);
   const workerCommand = commandOfWorkers(agents, programs);
-  const transcripts = new LazyTranscripts(store);
+  const transcripts = new Transcripts(store);
   owner.owns("transcripts", () => transcripts.close());
   const rules = openRuleBook({ source: openRules(paths.config), store, log });
   const { ingest, close: closeIngest } = createIngest(
@@ -225,7 +221,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
   owner.owns("chat", () => chat.close());
   await known.begin(await projects.agents(store.projects()), settings);
   const heard = { pullRequests: new Map<SessionId, number>(), issues: new Map<SessionId, number>() };
-  const worktrees = openLazyWorkspaces({
+  const worktrees = openLazyWorktrees({
     worktreesDirectory: paths.worktrees,
     trashDirectory: paths.trash,
     now: Date.now,

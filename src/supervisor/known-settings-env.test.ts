@@ -6,10 +6,9 @@ import type { ProjectSettings } from "../ports/projects.ts";
 import type { ProjectRow } from "../ports/store.ts";
 import { asProjectId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
-import { environmentFor } from "./environment.ts";
-import { openKeptEnv, type KeptEnv } from "./kept-env.ts";
+import { environmentFor } from "./execute/launch.ts";
+import { openKeptEnv, type KeptEnv, knownSettings } from "./known-settings.ts";
 import { idsWithoutTrust } from "../agents/registry.ts";
-import { knownSettings } from "./known-settings.ts";
 import type { Services } from "./services.ts";
 
 const id = asProjectId("app");

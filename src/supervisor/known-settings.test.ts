@@ -6,8 +6,7 @@ import { idsWithoutTrust } from "../agents/registry.ts";
 import { openProjects } from "../config/projects.ts";
 import { asProjectId } from "../contract/ids.ts";
 import { makeHome } from "../store/store.fixture.ts";
-import { openKeptEnv } from "./kept-env.ts";
-import { knownSettings } from "./known-settings.ts";
+import { openKeptEnv, knownSettings } from "./known-settings.ts";
 import { keptTrust } from "./trust-answers.ts";
 
 const log = { debug() {}, info() {}, warn() {}, error() {}, hide() {} };

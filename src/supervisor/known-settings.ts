@@ -7,9 +7,9 @@ import type { ProjectRow } from "../ports/store.ts";
 import { notContained } from "../contract/containment.ts";
 import { HoldfastError } from "../contract/error.ts";
 import type { ProjectId } from "../contract/ids.ts";
-import type { KeptEnv } from "./kept-env.ts";
-import { untrustedSettings } from "./untrusted-settings.ts";
 import type { Services } from "./services.ts";
+import { readJson, writeDurable } from "../base/durable-file.ts";
+import type { Logger } from "../ports/api.ts";
 
 export interface KnownSettings {
   /** As the file is now; throws where it is wrong. */
@@ -137,5 +137,57 @@ export function knownSettings(
         return before;
       }
     },
+  };
+}
+
+type Values = Record<string, string>;
+
+export interface KeptEnv {
+  of(project: string): Values;
+  keep(project: string, values: Values): void;
+}
+
+export function openKeptEnv(file: string, log: Pick<Logger, "warn">): KeptEnv {
+  let all: Map<string, Values> | null = null;
+  const read = (): Map<string, Values> => {
+    if (all !== null) return all;
+    const found = readJson(file);
+    if (found.is === "damaged") log.warn("kept values of projects' env cannot be read", { why: found.why });
+    return (all = new Map(found.is === "known" ? Object.entries(found.value as Record<string, Values>) : []));
+  };
+  return {
+    of: (project) => read().get(project) ?? {},
+    keep: (project, values) => {
+      const before = read().get(project) ?? {};
+      if (JSON.stringify(before) === JSON.stringify(values)) return;
+      const next = new Map(read());
+      if (Object.keys(values).length === 0) next.delete(project);
+      else next.set(project, values);
+      try {
+        writeDurable(file, `${JSON.stringify(Object.fromEntries(next))}\n`);
+        all = next;
+      } catch (error) {
+        // The file is what counts; this is for the time when it is broken.
+        log.warn("values of a project's env could not be kept", { project, error });
+      }
+    },
+  };
+}
+
+function untrustedSettings(settings: ProjectSettings, agentsWithoutTrust: readonly string[]): ProjectSettings {
+  return {
+    ...settings,
+    agent: agentsWithoutTrust.includes(settings.agent) ? settings.agent : "claude",
+    env: {},
+    symlinks: [],
+    copy: [],
+    postCreate: [],
+    passEnv: [],
+    reactions: {},
+    tracker: null,
+    codeHost: null,
+    notify: {},
+    // Settings of an early build have none.
+    agents: (settings.agents ?? []).filter(({ from }) => from === "user"),
   };
 }

@@ -132,7 +132,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: "clock-trusted",
     promise: "a wrong clock empties nothing from the trash",
-    file: "src/supervisor/trash-days.ts",
+    file: "src/supervisor/worktrees.ts",
     search: "  return entries.filter(({ id }) => isExpired(seen, reading, id, workspaces.trashDays));",
     replace:
       "  void isExpired;\n  return entries.filter(({ trashedAt }) => reading.wall - trashedAt > workspaces.trashDays * 24 * 3_600_000);",
@@ -451,7 +451,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: "confirmed-again",
     promise: "a prompt that the agent confirmed is not typed again",
-    file: "src/supervisor/settle-prompt.ts",
+    file: "src/supervisor/execute/prompts.ts",
     search: '      return record(parts, session, [{ type: "prompt.sent", promptId, seenBy: found.by }]);',
     replace: '      return tryAgain(parts, session, promptId, "again");',
     scenario: "terminal",

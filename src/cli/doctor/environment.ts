@@ -6,7 +6,7 @@ import type { DaemonFile } from "../../base/launch-options.ts";
 import { namedVariables, type NamedVariable } from "../../config/pass-env.ts";
 import type { Context } from "../context.ts";
 import { findDaemon } from "../system/daemon/find-daemon.ts";
-import { serviceName } from "../system/service/unit.ts";
+import { serviceName } from "../system/service/service.ts";
 import { type Finding, finding } from "./finding.ts";
 
 const check = "environment";

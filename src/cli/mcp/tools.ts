@@ -7,9 +7,8 @@ import { HoldfastError } from "../../contract/error.ts";
 import type { Context } from "../context.ts";
 import { projectAt } from "../commands/project/find-project.ts";
 import { readTurns, replay } from "../past-turns.ts";
-import { makePaint } from "../render/paint.ts";
+import { makePaint, inert } from "../render/text.ts";
 import { chooseSessions } from "../render/sessions.ts";
-import { inert } from "../render/text.ts";
 import { Transcript } from "../render/transcript.ts";
 import type { Tool } from "./server.ts";
 

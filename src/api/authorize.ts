@@ -10,7 +10,7 @@ import type { RouteName } from "../contract/http.ts";
 import { asSessionId } from "../contract/ids.ts";
 import { includes, rightWords, type Right } from "../contract/rights.ts";
 import type { Actor, SessionState } from "../model/session.ts";
-import { isShellSession, startOf } from "../supervisor/callers.ts";
+import { isShellSession, startOf } from "../supervisor/callers/callers.ts";
 import type { Services } from "../supervisor/services.ts";
 
 const prefix = "session:";

@@ -9,7 +9,7 @@ import { asSessionId } from "../contract/ids.ts";
 import { primaryPullRequest } from "../model/pull-requests.ts";
 import type { SessionState } from "../model/session.ts";
 import { commitPolicyVerb } from "../supervisor/apply-verb.ts";
-import { runtimeFacts } from "../supervisor/facts.ts";
+import { runtimeFacts } from "../supervisor/observe.ts";
 import type { Loop } from "../supervisor/loop.ts";
 import type { Services } from "../supervisor/services.ts";
 import type { TrackingDoor } from "../integrations/trackers/lazy-tracking.ts";

@@ -8,13 +8,13 @@ import { asSessionId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
 import type { VerbAnswer } from "../contract/wire.ts";
 import { commitVerb } from "../supervisor/apply-verb.ts";
-import { runtimeFacts } from "../supervisor/facts.ts";
-import { forgetConversation, noteKeptConversation } from "../supervisor/forget-conversation.ts";
+import { runtimeFacts } from "../supervisor/observe.ts";
+import { forgetConversation, noteKeptConversation } from "../supervisor/execute/conversation.ts";
 import type { Loop } from "../supervisor/loop.ts";
 import type { Services } from "../supervisor/services.ts";
 import { waitUntilUp } from "../supervisor/wait-until-up.ts";
 import { sessionJson } from "../supervisor/view.ts";
-import { eventPage, lastEvent } from "../supervisor/read-events.ts";
+import { eventPage, lastEvent } from "../supervisor/record.ts";
 
 /** After this the answer says what remains; the daemon goes on ending it. */
 const endDeadlineMs = Number(process.env["HOLDFAST_TEST_END_MS"] ?? 10_000);

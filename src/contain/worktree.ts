@@ -29,7 +29,7 @@ export async function inWorktree(
   const env = containedEnvironment(request.env, request.given);
   const home = env["HOME"] ?? homedir();
   const homes = [...new Set([home, homedir()])];
-  const state = ownState(session.agent, join(own, "home"), { ...env, HOME: home });
+  const state = ownState(request.ownFolders, join(own, "home"), { ...env, HOME: home });
   const read = expandPaths(containment.read, home);
   const write = expandPaths(containment.write, home);
   refuseSecrets([...read, ...write], homes, options.hidden);

@@ -5,10 +5,10 @@ import { alreadyOrchestrated, orchestratorInTheWay } from "../model/roles.ts";
 import { HoldfastError } from "../contract/error.ts";
 import type { FactEvent, Judged } from "../contract/event.ts";
 import type { Actor, SessionState } from "../model/session.ts";
-import { runtimeFacts } from "./facts.ts";
+import { runtimeFacts } from "./observe.ts";
 import type { Loop } from "./loop.ts";
 import type { Services } from "./services.ts";
-import { repositoryOf } from "./plan.ts";
+import { repositoryOf } from "./worktrees.ts";
 
 export async function commitVerb(
   services: Pick<Services, "store" | "workspaces" | "settings">,

@@ -14,9 +14,8 @@ import { asSessionId, type LaunchId, type ProjectId, type SessionId } from "../c
 import { kinds, type SessionState } from "../model/session.ts";
 import { commitPolicyVerb } from "./apply-verb.ts";
 import type { Services } from "./services.ts";
-import type { Outcome } from "./execute/execute.ts";
-import { workspacePath } from "./plan.ts";
-import { pinned } from "./record.ts";
+import { workspacePath } from "./worktrees.ts";
+import { conversationKnown, type Outcome } from "./record.ts";
 
 /** Far more launches than a session has; each is a short event. */
 const launchesRead = 10_000;
@@ -62,7 +61,7 @@ export async function adoptUnrecorded(
       ...(state.turn.turn === "open"
         ? [{ type: "turn.ended" as const, stopReason: "orphaned_at_restart", promptId: state.turn.prompt }]
         : []),
-      ...pinned(state, agentSessionId),
+      ...conversationKnown(state, agentSessionId),
       { type: "launch.adopted", launch, agent: agent.alive ? agent.identity : null },
       { type: "notice", level: "warn", text: noticeOf(session, restored) },
     ];

@@ -203,7 +203,9 @@ describe("refusals", () => {
     const plan = world.plan("ab-1");
     await world.workspaces.create(plan, quiet);
     put(join(world.repository, ".git/worktrees/ab-1"), { index: "damaged" });
-    expect(await world.workspaces.trash(plan)).toMatchObject({ note: expect.stringContaining("Could not inspect its contents") });
+    expect(await world.workspaces.trash(plan)).toMatchObject({
+      note: expect.stringContaining("Could not inspect its contents"),
+    });
     expect(existsSync(plan.path)).toBe(false);
   });
 

@@ -12,11 +12,11 @@ test("[WEB-9, WEB-10, WEB-26] new session: what is wrong is said first, each ste
   const { page } = tab;
   await page.getByRole("link", { name: "Start a session" }).click();
   await page.getByLabel("What should the agent do?").fill("say: hello from the form\nask: shall I?");
-  await page.getByLabel("Agent").selectOption("claude");
+  await page.getByLabel("Agent", { exact: true }).selectOption("claude");
   await page.getByRole("status").filter({ hasText: "Fix these problems first" }).waitFor();
   expect(await page.getByRole("button", { name: "Start session" }).isDisabled()).toBe(true);
   await expectAccessible(page);
-  await page.getByLabel("Agent").selectOption("demo");
+  await page.getByLabel("Agent", { exact: true }).selectOption("demo");
   await page.getByLabel("Kind").selectOption("chat");
   await page.getByLabel("Branch").fill("main..bad");
   await page.getByText("Fix these problems first").waitFor();
@@ -47,7 +47,7 @@ test("[WEB-10] an agent that does not start is told with its last words, and the
   await using tab = await openDashboard(home, { path: "/new" });
   const { page } = tab;
   await page.getByLabel("What should the agent do?").fill("something long and dear");
-  await page.getByLabel("Agent").selectOption("broken");
+  await page.getByLabel("Agent", { exact: true }).selectOption("broken");
   await page.getByLabel("Kind").selectOption("chat");
   await page.getByRole("button", { name: "Start session" }).click();
   await page.getByRole("alert").getByRole("button", { name: "Back to the form" }).click();
@@ -60,7 +60,7 @@ test("[WEB-10] a spawn that is refused leaves the form with the sentence", async
   await using tab = await openDashboard(home, { path: "/new", expected: /status of 4\d\d/ });
   const { page } = tab;
   await page.getByLabel("What should the agent do?").fill("dear words");
-  await page.getByLabel("Agent").selectOption("demo");
+  await page.getByLabel("Agent", { exact: true }).selectOption("demo");
   await page.getByLabel("Issue").fill("12");
   // Between the check and the button the file is broken.
   await page.getByText("Session id: ma-12").waitFor();

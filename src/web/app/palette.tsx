@@ -16,6 +16,13 @@ import { openOverlay, shortcuts } from "./shortcuts.ts";
 /** `which`: a verb was picked, the session comes next. */
 type Step = { at: "all" } | { at: "which"; verb: VerbName };
 
+const pages = [
+  { name: "New session", path: "/new", keywords: [] },
+  { name: "Board", path: "/", keywords: [] },
+  { name: "Settings", path: "/settings", keywords: ["agents", "projects", "notifications", "doctor"] },
+  { name: "Trash", path: "/trash", keywords: [] },
+];
+
 export default function Palette({ onClose }: { onClose: () => void }) {
   const [path, navigate] = useLocation();
   const [step, setStep] = useState<Step>({ at: "all" });
@@ -76,19 +83,12 @@ export default function Palette({ onClose }: { onClose: () => void }) {
                 ))}
               </Group>
               <Group heading="Pages">
-                <Item value="New session" onSelect={() => go("/new")}>
-                  New session
-                </Item>
-                <Item value="Board" onSelect={() => go("/")}>
-                  Board
-                </Item>
-                <Item value="Settings agents projects notifications doctor" onSelect={() => go("/settings")}>
-                  Settings
-                </Item>
-                <Item value="Trash" onSelect={() => go("/trash")}>
-                  Trash
-                </Item>
-                <Item value="Keyboard help" onSelect={() => openOverlay("help")}>
+                {pages.map(({ name, path: to, keywords }) => (
+                  <Item key={to} value={name} keywords={keywords} onSelect={() => go(to)}>
+                    {name}
+                  </Item>
+                ))}
+                <Item value="Keyboard shortcuts help" onSelect={() => openOverlay("help")}>
                   Keyboard shortcuts
                 </Item>
               </Group>

@@ -1,9 +1,9 @@
 /** The agent's settings: mode, model and its own options, which agents report in three ways; and the context in use. */
 import { useMemo, useState } from "react";
 import type { TranscriptHead } from "../../contract/transcript.ts";
-import { call, sentenceOf } from "../shared/data/api.ts";
+import { call } from "../shared/data/api.ts";
 import { useMay } from "../shared/data/live.ts";
-import { showToast } from "../shared/ui/toast.tsx";
+import { useAction } from "../shared/ui/toast.tsx";
 import { useChat } from "./chat-context.ts";
 import { safeText } from "./inert.ts";
 import { formatCount } from "../../model/text.ts";
@@ -28,15 +28,11 @@ function PickOne({ picker }: { picker: Picker }) {
   const { session, closed } = useChat();
   const [picked, setPicked] = useState<string | null>(null);
   const may = useMay("all");
+  const { run } = useAction();
   const pick = async (value: string): Promise<void> => {
     setPicked(value);
-    try {
-      await call("configure", { params: { id: session }, body: picker.request(value) });
-    } catch (error) {
-      showToast(sentenceOf(error), "fault");
-    } finally {
-      setPicked(null);
-    }
+    await run(() => call("configure", { params: { id: session }, body: picker.request(value) }));
+    setPicked(null);
   };
   const current = picked ?? picker.current;
   const isListed = picker.choices.some(({ value }) => value === current);

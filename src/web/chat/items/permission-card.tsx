@@ -1,14 +1,13 @@
 /** A permission request with its options. It can be answered once, from any client. */
-import { useState } from "react";
 import { CircleHelp } from "lucide-react";
 import type { PermissionItem } from "../../../contract/transcript.ts";
 import { optionKindWords } from "../../../model/tool-call.ts";
 import { questionId } from "../../../contract/question.ts";
-import { call, sentenceOf } from "../../shared/data/api.ts";
+import { call } from "../../shared/data/api.ts";
 import { useSession } from "../../shared/data/live.ts";
 import { OptionButton, PermissionFacts, PermissionText } from "../../shared/ui/permission-request.tsx";
 import { clsx } from "clsx";
-import { showToast } from "../../shared/ui/toast.tsx";
+import { showToast, useAction } from "../../shared/ui/toast.tsx";
 import { useChat } from "../chat-context.ts";
 import { safeText } from "../inert.ts";
 import { actorLabel } from "../../../model/event-text.ts";
@@ -16,20 +15,14 @@ import { Clock } from "./prompt-row.tsx";
 
 export function PermissionCard({ item }: { item: PermissionItem }) {
   const { session, closed } = useChat();
-  const [answering, setAnswering] = useState(false);
+  const { busy, run } = useAction();
   const request = useSession(session)?.permissions.find(({ requestId }) => requestId === questionId(item.requestId));
-  const answer = async (optionId: string): Promise<void> => {
-    setAnswering(true);
-    try {
+  const answer = (optionId: string) =>
+    run(async () => {
       const body = { requestId: item.requestId, optionId };
       const { answered, reason } = await call("answer", { params: { id: session }, body });
       if (!answered) showToast(reason ?? "Already answered.");
-    } catch (error) {
-      showToast(sentenceOf(error), "fault");
-    } finally {
-      setAnswering(false);
-    }
-  };
+    });
   return (
     <article
       aria-label={`Permission request: ${safeText(item.title)}`}
@@ -59,7 +52,7 @@ export function PermissionCard({ item }: { item: PermissionItem }) {
             <OptionButton
               key={option.optionId}
               option={option}
-              disabled={answering || closed !== null}
+              disabled={busy || closed !== null}
               title={closed ?? undefined}
               onChoose={(optionId) => void answer(optionId)}
             />

@@ -39,11 +39,7 @@ const refused = (message: string, hint: string | null, code: "conflict" | "not-f
   message,
   hint,
 });
-const notFound = refused(
-  "Session not found",
-  "See what there is: holdfast session ls --include-terminated",
-  "not-found",
-);
+const notFound = refused("Session not found", "List sessions: holdfast session ls --include-terminated", "not-found");
 const backBy = (verb: string): string => `Bring it back first: holdfast session ${verb} ma-1`;
 const killedFirst = (verb: string): Expected => refused(`Cannot ${verb}: Session was killed`, backBy("restore"));
 const admitted: SessionEvent = { type: "prompt.admitted", promptId: asPromptId("p-1"), text: "hello", by: "person" };
@@ -292,7 +288,7 @@ describe("convert", () => {
 
   test("[CONVERT-1] is refused where it changes nothing, or where the conversation cannot be handed over", () => {
     expect(judge(fold(upNow), { ...convert, kind: "terminal" }, person)).toEqual(
-      refused("ma-1 is a terminal session already.", null),
+      refused("ma-1 is already a terminal session.", null),
     );
     expect(judge(fold(upNow), convert, person)).toEqual(converting);
     const used = fold([...upNow, { type: "conversation.used" }]);

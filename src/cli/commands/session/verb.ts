@@ -1,5 +1,6 @@
 /** Runs a verb on sessions: several at the same time, reported in order; exits 1 if any of them failed. */
 import { Slots } from "../../../base/async.ts";
+import { nearest } from "../../../base/nearest.ts";
 import type { BodyOf } from "../../../client/client.ts";
 import { HoldfastError } from "../../../contract/error.ts";
 import type { VerbAnswer } from "../../../contract/wire.ts";
@@ -100,28 +101,27 @@ export function leaveDirectory(): void {
   }
 }
 
-/** Messages that already name what could not be done. */
+/** Messages that are complete sentences and must not be prefixed. */
 const complete = /^(Cannot |Workspace missing: )/;
 
 export async function sessionFailure(context: Context, fails: string, id: string, error: unknown): Promise<unknown> {
   if (!(error instanceof HoldfastError) || error.code === "usage" || error.code === "unreachable") return error;
   if (complete.test(error.message)) return error;
-  const missing = error.code === "not-found" && /session not found/i.test(error.message);
-  const hint = missing ? await nearestSession(context, id) : error.hint;
+  const missing = error.code === "not-found" ? await hintIfMissing(context, id) : null;
+  const hint = missing ?? error.hint;
   return new HoldfastError(
     error.code,
-    `Failed to ${fails} session ${clean(id)}: ${missing ? "Session not found" : error.message}`,
+    `Failed to ${fails} session ${clean(id)}: ${missing === null ? error.message : "Session not found"}`,
     hint === null ? { cause: error } : { hint, cause: error },
   );
 }
 
-async function nearestSession(context: Context, id: string): Promise<string> {
-  const list = "List sessions: holdfast session ls --include-terminated";
-  const { nearest } = await import("../../../base/nearest.ts");
-  const ids = await context.call("sessions").then(
-    (sessions) => sessions.map((session) => session.id),
-    () => [],
-  );
+/** Null if the session exists, because then something else was not found; also null if that cannot be determined. */
+async function hintIfMissing(context: Context, id: string): Promise<string | null> {
+  const sessions = await context.call("sessions").catch(() => null);
+  const ids = sessions?.map((session) => session.id);
+  if (ids === undefined || ids.includes(id)) return null;
   const near = nearest(id, ids);
+  const list = "List sessions: holdfast session ls --include-terminated";
   return near === null ? list : `Did you mean ${near}? ${list}`;
 }

@@ -5,7 +5,7 @@
  */
 import { existsSync, mkdirSync, rmSync, linkSync, statSync, unlinkSync } from "node:fs";
 import { join, basename, dirname } from "node:path";
-import { loadOnce } from "../base/load-once.ts";
+import { lazy } from "../base/lazy.ts";
 import type { Logger } from "../ports/api.ts";
 import type { Contained, Containing, ContainRequest } from "../ports/contain.ts";
 import { notContained, type Containment } from "../contract/containment.ts";
@@ -77,8 +77,8 @@ const noDevcontainer = "This build of Holdfast cannot start devcontainers. Use -
 
 export function openContainment(options: ContainOptions): Containing {
   const env = options.env ?? process.env;
-  // Loaded with the first contained session.
-  const bwrap = loadOnce(async () => new (await import("./bwrap.ts")).BwrapCheck(env));
+  // A daemon without a contained session loads none of it.
+  const bwrap = lazy(async () => new (await import("./bwrap.ts")).BwrapCheck(env));
   const ownOf = (id: string): string => join(options.directory, id.replaceAll(/[^\w.-]/g, "_"));
   const git = options.git ?? noGit;
   /** One at a time per session: two would write the same files. */

@@ -1,7 +1,6 @@
 /** A session as clients see it: the stored state, what was last observed, and the status computed from both. */
-import { chatActivity } from "../model/status.ts";
+import { chatActivity, statusOf } from "../model/status.ts";
 import { primaryPullRequest, sortChecks } from "../model/pull-requests.ts";
-import { statusOf } from "../model/status.ts";
 import { runtimeFacts } from "./observe.ts";
 import type { StoredEvent } from "../contract/event.ts";
 import { notContained } from "../contract/containment.ts";

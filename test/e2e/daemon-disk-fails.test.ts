@@ -13,11 +13,11 @@ test.runIf(canFail())(
       send: expect.arrayContaining(["1", expect.stringContaining(readOnly)]),
       list: 0,
       health: 500,
-      doctor: ["FAIL  home            HOME cannot be written: its disk is read-only."],
+      doctor: ["FAIL  home            Cannot write to HOME: its disk is read-only."],
       lives: true,
       start: [
         "1",
-        "HOME cannot be written: its disk is read-only. Nothing was started.",
+        "Cannot write to HOME: its disk is read-only. Nothing was started.",
         "Make it writable, or set HOLDFAST_HOME to another directory.",
       ],
     });

@@ -24,7 +24,7 @@ test.runIf(canMount())(
       start: [1, "The disk that holds HOME is full; nothing was started.\nFree some space and try again.\n"],
       readOnly: [
         1,
-        "HOME cannot be written: its disk is read-only. Nothing was started.\nMake it writable, or set HOLDFAST_HOME to another directory.\n",
+        "Cannot write to HOME: its disk is read-only. Nothing was started.\nMake it writable, or set HOLDFAST_HOME to another directory.\n",
       ],
       doctor: [1, true],
     });

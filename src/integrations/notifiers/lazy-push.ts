@@ -1,6 +1,6 @@
 /** The way to pushes: what a daemon holds of them before a browser subscribed. Nothing is loaded while it starts. */
 import { existsSync } from "node:fs";
-import { loadOnce } from "../../base/load-once.ts";
+import { lazy } from "../../base/lazy.ts";
 import type { Notification, Push } from "../../ports/notify.ts";
 import { HoldfastError } from "../../contract/error.ts";
 import type { PushChannel } from "../reactions/notifications.ts";
@@ -14,7 +14,7 @@ export class PushDoor implements PushChannel {
   /** `file` is there once a browser has asked for the key. */
   constructor(file: string, load: () => Promise<Push>) {
     this.#file = file;
-    this.#load = loadOnce(async () => (this.#push = await load()));
+    this.#load = lazy(async () => (this.#push = await load()));
   }
 
   isUsed(): boolean {

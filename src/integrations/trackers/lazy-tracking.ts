@@ -2,7 +2,7 @@
  * The way to trackers, reactions and notifications: what a daemon holds of them before it needs any. They are loaded when
  * something first happens on the board, or when a project with a tracker has a session; never while the daemon starts.
  */
-import { loadOnce } from "../../base/load-once.ts";
+import { lazy } from "../../base/lazy.ts";
 import { isTracked, mayReact } from "../reactions/polling.ts";
 import type { RawBody } from "../../ports/api.ts";
 import type { Notification, Notifiers } from "../../ports/notify.ts";
@@ -45,8 +45,8 @@ export class TrackingDoor {
   readonly #loop: Loop;
   readonly #options: DoorOptions;
   readonly #seqs = new Map<SessionId, number>();
-  readonly #openReactor = loadOnce(() => this.#makeReactor());
-  readonly #openTracking = loadOnce(() => this.#makeTracking());
+  readonly #openReactor = lazy(() => this.#makeReactor());
+  readonly #openTracking = lazy(() => this.#makeTracking());
   #opened: { reactor?: Reactor; notifications?: Notifications; tracking?: Tracking } = {};
   #timer: NodeJS.Timeout | undefined;
   #slow: NodeJS.Timeout | undefined;

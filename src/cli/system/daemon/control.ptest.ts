@@ -52,7 +52,7 @@ function makeContext(): Context {
 
 afterEach(async () => {
   const found = findDaemon(context.paths);
-  if (found.daemon === "running") await endDaemon(found.file, { asked: false, say: () => undefined, waitMs: 100 });
+  if (found.daemon === "running") await endDaemon(found.file, { asked: false, print: () => undefined, waitMs: 100 });
   rmSync(directory, { recursive: true, force: true });
 });
 
@@ -123,7 +123,7 @@ test("[CTL-8] a daemon that reports a failure, or none at all, is an error with 
   err.length = 0;
   script("crash");
   expect(await dispatch(["start"], context)).toBe(1);
-  expect(err[0]).toContain("The daemon ended before it was ready (exit code 7).");
+  expect(err[0]).toContain("The daemon exited before it was ready (exit code 7).");
   expect(err[0]).toContain("it went wrong early");
 });
 
@@ -215,10 +215,12 @@ test("[CTL-5] a daemon that ignores SIGTERM is ended by force, and that is said"
   await start(context, request);
   const identity = identify(given().pid)!;
   const said: string[] = [];
-  expect(await endDaemon(identity, { asked: false, say: (text) => void said.push(text), waitMs: 100 })).toBe("killed");
+  expect(await endDaemon(identity, { asked: false, print: (text) => void said.push(text), waitMs: 100 })).toBe(
+    "killed",
+  );
   expect(said[0]).toContain("ending it by force");
   expect(isAlive(identity)).toBe(false);
-  expect(await endDaemon(identity, { asked: false, say: () => undefined })).toBe("gone");
+  expect(await endDaemon(identity, { asked: false, print: () => undefined })).toBe("gone");
 });
 
 test("[CTL-2] [PROC-6] info tells a daemon that is stopped in mid-air from one that is gone", async () => {

@@ -2,8 +2,8 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { DemoConversation } from "../conversation.ts";
-import { replayOf } from "./session.ts";
+import { DemoConversation } from "./conversation.ts";
+import { replayOf } from "./engine.ts";
 
 let directory: string;
 

@@ -5,9 +5,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { demoAgent } from "../../../../test/acp-agents/connect.ts";
-import { isRunning } from "../../../../test/harness/marked.ts";
-import { until } from "../../../../test/harness/until.ts";
+import { demoAgent } from "../../../test/acp-agents/connect.ts";
+import { isRunning } from "../../../test/harness/marked.ts";
+import { until } from "../../../test/harness/until.ts";
 
 let cwd: string;
 

@@ -3,6 +3,8 @@
  * is ended when the turn is cancelled and when the agent leaves; only a SIGKILL of the agent leaves it behind.
  */
 import { spawn } from "node:child_process";
+import { existsSync, lstatSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { dirname, resolve, sep } from "node:path";
 
 export interface ToolResult {
   output: string;
@@ -83,4 +85,35 @@ function wordsOf(command: string): string[] {
   return [...command.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
     ([, double, single, plain]) => double ?? single ?? plain ?? "",
   );
+}
+
+export type Edited =
+  | { edited: true; path: string; oldText: string | null; newText: string }
+  | { edited: false; why: string };
+
+/** Writes one file of the worktree, and nothing outside of it: a prompt is no license for the rest of the disk. */
+export function editFile(cwd: string, path: string, text: string): Edited {
+  const target = resolve(cwd, path);
+  const why = refusal(cwd, target);
+  if (why !== null) return { edited: false, why };
+  const oldText = existsSync(target) ? readFileSync(target, "utf8") : null;
+  const newText = `${text}\n`;
+  mkdirSync(dirname(target), { recursive: true });
+  writeFileSync(target, newText);
+  return { edited: true, path: target, oldText, newText };
+}
+
+function refusal(cwd: string, target: string): string | null {
+  // By real paths: a link in the middle of a path leads outside just like `..`.
+  if (!(realpathSync(existingParent(target)) + sep).startsWith(realpathSync(cwd) + sep)) {
+    return `${target} is outside of the working directory`;
+  }
+  if (target.split(sep).includes(".git")) return "files below .git belong to git";
+  const stats = lstatSync(target, { throwIfNoEntry: false });
+  return stats === undefined || stats.isFile() ? null : `${target} is not a plain file`;
+}
+
+function existingParent(target: string): string {
+  const parent = dirname(target);
+  return existsSync(parent) ? parent : existingParent(parent);
 }

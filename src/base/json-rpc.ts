@@ -1,5 +1,5 @@
 /** JSON-RPC 2.0 over lines, both ways: answers what is asked, and asks. It knows nothing of what the methods mean. */
-import { LineSplitter } from "../../../base/lines.ts";
+import { LineSplitter } from "./lines.ts";
 
 export type Params = Record<string, unknown>;
 

@@ -1,4 +1,4 @@
-/** The demo agent's side of ACP: which methods there are, and which session they concern. */
+/** The demo agent in a chat, dist/demo-acp.cjs: ACP over stdin and stdout. */
 import { randomUUID } from "node:crypto";
 import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
@@ -9,15 +9,18 @@ import type {
   ListSessionsResponse,
   LoadSessionResponse,
   NewSessionResponse,
+  PermissionOption,
+  PermissionOptionKind,
   PromptResponse,
+  SessionUpdate,
   SetSessionConfigOptionResponse,
+  ToolCall,
 } from "@agentclientprotocol/sdk";
-import { conversationsDirectory, DemoConversation } from "../conversation.ts";
-import { invalidParams, JsonRpcPeer, RpcError } from "./json-rpc.ts";
-import type { Params } from "./json-rpc.ts";
-import { titleOf } from "./prompt.ts";
-import { DemoSession, replayOf } from "./session.ts";
-import { DemoTurn } from "./turn.ts";
+import { invalidParams, JsonRpcPeer, RpcError, type Params } from "../../base/json-rpc.ts";
+import { conversationsDirectory, DemoConversation } from "./conversation.ts";
+import { DemoSession, replayOf, type Face } from "./engine.ts";
+import { parseChatPrompt, type DemoStep } from "./script.ts";
+import { endTools } from "./tools.ts";
 
 /** Of the agent's own behaviour, not of Holdfast. */
 const version = "1";
@@ -28,20 +31,22 @@ const authMethod = "demo-sign-in";
 
 const commands: AvailableCommand[] = [
   { name: "help", description: "Lists what a prompt's lines can ask for" },
-  { name: "history", description: "Says what is remembered" },
-  { name: "clear", description: "Goes on without what was said, under a new session id" },
+  { name: "history", description: "Shows what the agent remembers" },
+  { name: "clear", description: "Continues without context, under a new session id" },
 ];
 
-export interface DemoAgentParts {
-  env: NodeJS.ProcessEnv;
-  write(line: string): void;
-  leave(code: number): void;
-}
+const permissionOptions: PermissionOption[] = [
+  { optionId: "allow", name: "Allow", kind: "allow_once" },
+  { optionId: "allow-always", name: "Always allow", kind: "allow_always" },
+  { optionId: "reject", name: "Reject", kind: "reject_once" },
+];
 
-export class DemoAgent {
+/** What the demo claims as the size of its context. */
+const contextSize = 200_000;
+
+class AcpFace implements Face {
   readonly client: JsonRpcPeer;
-  readonly #parts: DemoAgentParts;
-  readonly #directory: string;
+  readonly #directory = conversationsDirectory(process.env);
   readonly #sessions = new Map<string, DemoSession>();
   readonly #requests: Record<string, (params: Params) => object | Promise<object>> = {
     initialize: () => this.#initialize(),
@@ -57,16 +62,50 @@ export class DemoAgent {
     "session/set_config_option": (params) => this.#setConfigOption(params),
   };
 
-  constructor(parts: DemoAgentParts) {
-    this.#parts = parts;
-    this.#directory = conversationsDirectory(parts.env);
+  constructor() {
     this.client = new JsonRpcPeer({
-      write: (line) => parts.write(line),
+      write: (line) => process.stdout.write(line),
       answer: (method, params) => this.#answer(method, params),
       notified: (method, params) => {
         if (method === "session/cancel") this.#sessions.get(String(params["sessionId"]))?.cancel();
       },
     });
+  }
+
+  started(session: DemoSession, prompt: string): void {
+    if (session.conversation.turns.length > 1) return;
+    this.show(session, { sessionUpdate: "session_info_update", title: titleOf(prompt) });
+  }
+
+  show({ conversation }: DemoSession, update: SessionUpdate): void {
+    this.client.notify("session/update", { sessionId: conversation.id, update });
+  }
+
+  async ask(
+    { conversation }: DemoSession,
+    toolCall: ToolCall,
+    signal: AbortSignal,
+  ): Promise<PermissionOptionKind | undefined> {
+    const params = { sessionId: conversation.id, toolCall, options: permissionOptions };
+    const answer = await unlessAborted(this.client.request("session/request_permission", params), signal);
+    const { outcome } = (answer ?? {}) as { outcome?: { outcome?: string; optionId?: string } };
+    if (outcome?.outcome !== "selected") return undefined;
+    return permissionOptions.find(({ optionId }) => optionId === outcome.optionId)?.kind;
+  }
+
+  /** The client learns the new id from the first update that carries it; the old conversation does not change. */
+  clear(session: DemoSession): void {
+    const fresh = this.#create(session.cwd);
+    fresh.mode = session.mode;
+    fresh.model = session.model;
+    this.show(fresh, { sessionUpdate: "session_info_update", title: "Untitled" });
+    this.#offerCommands(fresh);
+  }
+
+  /** Pipes and files are written synchronously on POSIX, so all output is out by now. */
+  leave(code: number): void {
+    endTools();
+    process.exit(code);
   }
 
   #answer(method: string, params: Params): Promise<object> | undefined {
@@ -79,7 +118,7 @@ export class DemoAgent {
     return {
       protocolVersion,
       agentInfo: { name: "holdfast-demo", title: "Holdfast demo agent", version },
-      authMethods: this.#parts.env["HOLDFAST_DEMO_AUTH"] === undefined ? [] : [signIn],
+      authMethods: process.env["HOLDFAST_DEMO_AUTH"] === undefined ? [] : [signIn],
       agentCapabilities: {
         loadSession: true,
         promptCapabilities: { image: true, embeddedContext: true },
@@ -89,7 +128,7 @@ export class DemoAgent {
   }
 
   #authenticate(params: Params): object {
-    const file = this.#parts.env["HOLDFAST_DEMO_AUTH"];
+    const file = process.env["HOLDFAST_DEMO_AUTH"];
     if (file === undefined || params["methodId"] !== authMethod)
       throw new RpcError(invalidParams, "No such way to sign in");
     writeFileSync(file, "", { mode: 0o600 });
@@ -98,7 +137,7 @@ export class DemoAgent {
 
   /** Signed in for as long as the file that HOLDFAST_DEMO_AUTH names exists. */
   #needAuthentication(): void {
-    const file = this.#parts.env["HOLDFAST_DEMO_AUTH"];
+    const file = process.env["HOLDFAST_DEMO_AUTH"];
     if (file !== undefined && !existsSync(file)) throw new RpcError(authRequired, "Authentication required");
   }
 
@@ -106,7 +145,7 @@ export class DemoAgent {
     this.#needAuthentication();
     const session = this.#create(directoryIn(params));
     this.#offerCommands(session);
-    return { sessionId: session.conversation.id, ...session.picks() };
+    return { sessionId: session.conversation.id, ...session.settings() };
   }
 
   #create(cwd: string): DemoSession {
@@ -125,11 +164,10 @@ export class DemoAgent {
     if (conversation === null || (conversation.cwd !== null && conversation.cwd !== cwd)) throw noSession(id);
     const session = this.#sessions.get(id) ?? this.#open(new DemoSession(conversation, cwd));
     if (how === "with replay") {
-      for (const update of replayOf(conversation.turns))
-        this.client.notify("session/update", { sessionId: id, update });
+      for (const update of replayOf(conversation.turns)) this.show(session, update);
     }
     this.#offerCommands(session);
-    return session.picks();
+    return session.settings();
   }
 
   #open(session: DemoSession): DemoSession {
@@ -170,26 +208,17 @@ export class DemoAgent {
 
   async #prompt(params: Params): Promise<PromptResponse> {
     const session = this.#sessionIn(params);
-    const prompt = params["prompt"];
-    if (!Array.isArray(prompt)) throw new RpcError(invalidParams, "A prompt is a list of content blocks");
-    const parts = {
-      session,
-      client: this.client,
-      env: this.#parts.env,
-      clear: () => this.#clear(session),
-      leave: (code: number) => this.#parts.leave(code),
-    };
-    return { stopReason: await session.enqueue((signal) => new DemoTurn(parts, signal).run(prompt as ContentBlock[])) };
-  }
-
-  /** The client learns the new id from the first update that carries it; the old conversation stays as it is. */
-  #clear(session: DemoSession): void {
-    const fresh = this.#create(session.cwd);
-    fresh.setMode(session.mode);
-    fresh.setModel(session.model);
-    const update = { sessionUpdate: "session_info_update", title: "Untitled" };
-    this.client.notify("session/update", { sessionId: fresh.conversation.id, update });
-    this.#offerCommands(fresh);
+    if (!Array.isArray(params["prompt"])) throw new RpcError(invalidParams, "A prompt is a list of content blocks");
+    const prompt = params["prompt"] as ContentBlock[];
+    const text = prompt.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
+    const steps = [...prompt.flatMap(describeAttachment), ...parseChatPrompt(text)];
+    const stopReason = await session.run(this, text, steps);
+    if (stopReason === "end_turn") {
+      const { turns } = session.conversation;
+      const used = turns.reduce((sum, turn) => sum + turn.prompt.length + turn.reply.length, 0);
+      this.show(session, { sessionUpdate: "usage_update", used: Math.ceil(used / 4), size: contextSize });
+    }
+    return { stopReason };
   }
 
   #setMode(params: Params): object {
@@ -203,13 +232,13 @@ export class DemoAgent {
     if (params["configId"] !== "model" || !session.setModel(String(params["value"]))) {
       throw new RpcError(invalidParams, "No such option or value");
     }
-    return { configOptions: session.picks().configOptions };
+    return { configOptions: session.settings().configOptions };
   }
 
-  /** After the answer that names the session: a client cannot place it before. */
-  #offerCommands({ conversation }: DemoSession): void {
-    const update = { sessionUpdate: "available_commands_update", availableCommands: commands };
-    setImmediate(() => this.client.notify("session/update", { sessionId: conversation.id, update }));
+  /** After the response that names the session: a client cannot assign it before. */
+  #offerCommands(session: DemoSession): void {
+    const update: SessionUpdate = { sessionUpdate: "available_commands_update", availableCommands: commands };
+    setImmediate(() => this.show(session, update));
   }
 
   #sessionIn(params: Params): DemoSession {
@@ -230,3 +259,43 @@ function directoryIn(params: Params): string {
   if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) throw new RpcError(invalidParams, "cwd does not exist");
   return cwd;
 }
+
+/** A cancelled turn waits for no answer; a late one is ignored. */
+function unlessAborted(answer: Promise<unknown>, signal: AbortSignal): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => reject(new Error("cancelled"));
+    signal.addEventListener("abort", stop, { once: true });
+    answer.then(resolve, () => resolve(undefined)).finally(() => signal.removeEventListener("abort", stop));
+  });
+}
+
+function titleOf(prompt: string): string {
+  return (prompt.trim().split("\n")[0] ?? "").slice(0, 60) || "Untitled";
+}
+
+/** Proof that an attachment arrived. */
+function describeAttachment(block: ContentBlock): DemoStep[] {
+  const say = (text: string): DemoStep[] => [{ step: "say", text }];
+  switch (block.type) {
+    case "text":
+      return [];
+    case "image":
+    case "audio":
+      return say(`${block.type}: ${block.mimeType}, ${Buffer.from(block.data, "base64").length} bytes`);
+    case "resource_link":
+      return say(`link: ${block.uri}`);
+    case "resource": {
+      const { resource } = block;
+      return say(`file: ${resource.uri}, ${("text" in resource ? resource.text : resource.blob).length} characters`);
+    }
+    default:
+      return block satisfies never;
+  }
+}
+
+const face = new AcpFace();
+// The reader is gone. Any other failure (a full disk) lost output, and that is a crash.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => face.leave(error.code === "EPIPE" ? 0 : 1));
+process.stdin.on("data", (chunk: Buffer) => face.client.push(chunk));
+process.stdin.on("end", () => face.leave(0));
+for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => face.leave(0));

@@ -13,11 +13,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { RequestPermissionRequest, SessionUpdate } from "@agentclientprotocol/sdk";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { ConnectedAgent, demoAgent, pick } from "../../../../test/acp-agents/connect.ts";
-import type { ConnectOptions } from "../../../../test/acp-agents/connect.ts";
-import { isRunning } from "../../../../test/harness/marked.ts";
-import { until } from "../../../../test/harness/until.ts";
-import { DemoConversation } from "../conversation.ts";
+import { ConnectedAgent, demoAgent, pick } from "../../../test/acp-agents/connect.ts";
+import type { ConnectOptions } from "../../../test/acp-agents/connect.ts";
+import { isRunning } from "../../../test/harness/marked.ts";
+import { until } from "../../../test/harness/until.ts";
+import { DemoConversation } from "./conversation.ts";
 
 let directory: string;
 let cwd: string;

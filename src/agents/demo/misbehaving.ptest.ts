@@ -6,9 +6,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { root } from "../../../../test/acp-agents/connect.ts";
-import { isRunning } from "../../../../test/harness/marked.ts";
-import { until } from "../../../../test/harness/until.ts";
+import { root } from "../../../test/acp-agents/connect.ts";
+import { isRunning } from "../../../test/harness/marked.ts";
+import { until } from "../../../test/harness/until.ts";
 
 let directory: string;
 

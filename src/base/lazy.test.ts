@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { loadOnce } from "./load-once.ts";
+import { lazy } from "./lazy.ts";
 
 test("[PROC-203] what was loaded is kept, a failure is not", async () => {
   let calls = 0;
-  const load = loadOnce(async () => {
+  const load = lazy(async () => {
     calls += 1;
     if (calls === 1) throw new Error("no descriptor");
     return calls;

@@ -1,8 +1,8 @@
 /** The process that crash tests kill: one verb, given on stdin. */
 import { readFileSync } from "node:fs";
-import { asTrashId } from "../../contract/ids.ts";
-import type { ChildRequest } from "../worktree.fixture.ts";
-import { openWorktrees } from "../worktrees.ts";
+import { asTrashId } from "../contract/ids.ts";
+import type { ChildRequest } from "./worktree.fixture.ts";
+import { openWorktrees } from "./worktrees.ts";
 
 const request = JSON.parse(readFileSync(0, "utf8")) as ChildRequest;
 const { plan } = request;

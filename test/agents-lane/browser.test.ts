@@ -34,7 +34,7 @@ test("[WEB-R1] a chat with claude: begun from the form, seen while it streams, i
   await page.getByText("Waiting for your answer").waitFor();
   expect(existsSync(made)).toBe(false);
   await question.getByRole("button", { name: "Allow", exact: true }).click();
-  await question.getByText("Answered “Allow” by a person").waitFor();
+  await question.getByText("Answered “Allow” by you").waitFor();
 
   await answers.filter({ hasText: "all done" }).waitFor();
   await log.getByText(/^Done/).waitFor();

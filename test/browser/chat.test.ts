@@ -89,7 +89,7 @@ test("[WEB-48] a question is shown with the agent's own answers, in each tab, is
   await expectAccessible(second.page);
   await card(second.page).getByRole("button", { name: "Allow", exact: true }).tap();
   for (const { page } of [first, second]) {
-    await card(page).getByText("Answered “Allow” by a person").waitFor();
+    await card(page).getByText("Answered “Allow” by you").waitFor();
     expect(await card(page).getByRole("button").count()).toBe(0);
   }
   await transcript(first.page).getByText("went on", { exact: true }).waitFor();
@@ -235,8 +235,8 @@ test("[WEB-52, WEB-53, WEB-54, WEB-55] prompts that wait can be changed, moved a
 
   await page.getByRole("combobox", { name: "Mode", exact: true }).selectOption("plan");
   await page.getByRole("combobox", { name: "Model" }).selectOption("demo-large");
-  await transcript(page).getByText("Mode set to plan by a person").waitFor();
-  await transcript(page).getByText("Model set to demo-large by a person").waitFor();
+  await transcript(page).getByText("Mode set to plan by you").waitFor();
+  await transcript(page).getByText("Model set to demo-large by you").waitFor();
   expect((await home.turn(id, "mode?\nmodel?")).text).toBe("mode: plan\nmodel: demo-large\n");
 });
 

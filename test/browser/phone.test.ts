@@ -98,7 +98,7 @@ test.each([
       stepMs,
     );
   };
-  await verb("Stop", /Ends the processes politely/);
+  await verb("Stop", /Stops the session gracefully/);
   await wants("stopped");
   await verb("Restore", /in its own conversation/);
   await wants("running");

@@ -40,7 +40,7 @@ test.each([
     const { page } = tab;
     await page.getByRole("heading", { level: 1 }).waitFor();
 
-    await act(page, id, "Stop", /Ends the processes politely. Worktree, branch and conversation are kept/);
+    await act(page, id, "Stop", /Stops the session gracefully. The worktree, branch and conversation are kept/);
     await home.status(id, "stopped");
     await page.getByText("Stopped by you").waitFor();
     await act(page, id, "Restore", /Starts the agent again, in its own conversation/);
@@ -78,7 +78,7 @@ test.each([
     expect((await home.show(id)).intent.want).toBe("running");
     await (await choose(page, id, "Kill")).getByRole("button", { name: /^Kill and keep the work/ }).click();
     await page
-      .getByRole("dialog", { name: `${id} is killed` })
+      .getByRole("dialog", { name: `${id} killed` })
       .getByText(/1 uncommitted file kept in the trash/)
       .waitFor();
     await page.getByRole("dialog").getByRole("button", { name: "Close" }).last().click();
@@ -94,7 +94,7 @@ test.each([
     const convert = await choose(page, id, "Convert to terminal");
     await convert.getByRole("checkbox", { name: /Start a new conversation/ }).check();
     await convert.getByRole("button", { name: "Convert to terminal" }).click();
-    const converted = page.getByRole("dialog", { name: `${id} has changed its kind` });
+    const converted = page.getByRole("dialog", { name: `${id} converted` });
     await converted.getByText("Conversation context reset").waitFor();
     await converted.getByRole("button", { name: "Close" }).last().click();
     await page.getByRole("link", { name: "Terminal", exact: true }).click();
@@ -102,11 +102,11 @@ test.each([
     await expectNoSideways(page);
 
     const remove = await choose(page, id, "Delete");
-    await remove.getByText(/cannot be brought back; its files can/).waitFor();
+    await remove.getByText(/cannot be restored; its files can/).waitFor();
     await remove.getByText("This work exists nowhere else").waitFor();
     await remove.getByRole("button", { name: /^Delete and keep/ }).click();
     await page
-      .getByRole("dialog", { name: `${id} is deleted` })
+      .getByRole("dialog", { name: `${id} deleted` })
       .getByText(/trash restore/)
       .waitFor();
     await page.getByRole("dialog").getByRole("button", { name: "Close" }).last().click();
@@ -166,11 +166,11 @@ test("[WEB-72] the events tell why it ended, what runs, and everything that was 
   process.kill(first, "SIGSEGV");
   // It is started again at once, and the record of the crash stays in the log.
   await page.getByRole("searchbox", { name: "Filter events" }).fill("run.ended");
-  await page.getByText(/Ended \(crash\), SIGSEGV, after/).waitFor();
+  await page.getByText(/Exited \(crash\), SIGSEGV, after/).waitFor();
   await until("the next agent", async () => (await home.pidOf(id, "agent")) !== first);
   await home.call("stop", id, { body: {} });
   const death = page.getByRole("region", { name: "Why did it end?" });
-  await death.getByText("It was ended by Holdfast, as asked.").waitFor();
+  await death.getByText("Holdfast stopped the agent, as requested.").waitFor();
   await death.getByText("you", { exact: true }).waitFor();
   await processes.getByText("No running processes.").waitFor();
   await expectAccessible(page);

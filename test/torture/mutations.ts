@@ -344,7 +344,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: "missing-is-another-build",
     promise: "a program that is missing for a moment ends no living agent",
-    file: "src/model/programs.ts",
+    file: "src/model/runs.ts",
     search: "  return seen.build !== null && seen.build !== recorded",
     replace: "  return seen.build !== recorded",
     scenario: "program-missing",
@@ -356,7 +356,7 @@ export const mutations: readonly Mutation[] = [
     search: "  if (missing !== null) return [missing];",
     replace: "  if (missing !== null && now < 0) return [missing];",
     also: {
-      file: "src/model/programs.ts",
+      file: "src/model/runs.ts",
       search: "  return exit !== null && exit.signal === null && (exit.code === 127 || exit.code === 126);",
       replace: "  return exit !== null && exit.signal === null && exit.code === -1;",
     },

@@ -93,65 +93,6 @@ export function inert(text: string): string {
   );
 }
 
-/** x-2 before x-10. */
-export function compareNaturally(left: string, right: string): number {
-  return left === right ? 0 : compareKeys(naturalKey(left), naturalKey(right));
-}
-
-/** Sorts naturally by `text`, which is split once per value. */
-export function sortedNaturally<T>(values: readonly T[], text: (value: T) => string): T[] {
-  return values
-    .map((value) => ({ value, key: naturalKey(text(value)) }))
-    .sort((a, b) => compareKeys(a.key, b.key))
-    .map(({ value }) => value);
-}
-
-type NaturalKey = readonly (string | number)[];
-
-function naturalKey(text: string): NaturalKey {
-  return (text.match(/\d+|\D+/g) ?? []).map((part) => (/^\d/.test(part) ? Number(part) : part));
-}
-
-function compareKeys(a: NaturalKey, b: NaturalKey): number {
-  const length = Math.min(a.length, b.length);
-  for (let at = 0; at < length; at++) {
-    const x = a[at]!;
-    const y = b[at]!;
-    if (x === y) continue;
-    if (typeof x === "number" && typeof y === "number") return x - y;
-    return String(x) < String(y) ? -1 : 1;
-  }
-  return a.length - b.length;
-}
-
-const second = 1000;
-const minute = 60 * second;
-const hour = 60 * minute;
-const day = 24 * hour;
-
-/** 40s, 5m, 1h, 2d; never negative, even if the clock was set back. */
-export function age(ms: number): string {
-  if (ms < minute) return `${Math.max(0, Math.floor(ms / second))}s`;
-  if (ms < hour) return `${Math.floor(ms / minute)}m`;
-  if (ms < day) return `${Math.floor(ms / hour)}h`;
-  return `${Math.floor(ms / day)}d`;
-}
-
-/** Age of an API timestamp; empty if there is none. */
-export function ageOf(time: string | null | undefined, now: number): string {
-  return time === null || time === undefined ? "" : age(now - Date.parse(time));
-}
-
-const units: Record<string, number> = { s: second, m: minute, h: hour, d: day, w: 7 * day };
-
-/** Parses 90m, 2h, 1h30m, 3d; null if invalid. */
-export function parseDuration(text: string): number | null {
-  if (!/^(\d+[smhdw])+$/.test(text)) return null;
-  let total = 0;
-  for (const [, count, unit] of text.matchAll(/(\d+)([smhdw])/g)) total += Number(count) * units[unit!]!;
-  return total > 0 ? total : null;
-}
-
 export function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }

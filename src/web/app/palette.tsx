@@ -3,7 +3,7 @@ import { Command } from "cmdk";
 import { useState, type ReactNode } from "react";
 import { useLocation } from "wouter";
 import type { SessionJson } from "../../contract/wire.ts";
-import { verbs, verbsFor, type VerbName } from "../session/verb-list.ts";
+import { type VerbName, verbs, verbsFor } from "../../model/verbs.ts";
 import { startVerb } from "../shared/verbs/verbs.tsx";
 import { live, useMay } from "../shared/data/live.ts";
 import { preferences } from "../shared/data/preferences.ts";
@@ -61,7 +61,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
           {step.at === "which" ? (
             <Group heading="Sessions">
               {sessions
-                .filter((session) => verbs[step.verb].applies(session))
+                .filter((session) => verbs[step.verb].offered(session))
                 .map((session) => (
                   <SessionItem key={session.id} session={session} onSelect={() => start(step.verb, session)} />
                 ))}

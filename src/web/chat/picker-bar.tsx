@@ -6,7 +6,7 @@ import { useMay } from "../shared/data/live.ts";
 import { useAction } from "../shared/ui/toast.tsx";
 import { useChat } from "./chat-context.ts";
 import { safeText } from "./inert.ts";
-import { countWords } from "./words.ts";
+import { formatCount } from "../../model/text.ts";
 import type { ConfigureRequest } from "../../contract/command.ts";
 import { numberIn, shape, textIn } from "./tool-parts.ts";
 
@@ -62,7 +62,7 @@ function Usage({ usage }: { usage: TranscriptHead["usage"] }) {
   if (known === null) return null;
   const { used, size } = known;
   if (size === null || size <= 0)
-    return <span className="text-xs text-dim tabular-nums">{countWords(used)} tokens</span>;
+    return <span className="text-xs text-dim tabular-nums">{formatCount(used)} tokens</span>;
   const part = Math.min(100, Math.round((100 * used) / size));
   return (
     <span
@@ -79,7 +79,7 @@ function Usage({ usage }: { usage: TranscriptHead["usage"] }) {
       >
         <span className={`block h-full ${part > 80 ? "bg-alert" : "bg-accent"}`} style={{ width: `${part}%` }} />
       </span>
-      {countWords(used)} / {countWords(size)}
+      {formatCount(used)} / {formatCount(size)}
     </span>
   );
 }

@@ -10,7 +10,8 @@ import {
   yesOption,
 } from "../../command.ts";
 import { requireYes } from "../../confirm.ts";
-import { clean, parseDuration } from "../../render/text.ts";
+import { clean } from "../../render/text.ts";
+import { parseDuration } from "../../../model/duration.ts";
 import { namedSessions, runVerb, sessionFailure } from "./verb.ts";
 
 const defaultSnooze = "2h";

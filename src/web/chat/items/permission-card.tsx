@@ -10,7 +10,7 @@ import { clsx } from "clsx";
 import { showToast, useAction } from "../../shared/ui/toast.tsx";
 import { useChat } from "../chat-context.ts";
 import { safeText } from "../inert.ts";
-import { byWords } from "../words.ts";
+import { actorLabel } from "../../../model/event-text.ts";
 import { Clock } from "./prompt-row.tsx";
 
 export function PermissionCard({ item }: { item: PermissionItem }) {
@@ -70,7 +70,7 @@ function answerText({ answer, options }: PermissionItem): React.ReactNode {
   if (answer.outcome === "cancelled")
     return (
       <>
-        Withdrawn {byWords(answer.by)} · <Clock at={answer.at} />
+        Withdrawn by {actorLabel(answer.by)} · <Clock at={answer.at} />
       </>
     );
   const option = options.find(({ optionId }) => optionId === answer.optionId);
@@ -87,7 +87,7 @@ function answerText({ answer, options }: PermissionItem): React.ReactNode {
   }
   return (
     <>
-      Answered “{safeText(name)}” {byWords(answer.by)}
+      Answered “{safeText(name)}” by {actorLabel(answer.by)}
       {effect} · <Clock at={answer.at} />
     </>
   );

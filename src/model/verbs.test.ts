@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { SessionJson } from "../../contract/wire.ts";
-import { verbsFor } from "./verb-list.ts";
+import type { SessionJson } from "../contract/wire.ts";
+import { verbsFor } from "./verbs.ts";
 
 function session(want: SessionJson["intent"]["want"], over: Partial<SessionJson> = {}): SessionJson {
   const base: Partial<SessionJson> = { kind: "chat", role: "worker", status: "idle", workspace: "ready", trash: null };

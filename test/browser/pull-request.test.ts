@@ -22,7 +22,7 @@ test("[WEB-29, WEB-30, WEB-31] a pull request's marks from its first check to it
   const marks = card(page, id);
   await marks.getByText("CI 1 failed: lint", { exact: true }).waitFor();
   await marks.getByText("draft", { exact: true }).waitFor();
-  await marks.getByText("review wanted", { exact: true }).waitFor();
+  await marks.getByText("review required", { exact: true }).waitFor();
   expect(await marks.getByRole("link", { name: `PR #${number}` }).getAttribute("href")).toBe(url);
   await expectAccessible(page);
 

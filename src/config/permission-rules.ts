@@ -4,8 +4,7 @@ import type { ConfiguredRule, LoadedRules, RuleSource } from "../ports/permissio
 import { ruleActions, ruleFields } from "../contract/permission-rules.ts";
 import type { Loaded } from "./load.ts";
 import { formatProblem } from "./file.ts";
-import type { PermissionConfig } from "./permission-schema.ts";
-import type { HoldfastConfig } from "./schema.ts";
+import type { HoldfastConfig, PermissionConfig } from "./schema.ts";
 
 /** The schema and the YAML reader load with the first question: a starting daemon needs neither. */
 export function openRules(file: string): RuleSource {

@@ -55,7 +55,7 @@ function placeOf(
 function takeOver(home: string, real: string, own: string, names: readonly string[]): void {
   if (lstatSync(own, { throwIfNoEntry: false })?.isDirectory() === true) return;
   mkdirSync(dirname(own), { recursive: true, mode: 0o700 });
-  // By rename: an interrupted copy must not count.
+  // By rename: a copy that was cut off must not count as one.
   const fresh = `${own}.new`;
   rmSync(fresh, { recursive: true, force: true });
   mkdirSync(fresh, { mode: 0o700 });
@@ -68,13 +68,13 @@ function takeOver(home: string, real: string, own: string, names: readonly strin
   renameSync(fresh, own);
 }
 
-/** Sockets and pipes cannot be copied, and a dangling link is not a setting. */
+/** Sockets and pipes cannot be copied, and a link that leads nowhere is no setting. */
 function isPlain(path: string): boolean {
   const stat = statSync(path, { throwIfNoEntry: false });
   return stat?.isFile() === true || stat?.isDirectory() === true;
 }
 
-/** bwrap creates the file it mounts on, and would create it wherever a link of the agent's leads. */
+/** bwrap makes the file that it mounts on, and would make it wherever a link leads that the agent left there. */
 function clearPlanted(path: string): void {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (stat !== undefined && !stat.isFile()) rmSync(path, { recursive: true, force: true });

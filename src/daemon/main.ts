@@ -18,8 +18,8 @@ import { openRules } from "../config/permission-rules.ts";
 import { takingOver } from "../contain/contained.ts";
 import { openOuter } from "../contain/outer.ts";
 import type { SessionId } from "../contract/ids.ts";
-import { PushDoor } from "../integrations/notifiers/lazy-push.ts";
-import { newDeviceNote, TrackingDoor } from "../integrations/trackers/lazy-tracking.ts";
+import { LazyPush } from "../integrations/notifiers/lazy-push.ts";
+import { newDeviceNote, LazyTracking } from "../integrations/trackers/lazy-tracking.ts";
 import type { Store } from "../ports/store.ts";
 import { openAccess, type Access } from "../server/access.ts";
 import { assertMayListen } from "../server/hosts.ts";
@@ -92,8 +92,8 @@ async function run(start: Start): Promise<void> {
     agentsSocket: paths.agentsSocket,
     capabilities: openCapabilities(store),
     restore: options.restore,
-    heardAt: (id) => polled.pullRequests.get(id) ?? null,
-    issueHeardAt: (id) => polled.issues.get(id) ?? null,
+    polledAt: (id) => polled.pullRequests.get(id) ?? null,
+    issuePolledAt: (id) => polled.issues.get(id) ?? null,
   };
   const loop = await startLoop(start, services);
   void machine.runtimes.terminal
@@ -247,8 +247,8 @@ async function startLoop({ owner }: Start, services: Services): Promise<Loop> {
   return loop;
 }
 
-function openPush({ paths, owner, log }: Start): PushDoor {
-  const push = new PushDoor(paths.push, async () => {
+function openPush({ paths, owner, log }: Start): LazyPush {
+  const push = new LazyPush(paths.push, async () => {
     const { WebPush } = await import("../integrations/notifiers/web-push.ts");
     // Only a test has its push service on this machine.
     const loopback = process.env["HOLDFAST_TEST_POINTS"] !== undefined;
@@ -265,10 +265,10 @@ function openTracking(
   {
     polled,
     push,
-  }: { polled: { pullRequests: Map<SessionId, number>; issues: Map<SessionId, number> }; push: PushDoor },
-): TrackingDoor {
-  const tracking = new TrackingDoor(services, loop, {
-    heard: polled,
+  }: { polled: { pullRequests: Map<SessionId, number>; issues: Map<SessionId, number> }; push: LazyPush },
+): LazyTracking {
+  const tracking = new LazyTracking(services, loop, {
+    polled,
     push,
     trackers: async () => {
       const [{ createTrackers }, { run: runProgram }] = await Promise.all([
@@ -277,15 +277,13 @@ function openTracking(
       ]);
       return createTrackers({ env: process.env, run: runProgram, configDir: dirname(paths.config), now: Date.now });
     },
-    webhook: async (...given) => (await import("../integrations/trackers/webhook.ts")).openWebhook(...given),
-    notifiers: async () => (await import("../integrations/notifiers/registry.ts")).openNotifiers(),
   });
   owner.owns("tracking", () => tracking.close());
   tracking.start();
   return tracking;
 }
 
-async function openDevices({ paths, owner, log, options }: Start, store: Store, push: PushDoor): Promise<Access> {
+async function openDevices({ paths, owner, log, options }: Start, store: Store, push: LazyPush): Promise<Access> {
   const access = openAccess({
     tokenFile: paths.token,
     passphraseFile: paths.passphrase,

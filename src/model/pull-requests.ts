@@ -99,6 +99,11 @@ function content(facts: PullRequestFacts): string {
   return JSON.stringify([Object.entries(rest).toSorted(([a], [b]) => (a < b ? -1 : 1)), sorted]);
 }
 
+/** Whether another session claimed it. Only here is the text of earlier builds recognized. */
+export function isTaken({ lost, takenBy }: SeenPullRequest): boolean {
+  return lost !== null && (takenBy !== undefined || lost.startsWith("claimed by "));
+}
+
 /** None of these is the session's own activity: what others do to its pull request does not make it younger. */
 export function applyTrackerEvent(state: SessionState, event: TrackerEvent & { at: number }): Partial<SessionState> {
   switch (event.type) {
@@ -106,7 +111,9 @@ export function applyTrackerEvent(state: SessionState, event: TrackerEvent & { a
       return withPullRequests(seen(state.pullRequests ?? [], event));
     case "pull-request.lost":
       return withPullRequests(
-        (state.pullRequests ?? []).map((one) => (one.facts.url === event.url ? { ...one, lost: event.reason } : one)),
+        (state.pullRequests ?? []).map((one) =>
+          one.facts.url === event.url ? { ...one, lost: event.reason, takenBy: event.takenBy } : one,
+        ),
       );
     case "pull-request.claimed":
       return withPullRequests(

@@ -54,7 +54,7 @@ function lastLine(
 }
 
 /** What a status is computed from. */
-export type StatusServices = Pick<Services, "workspaces" | "settings" | "clock" | "restore" | "heardAt">;
+export type StatusServices = Pick<Services, "workspaces" | "settings" | "clock" | "restore" | "polledAt">;
 /** What a session's JSON is made from. */
 export type ViewServices = StatusServices & Pick<Services, "store" | "runtimes">;
 
@@ -140,8 +140,8 @@ function noticeOf(services: Pick<Services, "settings">, session: SessionState): 
 }
 
 /** The one that counts first. */
-function pullRequestsJson(services: Pick<Services, "heardAt">, session: SessionState): PullRequestJson[] {
-  const heardAt = services.heardAt(session.id);
+function pullRequestsJson(services: Pick<Services, "polledAt">, session: SessionState): PullRequestJson[] {
+  const polledAt = services.polledAt(session.id);
   const primary = primaryPullRequest(session.pullRequests);
   const shown = (session.pullRequests ?? []).filter(({ lost }) => lost === null);
   return [...shown.filter((one) => one === primary), ...shown.filter((one) => one !== primary)].map(
@@ -165,7 +165,7 @@ function pullRequestsJson(services: Pick<Services, "heardAt">, session: SessionS
         conflict: facts.conflict,
         mergeable: facts.mergeable,
         claimed,
-        seenAt: iso(Math.max(seenAt, heardAt ?? 0)),
+        seenAt: iso(Math.max(seenAt, polledAt ?? 0)),
       };
     },
   );
@@ -204,7 +204,7 @@ export function currentStatus(
       workspaceThere: there === "unknown" ? undefined : there,
       restoreLost: services.restore && (settings?.restoreOnBoot ?? true),
       missingProgram: loop.missingProgram(session.id),
-      trackerHeardAt: services.heardAt(session.id),
+      trackerHeardAt: services.polledAt(session.id),
     },
   );
 }

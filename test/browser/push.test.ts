@@ -54,7 +54,7 @@ test("[PUSH-8, PUSH-10, PUSH-11] push is turned on, tested and shown; a click op
   const wasShown = await noteShown(context);
   // While a person looks at the page, a test shows, and what the page itself shows does not.
   await deliver(cdp, origin, here.read().at(-1));
-  await wasShown("Push reaches this browser.");
+  await wasShown("Push works in this browser.");
   expect(await shown(page)).toHaveLength(1);
   const known = await home.chat("ask: while you look");
   await until("the push", () => here.received().length === 2);

@@ -21,7 +21,7 @@ test.runIf(canMount())(
       health: [507, "disk-full"],
       wanted: ["killed", "killed", "killed"],
       // The reserve is spent by now.
-      start: [1, "The disk that holds HOME is full; nothing was started.\nFree some space and try again.\n"],
+      start: [1, "The disk with HOME is full; nothing was started.\nFree some space and try again.\n"],
       readOnly: [
         1,
         "Cannot write to HOME: its disk is read-only. Nothing was started.\nMake it writable, or set HOLDFAST_HOME to another directory.\n",

@@ -39,7 +39,7 @@ const portOf = (home: Home): string => new URL(home.daemon().url).port;
 
 /** What a start that takes more than two seconds reports meanwhile. */
 const withoutProgress = (stderr: string): string =>
-  stderr.replaceAll("Still starting; `holdfast logs` shows what it does.\n", "");
+  stderr.replaceAll("Still starting. See `holdfast logs` for progress.\n", "");
 
 const info = (home: Home): Promise<InfoJson> => home.json<InfoJson>(["info"]);
 

@@ -119,7 +119,7 @@ const marks = /^(CLAUDE_CODE_(ENTRYPOINT|SSE_PORT|EXECPATH|SESSION\w*|REMOTE\w*)
 /** Whether a variable looks like one that an agent reads. */
 export function isForAgents(name: string): boolean {
   if (marks.test(name)) return false;
-  // Claude Code has settings of many names; passEnv can ask for each.
+  // Claude Code has many settings; passEnv can name each.
   if (marksAnother(name, agentVariables) && !name.startsWith("CLAUDE_CODE_")) return false;
   return providers.test(name) || secrets.test(name) || isNamed(name, agentVariables.reads, agentVariables);
 }

@@ -65,7 +65,7 @@ export function judgeVersion(name: string, text: string, oldest: Version, fix: s
     : finding(name, "fail", `${shown} is too old; ${oldest.join(".")} or newer is required.`, { fix });
 }
 
-/** Agents that can be installed from npm, and the programs that speak ACP for them. */
+/** Agents that npm can install, with their ACP adapters. */
 const installable = builtInAgents.flatMap(({ id, npm, terminal, chat }) => {
   const program = terminal?.start[0];
   if (npm === undefined || program === undefined) return [];

@@ -168,7 +168,7 @@ function couldNotRun(error: NodeJS.ErrnoException, cwd: string | undefined): Hol
   if (error.code === "ENOENT") {
     return new HoldfastError(
       "preflight-failed",
-      `git could not be started${cwd === undefined ? "" : ` in ${cwd}`}: not found.`,
+      `git cannot start${cwd === undefined ? "" : ` in ${cwd}`}: not found.`,
       { hint: "Install git 2.31 or newer, and check that the directory exists.", cause: error },
     );
   }

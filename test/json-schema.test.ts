@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { jsonSchemaText, userJsonSchemaText } from "./json-schema.ts";
+import { jsonSchemaText, userJsonSchemaText } from "../scripts/schema.ts";
 
-const read = (name: string): string => readFileSync(join(import.meta.dirname, "../../schema", name), "utf8");
+const read = (name: string): string => readFileSync(join(import.meta.dirname, "../schema", name), "utf8");
 const shipped = read("holdfast.schema.json");
 const shippedUser = read("config.schema.json");
 

@@ -51,7 +51,7 @@ test("[WEB-29, WEB-30, WEB-31] a pull request's marks from its first check to it
   await page.goto(new URL(`/s/${id}/events`, page.url()).href);
   await page.getByText("Mend the roof", { exact: true }).waitFor();
   await page.getByText(/^updated/).waitFor();
-  await page.getByText("Reaction approved-and-green: a person is told.").waitFor();
+  await page.getByText("Reaction approved-and-green: notified you.").waitFor();
 
   github.fail({ how: "status", status: 502 }, { times: 1000 });
   await home.refresh();

@@ -74,7 +74,7 @@ describe("GitHub's own ways", () => {
     const answers = await tracker.host!.pullRequests([question("s/1"), question("s/2"), question("s/3", [whole, 999])]);
     expect(answers.get("s/1")).toEqual({
       is: "unknown",
-      why: "GitHub says: Something went wrong while executing your query.",
+      why: "GitHub reports: Something went wrong while executing your query.",
       retryAt: null,
     });
     expect(known(answers.get("s/2")!)[0]?.number).toBe(whole);
@@ -173,7 +173,7 @@ describe("GitHub's own ways", () => {
     expect((await tracker.issue(number)).is).toBe("known");
     const nameless = trackers.for({ ...settings, repo: "app" });
     expect(await nameless.issue("1")).toMatchObject({
-      why: '"app" is no repository of GitHub: it is written owner/name.',
+      why: '"app" is not a GitHub repository; use owner/name.',
     });
   });
 

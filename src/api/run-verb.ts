@@ -1,6 +1,7 @@
 /** A person's verbs: the intent is on disk first, then the loop makes it so, then the answer says how it looks. */
 import type { Verb } from "../model/lifecycle.ts";
 import { isLive } from "../model/runs.ts";
+import { verbs, type VerbName } from "../model/verbs.ts";
 import type { Ask } from "../ports/api.ts";
 import type { SnoozeRequest, VerbRequest } from "../contract/command.ts";
 import { HoldfastError } from "../contract/error.ts";
@@ -19,8 +20,7 @@ import { eventPage, lastEvent } from "../supervisor/record.ts";
 /** After this the answer says what remains; the daemon goes on ending it. */
 const endDeadlineMs = Number(process.env["HOLDFAST_TEST_END_MS"] ?? 10_000);
 
-export type PlainVerb = "stop" | "kill" | "delete" | "archive" | "unarchive" | "snooze" | "wake" | "restore";
-const bringsUp = new Set<PlainVerb>(["restore", "wake", "unarchive"]);
+export type PlainVerb = Exclude<VerbName, "rename" | "restart" | "convert">;
 
 export async function perform(parts: Services, loop: Loop, name: PlainVerb, ask: Ask): Promise<VerbAnswer> {
   const request = ask.body as VerbRequest & Partial<SnoozeRequest>;
@@ -36,7 +36,7 @@ export async function perform(parts: Services, loop: Loop, name: PlainVerb, ask:
   }
   loop.asked(session.id);
   const wait = request.wait !== false;
-  if (bringsUp.has(name)) {
+  if (verbs[name].endsWith === "up") {
     const json = wait ? await waitUntilUp(parts, loop, state, ask.signal) : sessionJson(parts, loop, state);
     return { session: json, remaining: [], done: wait, notes: noticesSince(parts, session) };
   }

@@ -1,11 +1,11 @@
 /** A session as clients see it: the stored state, what was last observed, and the status computed from both. */
-import { chatActivity } from "../model/status.ts";
+import { chatActivity, statusOf } from "../model/status.ts";
 import { primaryPullRequest, sortChecks } from "../model/pull-requests.ts";
-import { statusOf } from "../model/status.ts";
 import { runtimeFacts } from "./observe.ts";
 import type { StoredEvent } from "../contract/event.ts";
 import { notContained } from "../contract/containment.ts";
-import { statusNeedsYou, type SessionState } from "../model/session.ts";
+import { type SessionState } from "../model/session.ts";
+import { statusNeedsYou } from "../model/board.ts";
 import type { SeenIssue } from "../contract/tracker.ts";
 import { whyDefaults } from "../contract/trust.ts";
 import type { EventJson, PullRequestJson, SessionJson } from "../contract/wire.ts";

@@ -150,7 +150,7 @@ test("[REACT-3, PR-4] an agent that was told and stays idle is a person's; what 
   await home.refresh();
   expect(await home.show(id)).toMatchObject({
     status: "ci_failed",
-    reason: "failed: unit; as of 14 min ago; its tracker was not heard since",
+    reason: "failed: unit; as of 14 min ago; tracker unreachable since then",
   });
 });
 

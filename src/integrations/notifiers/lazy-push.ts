@@ -1,6 +1,6 @@
 /** Loads push on first use: a daemon without subscribed browsers loads none of it. */
 import { existsSync } from "node:fs";
-import { loadOnce } from "../../base/load-once.ts";
+import { lazy } from "../../base/lazy.ts";
 import type { Notification, Push } from "../../ports/notify.ts";
 import { HoldfastError } from "../../contract/error.ts";
 import type { PushChannel } from "../reactions/notifications.ts";
@@ -14,7 +14,7 @@ export class LazyPush implements PushChannel {
   /** @param file exists once a browser has requested the key. */
   constructor(file: string, load: () => Promise<Push>) {
     this.#file = file;
-    this.#load = loadOnce(async () => (this.#push = await load()));
+    this.#load = lazy(async () => (this.#push = await load()));
   }
 
   isUsed(): boolean {

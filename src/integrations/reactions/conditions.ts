@@ -3,7 +3,8 @@ import { reactionActor, type ReactionName, type ReactionAction } from "../../con
 import { pullRequestStatuses, type Status, type SessionState } from "../../model/session.ts";
 import type { SeenPullRequest, PullRequestFacts, ReviewThread } from "../../contract/tracker.ts";
 import { contentKey } from "../../model/text.ts";
-import { inWords, isApprovedAndGreen, sortChecks, staleAfterMs } from "../../model/pull-requests.ts";
+import { formatDuration } from "../../model/duration.ts";
+import { isApprovedAndGreen, sortChecks, staleAfterMs } from "../../model/pull-requests.ts";
 import { failedTurn } from "../../model/status.ts";
 import type { ReactionFacts } from "./plan.ts";
 import type { SessionId } from "../../contract/ids.ts";
@@ -170,7 +171,7 @@ function idle(facts: ReactionFacts, now: number): Found {
   if (hasPullRequest || session.role !== "worker") return known([], true);
   const quiet = now - session.lastActivityAt;
   if (status !== "idle" || !session.prompted || quiet < idleAfterMs) return { is: "unclear" };
-  const since = `been idle for ${inWords(quiet)} without a pull request.`;
+  const since = `been idle for ${formatDuration(quiet, 1)} without a pull request.`;
   return known([
     condition(`idle:${session.lastActivityAt}`, `The agent has ${since}`, { toAgent: `You have ${since}` }),
   ]);

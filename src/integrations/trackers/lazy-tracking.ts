@@ -2,7 +2,7 @@
  * Loads trackers, reactions and notifications on first use: when something happens on the board, or when a project with
  * a tracker has a session; never while the daemon starts. It alone triggers reactions, after commits and after polls.
  */
-import { loadOnce } from "../../base/load-once.ts";
+import { lazy } from "../../base/lazy.ts";
 import { isTracked, mayReact } from "../reactions/polling.ts";
 import type { RawBody } from "../../ports/api.ts";
 import type { Notification } from "../../ports/notify.ts";
@@ -37,8 +37,8 @@ export class LazyTracking {
   readonly #loop: Loop;
   readonly #options: LazyTrackingOptions;
   readonly #seqs = new Map<SessionId, number>();
-  readonly #openReactor = loadOnce(() => this.#makeReactor());
-  readonly #openTracking = loadOnce(() => this.#makeTracking());
+  readonly #openReactor = lazy(() => this.#makeReactor());
+  readonly #openTracking = lazy(() => this.#makeTracking());
   #opened: { reactor?: Reactor; notifications?: Notifications; tracking?: Tracking } = {};
   #timer: NodeJS.Timeout | undefined;
   #slow: NodeJS.Timeout | undefined;

@@ -2,7 +2,7 @@
  * Trackers by their settings. Nothing is loaded before the first query. Trackers with the same host and token share
  * their rate limits, because the host counts them together.
  */
-import { loadOnce } from "../../base/load-once.ts";
+import { lazy } from "../../base/lazy.ts";
 import type { Run } from "../../base/run.ts";
 import type { TrackerResult, CodeHost, Tracker, Trackers, TrackerSettings } from "../../ports/tracker.ts";
 import type { Account } from "./account.ts";
@@ -29,7 +29,7 @@ export function createTrackers(options: TrackersOptions): Trackers {
     const name = JSON.stringify([type, baseUrl, tokenEnv, isBound, tokenRefused]);
     let found = accounts.get(name);
     if (found === undefined) {
-      found = loadOnce(() => openAccount(settings, options));
+      found = lazy(() => openAccount(settings, options));
       accounts.set(name, found);
     }
     return found();
@@ -78,7 +78,7 @@ class LazyTracker implements Tracker {
 
   constructor(settings: TrackerSettings, open: () => Promise<Ready>) {
     this.settings = settings;
-    this.#open = loadOnce(async () => (this.#ready = await open()));
+    this.#open = lazy(async () => (this.#ready = await open()));
     this.host = registry[settings.type].hasCode ? this.#host() : null;
   }
 

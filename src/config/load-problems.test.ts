@@ -53,7 +53,7 @@ const wrong: [name: string, text: string, said: string[], kind?: ConfigKind][] =
   [
     "projects in the person's own file",
     "projects: {}\n",
-    ['1:1: unknown key "projects" (projects stand in a repository\'s holdfast.yaml)'],
+    ['1:1: unknown key "projects" (define projects in the repository\'s holdfast.yaml)'],
     "user",
   ],
   ["text for a map", "projects: app\n", ['1:11: "projects" must be a map of keys, not the text "app"']],

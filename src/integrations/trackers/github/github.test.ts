@@ -91,7 +91,7 @@ describe("GitHub's own ways", () => {
       labels: null,
     };
     model.fail({ how: "wrong-shape", body: { data: { repository: { i1 } } } }, { match: /graphql/ });
-    expect((await tracker.issues(["1"])).get("1")).toMatchObject({ why: "GitHub did not tell the issue's state." });
+    expect((await tracker.issues(["1"])).get("1")).toMatchObject({ why: "GitHub did not return the issue's state." });
   });
 
   test("[GH-3] the host that keeps the logs never sees the token", async () => {

@@ -1,6 +1,5 @@
 /** `session claim-pr`: a pull request belongs to a session because somebody says so, whatever its branch is called. */
-import type { Ask } from "../ports/api.ts";
-import type { ClaimRequest } from "../contract/command.ts";
+import type { ApiRequest } from "../ports/api.ts";
 import { HoldfastError } from "../contract/error.ts";
 import type { SessionState } from "../model/session.ts";
 import type { SessionJson } from "../contract/wire.ts";
@@ -12,8 +11,13 @@ import { requireCodeHost, type TrackingDoor } from "../integrations/trackers/laz
 import { findSession } from "./run-verb.ts";
 import { sessionJson } from "../supervisor/view.ts";
 
-export async function claimPullRequest(parts: Parts, loop: Loop, door: TrackingDoor, ask: Ask): Promise<SessionJson> {
-  const { pullRequest: reference } = ask.body as ClaimRequest;
+export async function claimPullRequest(
+  parts: Parts,
+  loop: Loop,
+  door: TrackingDoor,
+  ask: ApiRequest<"claimPullRequest">,
+): Promise<SessionJson> {
+  const { pullRequest: reference } = ask.input;
   const session = findSession(parts, ask);
   const place = requireCodeHost(await parts.settings.forSession(session.project));
   const answer = await (

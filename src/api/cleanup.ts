@@ -3,8 +3,8 @@ import { planCleanup } from "../model/cleanup.ts";
 import { policyActors } from "../model/lifecycle.ts";
 import { judgeLanding, workLeft, type Landing } from "../model/landed.ts";
 import { bounded } from "../base/deadline.ts";
-import type { Ask } from "../ports/api.ts";
-import type { CleanupLine, CleanupRequest } from "../contract/command.ts";
+import type { ApiRequest } from "../ports/api.ts";
+import type { CleanupLine } from "../contract/session.ts";
 import { messageOf } from "../contract/error.ts";
 import { asSessionId } from "../contract/ids.ts";
 import { primaryPullRequest } from "../model/reduce.ts";
@@ -14,14 +14,19 @@ import { runtimeFacts } from "../supervisor/facts.ts";
 import type { Loop } from "../supervisor/loop.ts";
 import type { Parts } from "../supervisor/services.ts";
 import type { TrackingDoor } from "../integrations/trackers/lazy-tracking.ts";
-import { perform } from "./run-verb.ts";
+import { runVerb } from "./run-verb.ts";
 import { currentStatus } from "../supervisor/view.ts";
 
 /** A person waits; what is on record is judged without an answer that takes longer. */
 const askDeadlineMs = 15_000;
 
-export async function cleanup(parts: Parts, loop: Loop, door: TrackingDoor, ask: Ask): Promise<CleanupLine[]> {
-  const { project, dryRun = false, dead = false } = ask.body as CleanupRequest;
+export async function cleanup(
+  parts: Parts,
+  loop: Loop,
+  door: TrackingDoor,
+  ask: ApiRequest<"cleanup">,
+): Promise<CleanupLine[]> {
+  const { project, dryRun = false, dead = false } = ask.input;
   const began = parts.clock.now();
   await heardNow(parts, door);
   const sessions = parts.store.sessions().filter((session) => project === undefined || session.project === project);
@@ -93,7 +98,13 @@ async function landedElsewhere(parts: Parts, session: SessionState): Promise<boo
 }
 
 /** Judged once more right before it is ended: the person may have brought it back meanwhile. */
-async function cleanOne(parts: Parts, loop: Loop, ask: Ask, line: CleanupLine, judging: Judging): Promise<CleanupLine> {
+async function cleanOne(
+  parts: Parts,
+  loop: Loop,
+  ask: ApiRequest<"cleanup">,
+  line: CleanupLine,
+  judging: Judging,
+): Promise<CleanupLine> {
   const session = parts.store.session(asSessionId(line.session));
   if (session === null) return { session: line.session, outcome: "skipped", why: "it is gone" };
   const now = (await judge(parts, loop, [session], judging))[0];
@@ -103,12 +114,17 @@ async function cleanOne(parts: Parts, loop: Loop, ask: Ask, line: CleanupLine, j
   const ended = await changeByPolicy(parts, session, { verb: "cleanup", judged: session }, policyActors.cleanup);
   if (ended.intent.want !== "killed")
     return { session: line.session, outcome: "skipped", why: "something was asked of it meanwhile" };
-  const killed = await perform(parts, loop, "kill", {
-    ...ask,
-    params: { id: line.session },
-    body: {},
-    actor: policyActors.cleanup,
-  });
+  const killed = await runVerb(
+    parts,
+    loop,
+    { verb: "kill" },
+    {
+      ...ask,
+      params: { id: line.session },
+      input: {},
+      actor: policyActors.cleanup,
+    },
+  );
   if (!killed.done) return { session: line.session, outcome: "error", why: killed.notes.join(" ") };
   // Where it went and how to get it back is the kill's own word; commits that were merged need no word.
   const kept = notes.length === 0 ? [] : [...notes, ...whereTo(parts, line.session)];

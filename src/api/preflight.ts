@@ -1,5 +1,5 @@
 /** What a spawn would meet, asked before it: the same checks, all of them, and nothing is made or counted. */
-import type { Ask } from "../ports/api.ts";
+import type { ApiRequest } from "../ports/api.ts";
 import type { ProjectSettings } from "../ports/projects.ts";
 import type { SpawnRequest } from "../contract/command.ts";
 import { HoldfastError } from "../contract/error.ts";
@@ -16,8 +16,8 @@ import { agentFor, idOfIssue, limitOf, lowDisk, missingTools, sessionOfIssue, se
 
 type Problem = PreflightJson["problems"][number];
 
-export async function preflight(parts: Parts, ask: Ask, readOnly: boolean): Promise<PreflightJson> {
-  const request = ask.body as SpawnRequest;
+export async function preflight(parts: Parts, ask: ApiRequest<"preflight">, readOnly: boolean): Promise<PreflightJson> {
+  const request = ask.input;
   const problems: Problem[] = readOnly
     ? [{ message: "This daemon is read-only: nothing can be started.", hint: null }]
     : [];

@@ -3,11 +3,16 @@
  * a browser is assumed; the transport is given. Loads no schemas: a CLI must answer in a blink.
  */
 import { errorStatus, HoldfastError, messageOf, type ErrorCode } from "../contract/error.ts";
-import { requestHeader, routes } from "../contract/http.ts";
-import type { Route } from "../contract/route.ts";
-import type * as command from "../contract/command.ts";
-import type { Answers } from "../contract/answers.ts";
-import type * as z from "zod/mini";
+import { requestHeader } from "../contract/caller.ts";
+import type { Operation } from "../contract/operation.ts";
+import {
+  operation,
+  type ClientInput,
+  type OperationName,
+  type Output,
+  type Params,
+  type Query,
+} from "../contract/operations.ts";
 
 export interface TransportRequest {
   method: string;
@@ -22,26 +27,25 @@ export interface Transport {
   request(request: TransportRequest): Promise<{ status: number; text: string }>;
 }
 
-/** Those that answer in JSON. */
-export type CallableRoute = Exclude<keyof Answers, "attachment">;
+/** Operations that respond with one JSON document. */
+export type CallableOperation = Exclude<OperationName, "attachment" | "stream" | "sse" | "terminal">;
 
-type Table = typeof routes;
-export type BodyOf<R extends CallableRoute> = Table[R] extends { body: infer B extends keyof typeof command }
-  ? z.input<Extract<(typeof command)[B], z.ZodMiniType>>
-  : undefined;
+/** Earlier names; removed once every importer uses the new ones. */
+export type CallableRoute = CallableOperation;
+export type BodyOf<N extends CallableOperation> = ClientInput<N>;
 
-export interface CallOptions<R extends CallableRoute> {
-  params?: Record<string, string>;
-  query?: Record<string, string | number | undefined>;
-  body?: BodyOf<R>;
-  /** A name for this request, by which the daemon can be asked about it while it waits. */
+export interface CallOptions<N extends CallableOperation> {
+  params?: Params<N>;
+  query?: { [P in keyof Query<N>]?: string | number | undefined };
+  body?: ClientInput<N>;
+  /** An id for this request, to ask the daemon about it while it is pending. */
   requestId?: string;
   signal?: AbortSignal;
 }
 
 export interface Client {
   /** Rejects with HoldfastError: the daemon's own code and hint, or `unreachable` when nothing answered. */
-  call<R extends CallableRoute>(route: R, options?: CallOptions<R>): Promise<Answers[R]>;
+  call<N extends CallableOperation>(name: N, options?: CallOptions<N>): Promise<Output<N>>;
 }
 
 export interface ClientOptions {
@@ -55,34 +59,34 @@ export interface ClientOptions {
 export function createClient({ transport, token, identity }: ClientOptions): Client {
   return {
     call: async (name, options = {}) => {
-      const route: Route = routes[name];
+      const called = operation(name);
       const headers: Record<string, string> = { Accept: "application/json", ...identity };
       const bearer = token?.() ?? null;
       if (bearer !== null) headers["Authorization"] = `Bearer ${bearer}`;
       if (options.requestId !== undefined) headers[requestHeader] = options.requestId;
-      const takesBody = route.body !== undefined;
-      if (takesBody) headers["Content-Type"] = "application/json";
+      const hasInput = called.input !== undefined;
+      if (hasInput) headers["Content-Type"] = "application/json";
       const request: TransportRequest = {
-        method: route.method,
-        path: pathOf(route, options.params ?? {}, options.query ?? {}),
+        method: called.method,
+        path: pathOf(called, options.params ?? {}, options.query ?? {}),
         headers,
-        body: takesBody ? JSON.stringify(options.body ?? {}) : null,
+        body: hasInput ? JSON.stringify(options.body ?? {}) : null,
         signal: options.signal,
       };
-      return read(await send(transport, request)) as Answers[typeof name];
+      return read(await send(transport, request)) as Output<typeof name>;
     },
   };
 }
 
 export function pathOf(
-  route: Route,
-  params: Record<string, string>,
-  query: Record<string, string | number | undefined>,
+  { path: pattern }: Pick<Operation, "path">,
+  params: Readonly<Record<string, string>>,
+  query: Readonly<Record<string, string | number | undefined>>,
 ): string {
-  const path = route.path.replace(/\{(\w+)\}/g, (_, name: string) => {
+  const path = pattern.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = params[name];
-    // An empty segment would be another route: `/api/sessions//kill`.
-    if (value === undefined || value === "") throw new Error(`${route.path} needs ${name}`);
+    // An empty segment would be another operation: `/api/sessions//kill`.
+    if (value === undefined || value === "") throw new Error(`${pattern} needs ${name}`);
     return encodeURIComponent(value);
   });
   const pairs = Object.entries(query).filter(([, value]) => value !== undefined);

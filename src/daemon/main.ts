@@ -39,7 +39,7 @@ import { openAcpRuntime } from "../chat/runtime.ts";
 import { openTmuxRuntime } from "../terminal/runtime.ts";
 import { openStore } from "../store/open.ts";
 import { openLazyWorkspaces } from "../worktree/lazy-worktrees.ts";
-import { guardOf } from "../api/authorize.ts";
+import { createAuthorize } from "../api/authorize.ts";
 import { openCallers } from "../supervisor/callers.ts";
 import { openCapabilities } from "../supervisor/capabilities.ts";
 import { listen, tlsFacts, tlsOf } from "./choose-port.ts";
@@ -349,7 +349,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
       tracking,
       push,
     }),
-    guard: guardOf(parts),
+    authorize: createAuthorize(parts),
     callers: openCallers(parts, capabilities, paths.tmuxSocket),
     tail: createTail(parts, loop),
     terminals: createTerminals(parts),

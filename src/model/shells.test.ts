@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { agentMessage } from "../api/agent-message.ts";
+import { agentMessage } from "../api/authorize.ts";
 import { isShell } from "./shells.ts";
 
 test("[RIGHTS-4] a role, an agent and a command that are plain shells are one thing", () => {

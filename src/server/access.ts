@@ -17,7 +17,7 @@ import type { AuthMode } from "./hosts.ts";
 import { createLockout, type Settings } from "./lockout.ts";
 import { createLoginCodes, redirectDirectory } from "./login-codes.ts";
 import { readPassphrase } from "./passphrase.ts";
-import { Refusal } from "./refusal.ts";
+import { Refusal } from "./response.ts";
 
 const tokenBytes = 32;
 

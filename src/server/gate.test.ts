@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { connect } from "node:net";
 import { networkInterfaces } from "node:os";
 import { openTestApi, send, type Answer, type TestApi } from "./api.fixture.ts";
-import { createWho, type Door } from "./gate.ts";
+import { createWho, type Listener } from "./gate.ts";
 import { createHosts } from "./hosts.ts";
 import { createStrangers } from "./strangers.ts";
 
@@ -58,7 +58,7 @@ test("[RIGHTS-6] the main token's client is looked up at every address of this m
     tcpPeer: () => ({ is: "unknown" }),
     actor: () => "session:an-agent",
   });
-  const door: Door = {
+  const door: Listener = {
     via: "tcp",
     hosts: createHosts("0.0.0.0", 4710),
     strangers: createStrangers({ port: () => 4710 }),

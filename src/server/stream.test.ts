@@ -51,7 +51,9 @@ async function follow(query = "", protocols: string[] = []): Promise<Followed> {
 }
 
 function textsOf(frames: Frame[]): string[] {
-  return frames.flatMap((each) => (each.frame === "events" ? each.events.map((event) => String(event["text"])) : []));
+  return frames.flatMap((each) =>
+    each.frame === "events" ? each.events.map((event) => ("text" in event ? String(event.text) : "")) : [],
+  );
 }
 
 const commit = (count: number, session = "ma-1"): void => {
@@ -246,8 +248,8 @@ describe("WebSocket", () => {
     await it.close();
     const guarded: string[] = [];
     it = await openTestApi({
-      guard: (route, { actor, query }) => {
-        guarded.push(`${route} ${actor} ${query["session"] ?? ""}`);
+      authorize: ({ name, actor, query }) => {
+        guarded.push(`${name} ${actor} ${("session" in query && query.session) || ""}`);
         throw new HoldfastError("forbidden", "not you");
       },
     });

@@ -4,7 +4,7 @@ import type { Terminals } from "../ports/api.ts";
 import type { TerminalView, ViewEnd, ViewRequest } from "../ports/runtime.ts";
 import { HoldfastError } from "../contract/error.ts";
 import { asLaunchId } from "../contract/ids.ts";
-import { streamProtocol, tokenProtocolPrefix } from "../contract/http.ts";
+import { streamProtocol, tokenProtocolPrefix } from "../contract/stream.ts";
 import type { Right } from "../contract/rights.ts";
 import { openTestApi, type TestApi } from "./api.fixture.ts";
 import { ask, enrolled } from "./device.fixture.ts";

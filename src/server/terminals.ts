@@ -9,7 +9,7 @@ import { HoldfastError } from "../contract/error.ts";
 import { includes } from "../contract/rights.ts";
 import type { TerminalFrame, TerminalRequest } from "../contract/wire.ts";
 import type { Bearer } from "./access.ts";
-import { Refusal } from "./refusal.ts";
+import { Refusal } from "./response.ts";
 import { defaultHeartbeatMs } from "./followers.ts";
 
 /** Each viewer is a process and a pseudo-terminal. */

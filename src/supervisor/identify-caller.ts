@@ -132,7 +132,7 @@ export function callerOf(peer: Peer, claims: Claims, held: AgentLaunch | null): 
     return refused(
       `${peer.why === undefined ? "The process that asked has ended or is not visible to the daemon" : `The process that asked cannot be looked up: ${peer.why}`}, so Holdfast cannot tell who asked.`,
     );
-  if (claims.door === "agents") {
+  if (claims.listener === "agents") {
     return refused("This socket is for agents, and this process belongs to none: it has no valid capability.");
   }
   return { may: true, actor: claims.session === null ? "person" : `session:${claims.session}` };

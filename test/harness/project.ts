@@ -2,9 +2,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SocketTransport } from "../../src/cli/socket-transport.ts";
-import { createClient, type CallableRoute, type CallOptions } from "../../src/client/client.ts";
+import { createClient, type CallableOperation, type CallOptions } from "../../src/client/client.ts";
 import { identify } from "../../src/base/pid.ts";
-import type { Answers } from "../../src/contract/answers.ts";
+import type { Output, Params } from "../../src/contract/operations.ts";
 import { HoldfastError } from "../../src/contract/error.ts";
 import { isLastPage } from "../../src/contract/event-page.ts";
 import type { EventJson, SessionJson } from "../../src/contract/wire.ts";
@@ -12,6 +12,9 @@ import { Home } from "./home.ts";
 import { until } from "./until.ts";
 
 const page = 1_000;
+
+/** The session's id is passed by itself. */
+export type CallFor<R extends CallableOperation> = Omit<CallOptions<R>, "params"> & { params?: Partial<Params<R>> };
 
 export class ProjectHome extends Home {
   repo = "";
@@ -55,8 +58,9 @@ export class ProjectHome extends Home {
     return this.status(id, "exited");
   }
 
-  call<R extends CallableRoute>(route: R, id: string, options: CallOptions<R> = {}): Promise<Answers[R]> {
-    return this.#client.call(route, { ...options, params: { id, ...options.params } });
+  call<R extends CallableOperation>(route: R, id: string, options: CallFor<R> = {}): Promise<Output<R>> {
+    const params = { id, ...options.params } as Params<R>;
+    return this.#client.call(route, { ...options, params });
   }
 
   async show(id: string): Promise<SessionJson> {

@@ -4,7 +4,7 @@
  */
 import { loadOnce } from "../../base/load-once.ts";
 import { isTracked, mayReact } from "../reactions/polling.ts";
-import type { RawBody } from "../../ports/api.ts";
+import type { RawBody } from "../../contract/operations.ts";
 import type { Notification, Notifiers } from "../../ports/notify.ts";
 import type { ProjectSettings, ProjectTracker } from "../../ports/projects.ts";
 import type { Trackers, TrackerSettings } from "../../ports/tracker.ts";

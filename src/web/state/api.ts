@@ -1,10 +1,10 @@
 /** Calls to the daemon that served this page, signed with this browser's key. */
-import { createClient, pathOf, type CallableRoute, type CallOptions, type Client } from "../../client/client.ts";
+import { createClient, pathOf, type CallableOperation, type CallOptions, type Client } from "../../client/client.ts";
 import { createFetchTransport } from "../../client/fetch-transport.ts";
 import { createSigner } from "../../client/signer.ts";
 import { HoldfastError } from "../../contract/error.ts";
 import { routes } from "../../contract/http.ts";
-import type { Answers } from "../../contract/answers.ts";
+import type { Output } from "../../contract/operations.ts";
 import { deviceKey, hasOtherKey } from "./device-key.ts";
 import { forgetEverything } from "./forget.ts";
 import { live } from "./live.ts";
@@ -25,7 +25,7 @@ export const prove = (path: string): Promise<string | null> => signer.protocolFo
 
 export const doubtChallenge = (): void => signer.doubt();
 
-export async function call<R extends CallableRoute>(route: R, options?: CallOptions<R>): Promise<Answers[R]> {
+export async function call<R extends CallableOperation>(route: R, options?: CallOptions<R>): Promise<Output<R>> {
   try {
     return await client.call(route, options);
   } catch (error) {

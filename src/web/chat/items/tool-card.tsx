@@ -167,7 +167,7 @@ function ShowWhole({ item, onWhole }: { item: ToolItem; onWhole: (item: ToolItem
       for (const [field, seq] of Object.entries(item.whole)) {
         // oxlint-disable-next-line no-await-in-loop -- at most three
         const [event] = await call("events", { params: { id: session }, query: { since: seq - 1, limit: 1 } });
-        if (event?.seq === seq && field in event) full = { ...full, [field]: event[field] };
+        if (event?.seq === seq && field in event) full = { ...full, [field]: event[field as keyof typeof event] };
       }
       const { cut: _, ...rest } = full;
       onWhole(rest);

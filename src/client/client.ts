@@ -31,7 +31,6 @@ export interface Transport {
 export type CallableOperation = Exclude<OperationName, "attachment" | "stream" | "sse" | "terminal">;
 
 /** Earlier names; removed once every importer uses the new ones. */
-export type CallableRoute = CallableOperation;
 export type BodyOf<N extends CallableOperation> = ClientInput<N>;
 
 export interface CallOptions<N extends CallableOperation> {

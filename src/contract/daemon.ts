@@ -32,7 +32,6 @@ const stopDaemonRequest = schema("stopDaemonRequest", (z) => z.strictObject({ ha
 const stopJson = schema("stopJson", (z) =>
   z.object({ kept: z.number(), halted: z.array(z.string()), remaining: z.array(z.string()) }),
 );
-export type StopJson = Infer<typeof stopJson>;
 
 const findingJson = schema("findingJson", (z) =>
   z.object({

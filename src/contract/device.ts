@@ -63,7 +63,6 @@ export type LoginLinkRequest = Infer<typeof loginLinkRequest>;
 const deviceRequest = schema("deviceRequest", (z) =>
   z.strictObject({ name: z.optional(deviceName(z)), rights: z.optional(z.enum(rights)) }),
 );
-export type DeviceRequest = Infer<typeof deviceRequest>;
 
 const logoutRequest = schema("logoutRequest", (z) => z.strictObject({ all: z.optional(z.boolean()) }));
 

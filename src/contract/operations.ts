@@ -43,18 +43,15 @@ export type Params<N extends OperationName> = { [P in Parameters<Table[N]["path"
 export type Query<N extends OperationName> = Table[N] extends { query: infer Q } ? { [P in keyof Q]?: string } : object;
 
 /** What a handler receives as its input: a body that its schema accepted, bytes, or nothing. */
-export type Input<N extends OperationName> = Table[N] extends { input: Schema<infer S> }
-  ? zod.output<S>
-  : Table[N] extends { raw: true }
-    ? RawBody
-    : undefined;
+export type Input<N extends OperationName> = InputOf<Table[N]>;
+type InputOf<O> = O extends { input: Schema<infer S> } ? zod.output<S> : O extends { raw: true } ? RawBody : undefined;
 
 /** What a client may send. */
-export type ClientInput<N extends OperationName> = Table[N] extends { input: Schema<infer S> }
-  ? zod.input<S>
-  : undefined;
+export type ClientInput<N extends OperationName> = ClientInputOf<Table[N]>;
+type ClientInputOf<O> = O extends { input: Schema<infer S> } ? zod.input<S> : undefined;
 
-export type Output<N extends OperationName> = Table[N] extends { output: Schema<infer S> } ? zod.output<S> : never;
+export type Output<N extends OperationName> = OutputOf<Table[N]>;
+type OutputOf<O> = O extends { output: Schema<infer S> } ? zod.output<S> : never;
 
 /** The body of an operation that accepts bytes. */
 export interface RawBody {

@@ -16,7 +16,6 @@ const pushRequest = schema("pushRequest", (z) =>
     origin: z.optional(z.string().check(z.maxLength(300))),
   }),
 );
-export type PushRequest = Infer<typeof pushRequest>;
 
 /** A subscribed browser. Its push service's endpoint is a secret and left out. */
 const pushBrowserJson = schema("pushBrowserJson", (z) =>

@@ -123,7 +123,6 @@ const snoozeRequest = schema("snoozeRequest", (z) =>
     forMs: z.number().check(z.positive(), z.maximum(366 * 24 * 3600 * 1000)),
   }),
 );
-export type SnoozeRequest = Infer<typeof snoozeRequest>;
 
 const renameRequest = schema("renameRequest", (z) =>
   z.strictObject({ title: z.string().check(z.minLength(1), z.maxLength(200)) }),

@@ -52,7 +52,7 @@ test("[SEC-1] a text/plain POST, a form and a POST without a type are refused", 
 test("[HTTP-6] a body over the limit is refused with 413 by its announced length, and the answer arrives", async () => {
   const answer = await it.tcp("POST", promptPath, { json: { promptId: "p", text: "x".repeat(5_000_000) } });
   expect(answer.status).toBe(413);
-  expect(answer.json.error?.message).toBe(`The body is larger than the ${limit} bytes that are taken here.`);
+  expect(answer.json.error?.message).toBe(`The body exceeds the limit of ${limit} bytes.`);
   expect(answer.headers.connection).toBe("close");
 });
 
@@ -91,13 +91,13 @@ test("[HTTP-6] a body that grows over the limit unannounced is refused while it 
     const pump = setInterval(() => request.write("x".repeat(50_000)), 1);
   });
   expect(answer.status).toBe(413);
-  expect(answer.text).toContain("The body is larger than");
+  expect(answer.text).toContain("The body exceeds the limit");
 });
 
 test("[HTTP-6] whoever has no token may send 16 KiB only", async () => {
   const headers = { authorization: undefined };
   const answer = await it.tcp("POST", "/api/login", { json: { code: "x".repeat(20_000) }, headers });
-  expect(answer.json.error?.message).toBe("The body is larger than the 16384 bytes that are taken here.");
+  expect(answer.json.error?.message).toBe("The body exceeds the limit of 16384 bytes.");
 });
 
 test("[HTTP-6] a client that waits for 100-continue is refused before it sends", async () => {
@@ -139,9 +139,9 @@ test("[HTTP-9] malformed JSON is refused with its position", async () => {
   });
 });
 
-test("[HTTP-9] a million open brackets do not exhaust the stack", async () => {
+test("[HTTP-9] a body of open brackets does not exhaust the stack", async () => {
   const headers = { "content-type": "application/json" };
-  const answer = await it.tcp("POST", promptPath, { body: "[".repeat(1_000_000), headers });
+  const answer = await it.tcp("POST", promptPath, { body: "[".repeat(limit), headers });
   expect(answer.json.error).toMatchObject({ code: "malformed-json" });
 });
 

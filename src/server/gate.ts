@@ -42,7 +42,7 @@ export function checkAddress(request: IncomingMessage, listener: Listener): void
   const host = hosts[0];
   if (hosts.length !== 1 || host === undefined || !listener.hosts.allows(host)) {
     const given = hosts.length === 1 && host !== undefined ? quoted(host) : hosts.length === 0 ? "none" : "several";
-    throw new Refusal("misdirected-host", `This daemon does not answer for this Host: ${given}.`, {
+    throw new Refusal("misdirected-host", `Host not allowed: ${given}.`, {
       hint: `Use ${listener.hosts.url}, or add the address that browsers use: holdfast start --public-url https://<name>.`,
     });
   }
@@ -82,7 +82,7 @@ export function checkToken(
   }
   const token = bearerToken(request) ?? protocolToken(offered);
   if (token === null) {
-    throw new Refusal("unauthorized", "A token is needed.", {
+    throw new Refusal("unauthorized", "Authentication required.", {
       hint: "Run `holdfast dashboard` for a login link, or send the header `Authorization: Bearer <token>`.",
       headers: { "WWW-Authenticate": "Bearer" },
     });

@@ -52,7 +52,7 @@ async function follow(query = "", protocols: string[] = []): Promise<Followed> {
 
 function textsOf(frames: Frame[]): string[] {
   return frames.flatMap((each) =>
-    each.frame === "events" ? each.events.map((event) => ("text" in event ? String(event.text) : "")) : [],
+    each.frame === "events" ? each.events.map((event) => ("text" in event ? event.text : "")) : [],
   );
 }
 
@@ -196,7 +196,7 @@ describe("WebSocket", () => {
   });
 
   const refusals: [string, () => WebSocket, number, string][] = [
-    ["no token", () => openSocket("", ["holdfast.v1"]), 401, "A token is needed."],
+    ["no token", () => openSocket("", ["holdfast.v1"]), 401, "Authentication required."],
     ["a wrong token", () => openSocket("", ["holdfast.v1", "holdfast.token.x"]), 401, "The token is not valid."],
     [
       "another site's Origin",
@@ -214,9 +214,9 @@ describe("WebSocket", () => {
       "a foreign Host",
       () => openSocket("", [], { headers: { host: "evil.example", authorization: `Bearer ${it.token}` } }),
       421,
-      'This daemon does not answer for this Host: "evil.example".',
+      'Host not allowed: "evil.example".',
     ],
-    ["a broken cursor", () => openSocket("?after=x"), 400, 'after must be a cursor (a whole number), not "x".'],
+    ["a broken cursor", () => openSocket("?after=x"), 400, '`after` must be a cursor (an integer), not "x".'],
   ];
   test.each(refusals)("[SEC-1] an upgrade with %s is refused", async (_, open, status, message) => {
     const socket = open();
@@ -241,7 +241,7 @@ describe("WebSocket", () => {
     );
     expect(status).toBe(400);
     const plain = await it.tcp("GET", "/api/stream");
-    expect(plain.json.error?.message).toBe("This address speaks WebSocket.");
+    expect(plain.json.error?.message).toBe("This address requires a WebSocket.");
   });
 
   test("[ROLE-2] streams and the login link ask the guard who may use them, by either way in", async () => {

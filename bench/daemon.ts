@@ -11,7 +11,7 @@ import { startDaemon, startEmptyNode } from "./lib/processes.ts";
 
 const rounds = 15;
 const sessions = 500;
-const goalStart = 3;
+const goalStart = 3.5;
 const goalMegabytes = 80;
 const goalCpuPercent = 0.1;
 /** Start-up work and the garbage it leaves are over by then. */

@@ -15,8 +15,8 @@ const listed = 50;
 const adopted = 100;
 const listRounds = 21;
 const startRounds = 15;
-const goalList = 1.5;
-const goalStart = 3;
+const goalList = 1.7;
+const goalStart = 3.5;
 /** As many as the daemon starts at once. */
 const spawnsAtOnce = 4;
 

@@ -1,7 +1,7 @@
 /** Bundles the CLI, the daemon and the demo agent into dist/, as CommonJS: importing node:http as ESM would load all of fetch. */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { rolldown, type Plugin } from "rolldown";
@@ -41,6 +41,7 @@ await bundleOne("demo-agent", "src/agents/demo/tui.ts", []);
 await bundleOne("demo-acp", "src/agents/demo/acp/main.ts", []);
 await bundleOne("network-proxy", "src/contain/network/proxy-program.ts", []);
 await bundleOne("network-bridge", "src/contain/network/bridge.ts", []);
+copyFileSync(join(root, "src/chat/keeper.sh"), join(dist, "keeper.sh"));
 // The torture run's mutated copies need no page.
 if (!process.argv.includes("--no-web")) await buildWeb(join(dist, "web"));
 writeFileSync(join(dist, "build.json"), `${JSON.stringify({ version, build })}\n`);
@@ -53,7 +54,7 @@ async function bundleOne(name: string, entry: string, groups: object[], plugins:
     input: { [name]: entry },
     preserveEntrySignatures: false,
     platform: "node",
-    // Has a native part; it lies beside the build (see src/cli/install-build.ts).
+    // Has a native part; it lies beside the build (see src/cli/system/daemon/install-build.ts).
     external: ["@lydell/node-pty"],
     plugins: [runtimeInMain(), ...plugins],
     transform: {

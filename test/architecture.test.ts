@@ -120,13 +120,17 @@ test("[GIT-200] one file starts git, each call names its kind, and one file says
   const files = (pattern: RegExp): string[] =>
     [...texts].filter(([, text]) => pattern.test(text)).map(([file]) => file);
   // The last two make a repository of their own, in a directory of their own.
-  expect(files(starts).toSorted()).toEqual(["cli/demo-project.ts", "cli/doctor/prove.ts", "worktree/git.ts"]);
-  expect(files(/gitEnvironment/).toSorted()).toEqual(["worktree/git-rules.ts", "worktree/git.ts"]);
+  expect(files(starts).toSorted()).toEqual([
+    "cli/commands/demo/project.ts",
+    "cli/doctor/prove.ts",
+    "worktree/git/git.ts",
+  ]);
+  expect(files(/gitEnvironment/).toSorted()).toEqual(["worktree/git/git-rules.ts", "worktree/git/git.ts"]);
   // Transports are for two kinds alone, and both have one caller.
-  expect(files(/(?:runGit|askGit|git)\(\s*"fetch"/)).toEqual(["worktree/fetch-missing.ts"]);
-  expect(files(/(?:runGit|askGit|git)\(\s*"fill"/)).toEqual(["worktree/submodules.ts"]);
+  expect(files(/(?:runGit|askGit|git)\(\s*"fetch"/)).toEqual(["worktree/create/fetch-missing.ts"]);
+  expect(files(/(?:runGit|askGit|git)\(\s*"fill"/)).toEqual(["worktree/create/submodules.ts"]);
   // git looks for the repository by itself only where nobody but the person or we wrote `.git`.
-  expect(files(/\bdiscover:/).toSorted()).toEqual(["worktree/repository.ts", "worktree/submodules.ts"]);
+  expect(files(/\bdiscover:/).toSorted()).toEqual(["worktree/create/submodules.ts", "worktree/git/repository.ts"]);
 });
 
 function isAllowed(file: string, folder: string, name: string, rule: { ours: string[]; libraries: string[] }): boolean {

@@ -1,10 +1,9 @@
 /** A chat runtime with a store of its own in a temporary directory, as the daemon would put it together. */
 import { randomUUID } from "node:crypto";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { bootId } from "../../src/base/pid.ts";
 import { createIngest } from "../../src/chat/ingest.ts";
-import { keeperText } from "../../src/chat/keeper.ts";
 import type { Agents } from "../../src/ports/agents.ts";
 import type { ChatRuntime, Ingest } from "../../src/ports/chat.ts";
 import type { Store } from "../../src/ports/store.ts";
@@ -16,7 +15,7 @@ import { openStore } from "../../src/store/open.ts";
 export function makeChatDirectory(): { directory: string; remove: () => void } {
   const directory = mkdtempSync(join(process.env["HOLDFAST_BENCH_DIR"] ?? "/tmp", "hf-bench-"));
   mkdirSync(join(directory, "work"));
-  writeFileSync(join(directory, "keeper.sh"), keeperText);
+  copyFileSync(new URL("../../src/chat/keeper.sh", import.meta.url), join(directory, "keeper.sh"));
   return { directory, remove: () => rmSync(directory, { recursive: true, force: true }) };
 }
 

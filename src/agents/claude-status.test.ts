@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseClaudeStatus, readClaudeStatus } from "./claude-status.ts";
+import { parseClaudeStatus, readClaudeStatus } from "./claude.ts";
 
 const me = { pid: 4242, startTime: "181411" };
 const file = {

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { codexAcpProgram } from "./codex-acp.ts";
+import { codexAcpProgram } from "./codex.ts";
 
 test("[AGENT-13] the program behind the script is found beside its package; any other command is run as it is", () => {
   const directory = mkdtempSync(join(tmpdir(), "codex-acp-"));

@@ -4,9 +4,10 @@
  * by us. The commands are the same in every launch, so one answer is enough.
  */
 import type { AgentDefinition } from "../ports/agents.ts";
-import { codexAcpProgram } from "./codex-acp.ts";
 import { readCodexPrompts } from "./transcripts.ts";
 import { hookCommand, hookScriptFile, hooksVariable } from "./hook-script.ts";
+import { accessSync, constants } from "node:fs";
+import { createRequire } from "node:module";
 
 /** Seconds. Codex takes no more than one for the last two. */
 export const codexHooks: Record<string, number> = {
@@ -127,3 +128,15 @@ export const codex: AgentDefinition = {
   },
   handsOver: true,
 };
+
+/** The script stays as the program's parent and passes no signal on. Null where it is no script of that package. */
+export function codexAcpProgram(script: string): string | null {
+  try {
+    const platform = `${process.platform}-${process.arch}`;
+    const program = createRequire(script).resolve(`@zed-industries/codex-acp-${platform}/bin/codex-acp`);
+    accessSync(program, constants.X_OK);
+    return program;
+  } catch {
+    return null;
+  }
+}

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { hookCommand, hookLinesName, hookScript, hooksVariable } from "./hook-script.ts";
-import { opencodePlugin } from "./opencode-plugin.ts";
+import { opencodePlugin } from "./opencode.ts";
 
 let directory: string;
 

@@ -1,7 +1,53 @@
 /** OpenCode, seen with 1.18.33. A plugin of ours, named by environment beside the person's own, tells what it does. */
 import type { AgentDefinition } from "../ports/agents.ts";
-import { hooksVariable } from "./hook-script.ts";
-import { opencodePlugin } from "./opencode-plugin.ts";
+import { hooksVariable, hookLinesName } from "./hook-script.ts";
+
+export const opencodePlugin = `// Written by Holdfast.
+import { appendFileSync } from "node:fs";
+
+const lines = process.env.${hooksVariable} + "/${hookLinesName}";
+const told = new Set(["permission.asked", "permission.replied", "question.asked", "question.replied", "question.rejected"]);
+const children = new Set();
+let answering;
+let said = "";
+
+function tell(event, data) {
+  try {
+    appendFileSync(lines, JSON.stringify({ event, at: Date.now(), data }) + "\\n");
+  } catch {}
+}
+
+function take(event) {
+  const { type, properties = {} } = event;
+  const sessionID = properties.sessionID ?? properties.info?.sessionID ?? properties.part?.sessionID ?? properties.info?.id;
+  if (properties.info?.parentID !== undefined && type.startsWith("session.")) children.add(sessionID);
+  if (told.has(type)) return tell(type, { sessionID });
+  if (sessionID === undefined || children.has(sessionID)) return;
+  if (type === "message.updated" && properties.info?.role === "assistant") answering = properties.info.id;
+  if (type === "message.part.updated" && properties.part?.type === "text" && properties.part.messageID === answering) {
+    said = properties.part.text.slice(-1000);
+  }
+  if (type === "session.created") tell(type, { sessionID });
+  if (type !== "session.status") return;
+  const status = properties.status?.type;
+  tell("session." + status, status === "idle" ? { sessionID, said } : { sessionID });
+}
+
+const Holdfast = async () => ({
+  event: async ({ event }) => {
+    try {
+      take(event);
+    } catch {}
+  },
+  "chat.message": async ({ sessionID }, { parts }) => {
+    try {
+      if (children.has(sessionID)) return;
+      const text = parts.flatMap((part) => (part.type === "text" && !part.synthetic ? [part.text] : [])).join("\\n");
+      tell("prompt", { sessionID, text });
+    } catch {}
+  },
+});
+`;
 
 const permission = "OpenCode asks for permission";
 const id = { idField: "data.sessionID" };

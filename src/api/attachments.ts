@@ -1,7 +1,7 @@
 /** What a prompt carries beside its text, checked before anything of it is stored. Loaded with the first that carries something. */
 import { realpathSync, statSync } from "node:fs";
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
-import { crypto } from "../base/crypto.ts";
+import { crypto } from "../base/digest.ts";
 import { imageTypes, maxPromptBytes, type PromptRequest } from "../contract/command.ts";
 import { HoldfastError } from "../contract/error.ts";
 import type { Attachment } from "../contract/event.ts";

@@ -5,17 +5,17 @@ import { asSessionId, type ProjectId } from "../contract/ids.ts";
 import { operation, type OperationName } from "../contract/operations.ts";
 import { includes, rightWords, type Right } from "../contract/rights.ts";
 import type { SpawnRequest } from "../contract/spawn.ts";
-import { fenced, inert } from "../model/external-text.ts";
+import { quoteBlock, inert } from "../model/text.ts";
 import type { Actor, SessionState } from "../model/session.ts";
-import { isShell } from "../model/shells.ts";
+import { isShell } from "../model/roles.ts";
 import type { ApiRequest, Authorize, Call } from "../ports/api.ts";
 import type { ProjectSettings } from "../ports/projects.ts";
 import { isShellSession, startOf } from "../supervisor/callers.ts";
-import type { Parts } from "../supervisor/services.ts";
+import type { Services } from "../supervisor/services.ts";
 
 const prefix = "session:";
 
-type Known = Pick<Parts, "store" | "agents">;
+type Known = Pick<Services, "store" | "agents">;
 
 /** Refuses an agent what its rights do not include; the user may do everything. */
 export function createAuthorize(parts: Known): Authorize {
@@ -77,7 +77,7 @@ export function clampSpawn(
 
 /** Throws where an issue's text would be typed into a shell, which would run it. */
 export function refuseIssueInShell(
-  parts: Pick<Parts, "agents">,
+  parts: Pick<Services, "agents">,
   settings: Pick<ProjectSettings, "id" | "tracker">,
   { issue }: Pick<SpawnRequest, "issue">,
   { role, kind, agent }: Pick<SessionState, "role" | "kind" | "agent">,
@@ -118,21 +118,11 @@ function refused(why: string): HoldfastError {
 }
 
 function targetOf(parts: Known, call: Call): Target | null {
-  switch (call.name) {
-    case "spawn":
-      return { project: call.input.project };
-    case "sessions":
-      return { project: call.query.project };
-    case "stream":
-    case "sse":
-      return sessionTarget(parts, call.query.session);
-    // Named by the id of a request, not of a session.
-    case "spawning":
-      return null;
-    default:
-      // The handler reports an unknown id, with the nearest one.
-      return "id" in call.params ? sessionTarget(parts, call.params.id) : null;
-  }
+  if (call.name === "spawn") return { project: call.input.project };
+  if (call.name === "sessions") return { project: call.query.project };
+  if (call.name === "stream" || call.name === "sse") return sessionTarget(parts, call.query.session);
+  // The handler reports an unknown session. The id of a pending spawn is not a session's.
+  return call.name !== "spawning" && "id" in call.params ? sessionTarget(parts, call.params.id) : null;
 }
 
 function sessionTarget(parts: Known, id: string | undefined): Target | null {
@@ -149,7 +139,7 @@ function sessionTarget(parts: Known, id: string | undefined): Target | null {
 
 /** A message from one agent to another: marked and quoted, so that it is not mistaken for the user's own words. */
 export function agentMessage(from: string, text: string): string {
-  return `Message from session ${from} (an agent, not the person):\n\n${fenced(inert(text), "message")}`;
+  return `Message from session ${from} (an agent, not the person):\n\n${quoteBlock(inert(text), "message")}`;
 }
 
 export interface Asker {

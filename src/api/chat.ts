@@ -1,20 +1,20 @@
 /** What a person does with a chat session beyond the verbs: answer, cancel, end a turn, pick, edit what waits. */
-import { chatActivity } from "../model/activity.ts";
+import { chatActivity } from "../model/status.ts";
 import type { ApiRequest } from "../ports/api.ts";
 import { HoldfastError } from "../contract/error.ts";
 import { asPromptId } from "../contract/ids.ts";
 import type { PermissionOption, SessionState } from "../model/session.ts";
-import { optionKindWords } from "../model/option-words.ts";
+import { optionKindWords } from "../model/tool-call.ts";
 import type { Input, Output } from "../contract/operations.ts";
 import type { WorkerJson } from "../contract/wire.ts";
 import { checkMayPrompt } from "./authorize.ts";
-import { change } from "../supervisor/apply-verb.ts";
+import { commitVerb } from "../supervisor/apply-verb.ts";
 import type { Loop } from "../supervisor/loop.ts";
-import type { Parts } from "../supervisor/services.ts";
+import type { Services } from "../supervisor/services.ts";
 import { primerOf } from "./recap-events.ts";
 import { promptToSend } from "../supervisor/prompt-text.ts";
 import { findQuestion } from "../supervisor/question-details.ts";
-import { settled } from "../supervisor/wait-until-up.ts";
+import { waitUntilUp } from "../supervisor/wait-until-up.ts";
 import { findSession, noticesSince, runVerb, whatRemains, type Named } from "./run-verb.ts";
 import { iso, sessionJson } from "../supervisor/view.ts";
 
@@ -22,7 +22,7 @@ import { iso, sessionJson } from "../supervisor/view.ts";
 const cancelWaitMs = 10_000;
 const defaultLogLines = 100;
 
-export function findChat(parts: Parts, ask: Named): SessionState {
+export function findChat(parts: Services, ask: Named): SessionState {
   const session = findSession(parts, ask);
   if (session.kind === "chat") return session;
   throw new HoldfastError("conflict", `${session.id} is a terminal session.`, {
@@ -30,7 +30,7 @@ export function findChat(parts: Parts, ask: Named): SessionState {
   });
 }
 
-export async function answer(parts: Parts, loop: Loop, ask: ApiRequest<"answer">): Promise<Output<"answer">> {
+export async function answer(parts: Services, loop: Loop, ask: ApiRequest<"answer">): Promise<Output<"answer">> {
   const request = ask.input;
   const session = findChat(parts, ask);
   const open = findQuestion(session, request.requestId);
@@ -74,7 +74,7 @@ function chooseOption(options: PermissionOption[], request: Input<"answer">): st
   });
 }
 
-export async function cancel(parts: Parts, ask: ApiRequest<"cancel">): Promise<Output<"cancel">> {
+export async function cancel(parts: Services, ask: ApiRequest<"cancel">): Promise<Output<"cancel">> {
   const session = findChat(parts, ask);
   const result = await parts.runtimes.chat.cancel(session, { by: ask.actor, waitMs: cancelWaitMs });
   switch (result.cancelled) {
@@ -95,7 +95,7 @@ export async function cancel(parts: Parts, ask: ApiRequest<"cancel">): Promise<O
   }
 }
 
-export async function endTurn(parts: Parts, loop: Loop, ask: ApiRequest<"endTurn">): Promise<Output<"endTurn">> {
+export async function endTurn(parts: Services, loop: Loop, ask: ApiRequest<"endTurn">): Promise<Output<"endTurn">> {
   const session = findChat(parts, ask);
   if (session.turn.turn !== "open") {
     throw new HoldfastError("conflict", "No turn is in flight.", { hint: `See holdfast acp history ${session.id}` });
@@ -105,7 +105,11 @@ export async function endTurn(parts: Parts, loop: Loop, ask: ApiRequest<"endTurn
   return sessionJson(parts, loop, parts.store.session(session.id) ?? session);
 }
 
-export async function configure(parts: Parts, loop: Loop, ask: ApiRequest<"configure">): Promise<Output<"configure">> {
+export async function configure(
+  parts: Services,
+  loop: Loop,
+  ask: ApiRequest<"configure">,
+): Promise<Output<"configure">> {
   const { mode, model, option } = ask.input;
   const session = findChat(parts, ask);
   const picks = [
@@ -120,7 +124,7 @@ export async function configure(parts: Parts, loop: Loop, ask: ApiRequest<"confi
   return sessionJson(parts, loop, parts.store.session(session.id) ?? session);
 }
 
-export function workers(parts: Parts, loop: Loop): WorkerJson[] {
+export function workers(parts: Services, loop: Loop): WorkerJson[] {
   return parts.store.sessions().flatMap((session) => {
     const seen = loop.observation(session)?.seen;
     if (session.kind !== "chat" || seen?.is !== "known" || !seen.value.agent.alive) return [];
@@ -141,13 +145,13 @@ export function workers(parts: Parts, loop: Loop): WorkerJson[] {
   });
 }
 
-export function errorLog(parts: Parts, ask: ApiRequest<"acpLogs">): Output<"acpLogs"> {
+export function errorLog(parts: Services, ask: ApiRequest<"acpLogs">): Output<"acpLogs"> {
   const lines = Number(ask.query.lines ?? defaultLogLines);
   if (!(lines > 0)) throw new HoldfastError("usage", "`lines` is a whole number above 0.");
   return { lines: parts.runtimes.chat.errorLines(findChat(parts, ask), lines) };
 }
 
-export function primer(parts: Parts, ask: ApiRequest<"primer">): Output<"primer"> {
+export function primer(parts: Services, ask: ApiRequest<"primer">): Output<"primer"> {
   const session = findChat(parts, ask);
   const before = Number(ask.query.before_seq ?? session.seq + 1);
   if (!Number.isSafeInteger(before) || before < 0) throw new HoldfastError("usage", "`before_seq` is a whole number.");
@@ -156,7 +160,7 @@ export function primer(parts: Parts, ask: ApiRequest<"primer">): Output<"primer"
 
 /** In the log, so that no other tab and no later visit offers it again. */
 export async function dismissPrimer(
-  parts: Parts,
+  parts: Services,
   loop: Loop,
   ask: ApiRequest<"primerDismiss">,
 ): Promise<Output<"primerDismiss">> {
@@ -164,7 +168,7 @@ export async function dismissPrimer(
   return sessionJson(parts, loop, await parts.store.change(id, () => [{ type: "primer.dismissed", by: ask.actor }]));
 }
 
-export function queue(parts: Parts, session: SessionState): Output<"queue"> {
+export function queue(parts: Services, session: SessionState): Output<"queue"> {
   return {
     prompts: session.queue.map(({ promptId, state, admittedAt }) => {
       const { text, attachments } = promptToSend(parts, session, promptId);
@@ -179,7 +183,7 @@ export function queue(parts: Parts, session: SessionState): Output<"queue"> {
   };
 }
 
-export function attachment(parts: Parts, ask: ApiRequest<"attachment">): Output<"attachment"> {
+export function attachment(parts: Services, ask: ApiRequest<"attachment">): Output<"attachment"> {
   const { id } = findSession(parts, ask);
   const promptId = asPromptId(ask.params.prompt);
   const n = Number(ask.params.n);
@@ -190,7 +194,7 @@ export function attachment(parts: Parts, ask: ApiRequest<"attachment">): Output<
 }
 
 export async function editPrompt(
-  parts: Parts,
+  parts: Services,
   loop: Loop,
   ask: ApiRequest<"promptEdit">,
 ): Promise<Output<"promptEdit">> {
@@ -216,7 +220,7 @@ export async function editPrompt(
 }
 
 export async function restartAgent(
-  parts: Parts,
+  parts: Services,
   loop: Loop,
   ask: ApiRequest<"acpRestart">,
 ): Promise<Output<"acpRestart">> {
@@ -237,14 +241,14 @@ export async function restartAgent(
     const json = sessionJson(parts, loop, latest());
     return { session: json, done: false, ...whatRemains(loop, latest(), json) };
   }
-  const json = await settled(parts, loop, latest(), ask.signal);
+  const json = await waitUntilUp(parts, loop, latest(), ask.signal);
   return { session: json, remaining: [], done: true, notes: noticesSince(parts, session) };
 }
 
 /** The same intent as a stop; only less time is given. */
-export async function killAgent(parts: Parts, loop: Loop, ask: ApiRequest<"acpKill">): Promise<Output<"acpKill">> {
+export async function killAgent(parts: Services, loop: Loop, ask: ApiRequest<"acpKill">): Promise<Output<"acpKill">> {
   const session = findChat(parts, ask);
-  const state = await change(parts, loop, session, { verb: "stop" }, ask.actor);
+  const state = await commitVerb(parts, loop, session, { verb: "stop" }, ask.actor);
   await parts.runtimes.chat.stop(state, { force: true, deadlineMs: cancelWaitMs });
   return runVerb(parts, loop, { verb: "stop" }, { ...ask, input: {} });
 }

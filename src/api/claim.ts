@@ -5,14 +5,14 @@ import type { SessionState } from "../model/session.ts";
 import type { SessionJson } from "../contract/wire.ts";
 import { askingAgent } from "./authorize.ts";
 import type { Loop } from "../supervisor/loop.ts";
-import type { Parts } from "../supervisor/services.ts";
-import { takenReason } from "../integrations/trackers/tracker-record.ts";
+import type { Services } from "../supervisor/services.ts";
+import { takenReason } from "../integrations/trackers/record.ts";
 import { requireCodeHost, type TrackingDoor } from "../integrations/trackers/lazy-tracking.ts";
 import { findSession } from "./run-verb.ts";
 import { sessionJson } from "../supervisor/view.ts";
 
 export async function claimPullRequest(
-  parts: Parts,
+  parts: Services,
   loop: Loop,
   door: TrackingDoor,
   ask: ApiRequest<"claimPullRequest">,

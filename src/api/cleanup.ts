@@ -1,18 +1,18 @@
 /** `session cleanup`: asks the trackers, judges, ends what is completed, and names work that only a worktree holds. */
 import { planCleanup } from "../model/cleanup.ts";
 import { policyActors } from "../model/lifecycle.ts";
-import { judgeLanding, workLeft, type Landing } from "../model/landed.ts";
-import { bounded } from "../base/deadline.ts";
+import { judgeLanding, workLeft, type Landing } from "../model/cleanup.ts";
+import { bounded } from "../base/async.ts";
 import type { ApiRequest } from "../ports/api.ts";
 import type { CleanupLine } from "../contract/session.ts";
 import { messageOf } from "../contract/error.ts";
 import { asSessionId } from "../contract/ids.ts";
-import { primaryPullRequest } from "../model/reduce.ts";
+import { primaryPullRequest } from "../model/pull-requests.ts";
 import type { SessionState } from "../model/session.ts";
-import { changeByPolicy } from "../supervisor/apply-verb.ts";
+import { commitPolicyVerb } from "../supervisor/apply-verb.ts";
 import { runtimeFacts } from "../supervisor/facts.ts";
 import type { Loop } from "../supervisor/loop.ts";
-import type { Parts } from "../supervisor/services.ts";
+import type { Services } from "../supervisor/services.ts";
 import type { TrackingDoor } from "../integrations/trackers/lazy-tracking.ts";
 import { runVerb } from "./run-verb.ts";
 import { currentStatus } from "../supervisor/view.ts";
@@ -21,7 +21,7 @@ import { currentStatus } from "../supervisor/view.ts";
 const askDeadlineMs = 15_000;
 
 export async function cleanup(
-  parts: Parts,
+  parts: Services,
   loop: Loop,
   door: TrackingDoor,
   ask: ApiRequest<"cleanup">,
@@ -47,7 +47,7 @@ export async function cleanup(
   return lines;
 }
 
-async function heardNow(parts: Parts, door: TrackingDoor): Promise<void> {
+async function heardNow(parts: Services, door: TrackingDoor): Promise<void> {
   const tracked = parts.store
     .projects()
     .some(({ id }) => (parts.settings.last(id)?.tracker ?? parts.settings.last(id)?.codeHost ?? null) !== null);
@@ -64,7 +64,7 @@ interface Judging {
 }
 
 async function judge(
-  parts: Parts,
+  parts: Services,
   loop: Loop,
   sessions: readonly SessionState[],
   { dead, began }: Judging,
@@ -88,7 +88,7 @@ async function judge(
 }
 
 /** Whether what a pull request that was closed without a merge held is in its base all the same. */
-async function landedElsewhere(parts: Parts, session: SessionState): Promise<boolean> {
+async function landedElsewhere(parts: Services, session: SessionState): Promise<boolean> {
   const primary = primaryPullRequest(session.pullRequests);
   if (primary?.facts.state !== "closed" || session.workspace.at !== "ready") return false;
   // A branch that was set back to its base since then has landed, but nothing of what was closed.
@@ -99,7 +99,7 @@ async function landedElsewhere(parts: Parts, session: SessionState): Promise<boo
 
 /** Judged once more right before it is ended: the person may have brought it back meanwhile. */
 async function cleanOne(
-  parts: Parts,
+  parts: Services,
   loop: Loop,
   ask: ApiRequest<"cleanup">,
   line: CleanupLine,
@@ -111,7 +111,7 @@ async function cleanOne(
   if (now?.outcome !== "would-kill") return now ?? { session: line.session, outcome: "skipped", why: "it is gone" };
   const { notes = [] } = await left(parts, line);
   // Written only over the session that was judged; then a kill like any other.
-  const ended = await changeByPolicy(parts, session, { verb: "cleanup", judged: session }, policyActors.cleanup);
+  const ended = await commitPolicyVerb(parts, session, { verb: "cleanup", judged: session }, policyActors.cleanup);
   if (ended.intent.want !== "killed")
     return { session: line.session, outcome: "skipped", why: "something was asked of it meanwhile" };
   const killed = await runVerb(
@@ -131,13 +131,13 @@ async function cleanOne(
   return { session: line.session, outcome: "cleaned", why: line.why, ...(kept.length === 0 ? {} : { notes: kept }) };
 }
 
-function whereTo(parts: Parts, id: string): string[] {
+function whereTo(parts: Services, id: string): string[] {
   const workspace = parts.store.session(asSessionId(id))?.workspace;
   if (workspace?.at !== "trashed") return [];
   return [`Kept in the trash as ${workspace.trash}. Get it back: holdfast session restore ${id}`];
 }
 
-async function left(parts: Parts, line: CleanupLine): Promise<{ notes?: string[] }> {
+async function left(parts: Services, line: CleanupLine): Promise<{ notes?: string[] }> {
   const session = parts.store.session(asSessionId(line.session));
   if (session === null || session.workspace.at !== "ready") return {};
   try {
@@ -155,7 +155,7 @@ async function left(parts: Parts, line: CleanupLine): Promise<{ notes?: string[]
   }
 }
 
-async function landing(parts: Parts, session: SessionState): Promise<Landing | null> {
+async function landing(parts: Services, session: SessionState): Promise<Landing | null> {
   if (session.workspace.at !== "ready") return null;
   const over = (session.pullRequests ?? []).filter(({ lost }) => lost === null).map(({ facts }) => facts);
   const merged = over.filter(({ state }) => state === "merged");

@@ -1,5 +1,5 @@
 /** What clients may ask of the daemon, one handler a route. */
-import { build, version } from "../base/build.ts";
+import { build, version } from "../base/program.ts";
 import { isLive } from "../model/runs.ts";
 import type { ApiRequest, Handlers } from "../ports/api.ts";
 import type { TrashEntry } from "../ports/worktree.ts";
@@ -7,13 +7,13 @@ import { HoldfastError } from "../contract/error.ts";
 import { eventPageChars } from "../contract/event-page.ts";
 import type { Output } from "../contract/operations.ts";
 import type { FindingJson, InfoJson, ProjectJson, SessionJson, TrashJson } from "../contract/wire.ts";
-import { isOlder } from "../model/trash-age.ts";
-import { change } from "../supervisor/apply-verb.ts";
+import { isOlder } from "../model/trash-days.ts";
+import { commitVerb } from "../supervisor/apply-verb.ts";
 import { emptyEntry } from "../supervisor/empty-trash.ts";
 import { visibleTo } from "./authorize.ts";
 import { Halt } from "./halt.ts";
 import type { Loop } from "../supervisor/loop.ts";
-import type { Parts } from "../supervisor/services.ts";
+import type { Services } from "../supervisor/services.ts";
 import { PendingSpawns } from "./pending-spawns.ts";
 import { bareProject, projectJson, removeProject } from "./projects.ts";
 import type { PushDoor } from "../integrations/notifiers/lazy-push.ts";
@@ -45,7 +45,7 @@ export interface CommandsOptions {
   push: PushDoor;
 }
 
-export function createCommands(parts: Parts, loop: Loop, options: CommandsOptions): Handlers {
+export function createCommands(parts: Services, loop: Loop, options: CommandsOptions): Handlers {
   const { store } = parts;
   const halt = new Halt(parts, loop, options.shutDown);
   const pending = new PendingSpawns();
@@ -93,7 +93,7 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
     snooze: (ask) => runVerb(parts, loop, { verb: "snooze", until: parts.clock.now() + ask.input.forMs }, ask),
     rename: async (ask) => {
       const { title } = ask.input;
-      return json(await change(parts, loop, findSession(parts, ask), { verb: "rename", title }, ask.actor));
+      return json(await commitVerb(parts, loop, findSession(parts, ask), { verb: "rename", title }, ask.actor));
     },
     prompt: async (ask) => (await import("./prompts.ts")).admitPrompt(parts, loop, ask),
     events: (ask) => {
@@ -141,7 +141,7 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
     trashEmpty: (ask) => emptyTrash(parts, ask),
     doctor: async ({ query, signal }) => {
       if (query.full === "1") return (await import("./full-doctor.ts")).fullDoctor(options.cli, signal);
-      const { trackerFinding } = await import("../integrations/trackers/tracker-health.ts");
+      const { trackerFinding } = await import("../integrations/trackers/health.ts");
       const trackers = (await options.tracking.report()).map(trackerFinding);
       const pushes = options.push.isUsed() ? await (await import("./push.ts")).findings(options.push) : [];
       const { trustFindings } = await import("./trust.ts");
@@ -180,7 +180,7 @@ export function createCommands(parts: Parts, loop: Loop, options: CommandsOption
 }
 
 /** Without a terminal there is nothing to see: the transcript says what a chat agent does. */
-async function screen(parts: Parts, ask: ApiRequest<"screen">): Promise<Output<"screen">> {
+async function screen(parts: Services, ask: ApiRequest<"screen">): Promise<Output<"screen">> {
   const session = findSession(parts, ask);
   const lines = Number(ask.query.lines ?? defaultScreenLines);
   if (!Number.isSafeInteger(lines) || lines < 1) throw new HoldfastError("usage", "`lines` is a whole number from 1.");
@@ -193,11 +193,11 @@ async function screen(parts: Parts, ask: ApiRequest<"screen">): Promise<Output<"
   return { lines: text === "" ? [] : text.split("\n") };
 }
 
-function liveCount(parts: Parts): number {
+function liveCount(parts: Services): number {
   return parts.store.sessions().filter(({ run }) => isLive(run)).length;
 }
 
-function trashJson(parts: Parts): (entry: TrashEntry) => TrashJson {
+function trashJson(parts: Services): (entry: TrashEntry) => TrashJson {
   const until = trashUntil(parts);
   const daysOf = trashDaysOf(parts);
   return (entry) => {
@@ -217,7 +217,7 @@ function trashJson(parts: Parts): (entry: TrashEntry) => TrashJson {
   };
 }
 
-async function findTrash(parts: Parts, id: string): Promise<TrashEntry> {
+async function findTrash(parts: Services, id: string): Promise<TrashEntry> {
   const entries = await parts.workspaces.listTrash();
   const entry =
     entries.find((candidate) => candidate.id === id) ?? entries.findLast((candidate) => candidate.session === id);
@@ -227,7 +227,7 @@ async function findTrash(parts: Parts, id: string): Promise<TrashEntry> {
   return entry;
 }
 
-async function restoreFromTrash(parts: Parts, loop: Loop, ask: ApiRequest<"trashRestore">): Promise<TrashJson> {
+async function restoreFromTrash(parts: Services, loop: Loop, ask: ApiRequest<"trashRestore">): Promise<TrashJson> {
   const entry = await findTrash(parts, ask.params.id);
   const owner = parts.store.session(entry.session);
   if (owner !== null && owner.intent.want !== "deleted" && owner.workspace.at === "trashed") {
@@ -240,7 +240,7 @@ async function restoreFromTrash(parts: Parts, loop: Loop, ask: ApiRequest<"trash
   return trashJson(parts)(entry);
 }
 
-async function emptyTrash(parts: Parts, ask: ApiRequest<"trashEmpty">): Promise<TrashJson[]> {
+async function emptyTrash(parts: Services, ask: ApiRequest<"trashEmpty">): Promise<TrashJson[]> {
   const { id, olderThanDays } = ask.input;
   const all = id === undefined ? await parts.workspaces.listTrash() : [await findTrash(parts, id)];
   const daysOf = trashDaysOf(parts);

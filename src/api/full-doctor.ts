@@ -1,6 +1,6 @@
 /** Everything that `holdfast doctor` finds: it looks from outside, as a process of its own that asks this daemon too. */
 import { spawn } from "node:child_process";
-import { startChild, whyNotStarted } from "../base/start-child.ts";
+import { startChild, whyNotStarted } from "../base/run.ts";
 import { HoldfastError } from "../contract/error.ts";
 import type { FindingJson } from "../contract/wire.ts";
 

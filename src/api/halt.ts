@@ -1,13 +1,13 @@
 /** `stop --halt-sessions`: every session is brought down, and then the daemon ends, however long that takes. */
 import { reach } from "../base/test-points.ts";
-import { isLive, restOf } from "../model/runs.ts";
+import { isLive, downReason } from "../model/runs.ts";
 import type { Output } from "../contract/operations.ts";
 import type { SessionId } from "../contract/ids.ts";
 import type { Actor, SessionState } from "../model/session.ts";
-import { changeByPolicy } from "../supervisor/apply-verb.ts";
+import { commitPolicyVerb } from "../supervisor/apply-verb.ts";
 import { runtimeFacts } from "../supervisor/facts.ts";
 import type { Loop } from "../supervisor/loop.ts";
-import type { Parts } from "../supervisor/services.ts";
+import type { Services } from "../supervisor/services.ts";
 
 /** Long enough for an agent that ignores every signal but the last one. */
 const haltMs = Number(process.env["HOLDFAST_TEST_HALT_MS"] ?? 15_000);
@@ -18,12 +18,12 @@ export const haltLimitMs = (sessions: number): number => haltMs + haltMsEach * s
 const foreverMs = 2 ** 31 - 1;
 
 export class Halt {
-  readonly #parts: Parts;
+  readonly #parts: Services;
   readonly #loop: Loop;
   readonly #shutDown: () => void;
   #current: AbortController | null = null;
 
-  constructor(parts: Parts, loop: Loop, shutDown: () => void) {
+  constructor(parts: Services, loop: Loop, shutDown: () => void) {
     this.#parts = parts;
     this.#loop = loop;
     this.#shutDown = shutDown;
@@ -41,7 +41,7 @@ export class Halt {
     this.#current = current;
     try {
       const sessions = this.#affected();
-      await Promise.all(sessions.map((session) => changeByPolicy(this.#parts, session, { verb: "halt" }, by)));
+      await Promise.all(sessions.map((session) => commitPolicyVerb(this.#parts, session, { verb: "halt" }, by)));
       const ids = sessions.map(({ id }) => id);
       for (const id of ids) this.#loop.asked(id);
       await reach("halt.recorded");
@@ -66,7 +66,7 @@ export class Halt {
   }
 
   #wouldStart(session: SessionState): boolean {
-    return session.intent.want === "running" && restOf(session, this.#parts.restore) === null;
+    return session.intent.want === "running" && downReason(session, this.#parts.restore) === null;
   }
 
   /** An end that is on record is not yet the end of what the agent left behind. */

@@ -8,17 +8,17 @@ import { ruleText } from "../contract/permission-rules.ts";
 import type { PermissionOption, SessionState } from "../model/session.ts";
 import type { FindingJson } from "../contract/wire.ts";
 import { findChat } from "./chat.ts";
-import type { Parts } from "../supervisor/services.ts";
+import type { Services } from "../supervisor/services.ts";
 import { factsOf, verdictWords } from "../supervisor/permission-rules.ts";
 import { findProject } from "./projects.ts";
 import { detailsOf, findQuestion, questionJson } from "../supervisor/question-details.ts";
 
-export function questions(parts: Parts, ask: ApiRequest<"questions">): Output<"questions"> {
+export function questions(parts: Services, ask: ApiRequest<"questions">): Output<"questions"> {
   const session = findChat(parts, ask);
   return session.permissions.map((open) => questionJson(parts.store, session, open));
 }
 
-export async function listRules(parts: Parts): Promise<Output<"permissionRules">> {
+export async function listRules(parts: Services): Promise<Output<"permissionRules">> {
   const loaded = await parts.rules.refresh();
   return {
     file: loaded.file,
@@ -33,7 +33,7 @@ export async function listRules(parts: Parts): Promise<Output<"permissionRules">
 const noWorktree = "/.no-worktree";
 
 /** Decides like a real question, and does nothing. */
-export async function testRules(parts: Parts, ask: ApiRequest<"permissionTest">): Promise<Output<"permissionTest">> {
+export async function testRules(parts: Services, ask: ApiRequest<"permissionTest">): Promise<Output<"permissionTest">> {
   const { session: id, question: name, agent, project, tool, command, path, cwd } = ask.query;
   const loaded = await parts.rules.refresh();
   if (id !== undefined) {
@@ -86,7 +86,7 @@ function verdict(
 }
 
 /** For `holdfast doctor`. */
-export async function ruleFindings(parts: Parts): Promise<FindingJson[]> {
+export async function ruleFindings(parts: Services): Promise<FindingJson[]> {
   const loaded = await parts.rules.refresh();
   const check = "permission rules";
   if (!loaded.ok) {

@@ -6,17 +6,21 @@ import { HoldfastError } from "../contract/error.ts";
 import { asSessionId, type SessionId } from "../contract/ids.ts";
 import type { Kind } from "../model/session.ts";
 import type { PreflightJson } from "../contract/wire.ts";
-import { isPullRequestReference, issueKey } from "../model/issue-reference.ts";
+import { isPullRequestReference, issueKey } from "../model/issue.ts";
 import { branchFor } from "../model/names.ts";
 import { refuseIssueInShell } from "./authorize.ts";
-import type { Parts } from "../supervisor/services.ts";
+import type { Services } from "../supervisor/services.ts";
 import { planWith, workspacePath } from "../supervisor/plan.ts";
 import { containmentFor } from "./spawn-contain.ts";
 import { agentFor, idOfIssue, limitOf, lowDisk, missingTools, sessionOfIssue, settingsOf, wanted } from "./spawn.ts";
 
 type Problem = PreflightJson["problems"][number];
 
-export async function preflight(parts: Parts, ask: ApiRequest<"preflight">, readOnly: boolean): Promise<PreflightJson> {
+export async function preflight(
+  parts: Services,
+  ask: ApiRequest<"preflight">,
+  readOnly: boolean,
+): Promise<PreflightJson> {
   const request = ask.input;
   const problems: Problem[] = readOnly
     ? [{ message: "This daemon is read-only: nothing can be started.", hint: null }]
@@ -64,7 +68,7 @@ export async function preflight(parts: Parts, ask: ApiRequest<"preflight">, read
 
 /** A number is given when the session is made; until then the id, and a branch named after it, are not known. */
 async function checkPlace(
-  parts: Parts,
+  parts: Services,
   settings: ProjectSettings,
   request: SpawnRequest & { role: string; kind: Kind },
   attempt: <T>(check: () => T | Promise<T>) => Promise<T | null>,
@@ -84,7 +88,7 @@ async function checkPlace(
   return { id: named ? id : null, branch: isKnown ? branch : null, problems };
 }
 
-function unusedId(parts: Parts, settings: ProjectSettings): SessionId {
+function unusedId(parts: Services, settings: ProjectSettings): SessionId {
   let number = parts.store.sessions().length + 1;
   while (parts.store.wasUsed(`${settings.prefix}-${number}`)) number++;
   return asSessionId(`${settings.prefix}-${number}`);

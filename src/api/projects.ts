@@ -4,9 +4,9 @@ import type { ApiRequest } from "../ports/api.ts";
 import type { ProjectRow } from "../ports/store.ts";
 import { HoldfastError } from "../contract/error.ts";
 import type { ProjectJson } from "../contract/wire.ts";
-import type { Parts } from "../supervisor/services.ts";
+import type { Services } from "../supervisor/services.ts";
 
-export function findProject(parts: Parts, id: string): ProjectRow {
+export function findProject(parts: Services, id: string): ProjectRow {
   const row = parts.store.projects().find((project) => project.id === id);
   if (row !== undefined) return row;
   const known = parts.store.projects().map((project) => project.id);
@@ -15,7 +15,7 @@ export function findProject(parts: Parts, id: string): ProjectRow {
   });
 }
 
-export async function projectJson(parts: Parts, row: ProjectRow): Promise<ProjectJson> {
+export async function projectJson(parts: Services, row: ProjectRow): Promise<ProjectJson> {
   const { id, path, prefix, defaultBranch, agent, kind, tracker, trust } = await parts.settings.forSession(row.id);
   const sessions = parts.store.sessions().filter((session) => session.project === row.id).length;
   return {
@@ -34,13 +34,13 @@ export async function projectJson(parts: Parts, row: ProjectRow): Promise<Projec
 }
 
 /** What is registered, where the project's file was never readable. */
-export function bareProject(parts: Parts, row: ProjectRow): ProjectJson {
+export function bareProject(parts: Services, row: ProjectRow): ProjectJson {
   const { id, path, prefix, configFile } = row;
   const sessions = parts.store.sessions().filter((session) => session.project === id).length;
   return { id, path, prefix, configFile, sessions, defaultBranch: "", agent: "", kind: "terminal", tracker: null };
 }
 
-export async function removeProject(parts: Parts, ask: ApiRequest<"projectRemove">): Promise<ProjectJson> {
+export async function removeProject(parts: Services, ask: ApiRequest<"projectRemove">): Promise<ProjectJson> {
   const row = findProject(parts, ask.params.id);
   const { id } = row;
   const using = [...parts.store.sessions(), ...parts.store.deleting()]

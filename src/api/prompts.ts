@@ -1,6 +1,6 @@
 /** A prompt is on disk before anything is typed; the receipt says what was really seen of it. */
-import { chatActivity } from "../model/activity.ts";
-import { restOf } from "../model/runs.ts";
+import { chatActivity } from "../model/status.ts";
+import { downReason } from "../model/runs.ts";
 import type { ApiRequest } from "../ports/api.ts";
 import type { PromptRequest } from "../contract/command.ts";
 import { HoldfastError } from "../contract/error.ts";
@@ -10,9 +10,9 @@ import type { SessionState } from "../model/session.ts";
 import type { Output } from "../contract/operations.ts";
 import type { Taken } from "./attachments.ts";
 import type { Loop } from "../supervisor/loop.ts";
-import type { Parts } from "../supervisor/services.ts";
+import type { Services } from "../supervisor/services.ts";
 import { askingAgent, checkMayPrompt, promptText } from "./authorize.ts";
-import { change } from "../supervisor/apply-verb.ts";
+import { commitVerb } from "../supervisor/apply-verb.ts";
 import { findSession } from "./run-verb.ts";
 import { eventPage, lastEvent } from "../supervisor/read-events.ts";
 
@@ -23,7 +23,7 @@ const turnWaitMs = 7 * 24 * 3_600_000;
 /** A longer answer is told by its end. */
 const longestText = 8 * 1024 * 1024;
 
-export async function admitPrompt(parts: Parts, loop: Loop, ask: ApiRequest<"prompt">): Promise<Output<"prompt">> {
+export async function admitPrompt(parts: Services, loop: Loop, ask: ApiRequest<"prompt">): Promise<Output<"prompt">> {
   const request = ask.input;
   const { promptId: id, waitForTurn = false, ...times } = request;
   const text = promptText(parts, request.text, ask.actor);
@@ -47,7 +47,7 @@ export async function admitPrompt(parts: Parts, loop: Loop, ask: ApiRequest<"pro
   }
   const { attachments, bytes } = await attached(parts, session, request);
   try {
-    await change(parts, loop, session, { verb: "prompt", promptId, text, attachments }, ask.actor, bytes);
+    await commitVerb(parts, loop, session, { verb: "prompt", promptId, text, attachments }, ask.actor, bytes);
   } catch (error) {
     // As it is now, and not as it was found: the kill may have come in between.
     const want = parts.store.session(session.id)?.intent.want ?? "deleted";
@@ -103,7 +103,7 @@ function howToCheck({ id, kind }: SessionState): string {
   return kind === "terminal" ? `holdfast session screen ${id}` : `holdfast acp history ${id}`;
 }
 
-function isMissing(parts: Parts, session: SessionState): boolean {
+function isMissing(parts: Services, session: SessionState): boolean {
   const isRunning = session.run.run === "up" || session.run.run === "launching";
   if (isRunning) return false;
   const { at } = session.workspace;
@@ -117,7 +117,7 @@ const deletedReason = "the session was deleted";
  * send it. What was being sent at that moment is settled first.
  */
 async function refuseKilled(
-  { store }: Parts,
+  { store }: Services,
   loop: Loop,
   {
     session,
@@ -137,14 +137,14 @@ async function refuseKilled(
   );
 }
 
-function isAnswering(parts: Parts, session: SessionState, promptId: PromptId): boolean {
+function isAnswering(parts: Services, session: SessionState, promptId: PromptId): boolean {
   const state = parts.store.session(session.id);
   return state?.turn.turn === "open" && state.turn.prompt === promptId;
 }
 
 /** What the agent said in answer to a prompt, and how the turn ended; null while it has not. */
 async function turnOf(
-  { store }: Parts,
+  { store }: Services,
   { id }: SessionState,
   promptId: PromptId,
 ): Promise<NonNullable<Output<"prompt">["turn"]> | null> {
@@ -205,7 +205,7 @@ const fates = ["prompt.sent", "prompt.doubtful", "prompt.refused", "prompt.withd
 type Fate = Extract<StoredEvent, { type: (typeof fates)[number] }>;
 
 /** The last word on a prompt that is no longer queued. */
-function fateOf({ store }: Parts, { id }: SessionState, promptId: PromptId): Fate | undefined {
+function fateOf({ store }: Services, { id }: SessionState, promptId: PromptId): Fate | undefined {
   const isFate = (event: StoredEvent): event is Fate => (fates as readonly string[]).includes(event.type);
   const after = store.prompt(id, promptId)?.seq ?? 0;
   return store
@@ -215,7 +215,7 @@ function fateOf({ store }: Parts, { id }: SessionState, promptId: PromptId): Fat
 }
 
 /** Refused here, with nothing written, where it is already known that it cannot be delivered. */
-async function attached(parts: Parts, session: SessionState, request: PromptRequest): Promise<Taken> {
+async function attached(parts: Services, session: SessionState, request: PromptRequest): Promise<Taken> {
   const { attachments: given = [] } = request;
   if (given.length === 0) return { attachments: [], bytes: [] };
   const isRetry = parts.store.prompt(session.id, asPromptId(request.promptId)) !== null;
@@ -224,7 +224,7 @@ async function attached(parts: Parts, session: SessionState, request: PromptRequ
   return takeAttachments(session, request, isRetry);
 }
 
-function refuseImages(parts: Parts, session: SessionState): void {
+function refuseImages(parts: Services, session: SessionState): void {
   if (session.kind === "terminal") {
     throw new HoldfastError("conflict", "A terminal session takes no images.", {
       hint: "Save the image in the worktree and refer to that file, or hand the session over: holdfast session convert",
@@ -239,11 +239,11 @@ function refuseImages(parts: Parts, session: SessionState): void {
 
 /** Since the prompt came, or without a next attempt: an earlier failed launch is made again for the prompt. */
 function hasFailed(state: SessionState, seq: number): boolean {
-  return state.run.run === "failed" && (state.run.seq > seq || restOf(state, false) !== null);
+  return state.run.run === "failed" && (state.run.seq > seq || downReason(state, false) !== null);
 }
 
-function why(parts: Parts, loop: Loop, before: SessionState, promptId: PromptId): string {
-  const trouble = loop.trouble(before.id);
+function why(parts: Services, loop: Loop, before: SessionState, promptId: PromptId): string {
+  const trouble = loop.lastError(before.id);
   if (trouble !== null) return trouble.message;
   const state = parts.store.session(before.id) ?? before;
   const { want } = state.intent;
@@ -284,6 +284,6 @@ function whyBehind(loop: Loop, state: SessionState): string {
 }
 
 /** Whether a prompt was sent since a reason to wait was written down. */
-function isOver({ store }: Parts, id: SessionState["id"], seq: number): boolean {
+function isOver({ store }: Services, id: SessionState["id"], seq: number): boolean {
   return lastEvent(store, id, { after: seq, types: ["prompt.sending"] }) !== undefined;
 }

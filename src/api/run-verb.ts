@@ -6,12 +6,12 @@ import { HoldfastError } from "../contract/error.ts";
 import { asSessionId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
 import type { VerbAnswer, VerbRequest } from "../contract/session.ts";
-import { change } from "../supervisor/apply-verb.ts";
+import { commitVerb } from "../supervisor/apply-verb.ts";
 import { runtimeFacts } from "../supervisor/facts.ts";
 import { forgetConversation, noteKeptConversation } from "../supervisor/forget-conversation.ts";
 import type { Loop } from "../supervisor/loop.ts";
-import type { Parts } from "../supervisor/services.ts";
-import { settled } from "../supervisor/wait-until-up.ts";
+import type { Services } from "../supervisor/services.ts";
+import { waitUntilUp } from "../supervisor/wait-until-up.ts";
 import { sessionJson } from "../supervisor/view.ts";
 import { eventPage, lastEvent } from "../supervisor/read-events.ts";
 
@@ -22,14 +22,14 @@ export type PlainVerb = "stop" | "kill" | "delete" | "archive" | "unarchive" | "
 const bringsUp = new Set<PlainVerb>(["restore", "wake", "unarchive"]);
 
 export async function runVerb(
-  parts: Parts,
+  parts: Services,
   loop: Loop,
   verb: Verb & { verb: PlainVerb },
   ask: Pick<ApiRequest<PlainVerb>, "params" | "actor" | "signal"> & { input: VerbRequest },
 ): Promise<VerbAnswer> {
   const { verb: name } = verb;
   const session = findSession(parts, ask);
-  const state = await change(parts, loop, session, verb, ask.actor);
+  const state = await commitVerb(parts, loop, session, verb, ask.actor);
   // Holdfast removes no transcript of a terminal agent: it has no command for that.
   if (name === "delete" && session.kind === "terminal") await noteKeptConversation(parts, session);
   // Nothing of it runs, so the loop has no agent to ask.
@@ -39,7 +39,7 @@ export async function runVerb(
   loop.asked(session.id);
   const wait = ask.input.wait !== false;
   if (bringsUp.has(name)) {
-    const json = wait ? await settled(parts, loop, state, ask.signal) : sessionJson(parts, loop, state);
+    const json = wait ? await waitUntilUp(parts, loop, state, ask.signal) : sessionJson(parts, loop, state);
     return { session: json, remaining: [], done: wait, notes: noticesSince(parts, session) };
   }
   const isOver = (): boolean => isDown(parts, loop, session, name) || isHeld(loop, session);
@@ -62,7 +62,7 @@ export async function runVerb(
 /** A request about a session. */
 export type Named = { params: { id: string } };
 
-export function findSession({ store }: Pick<Parts, "store">, { params: { id } }: Named): SessionState {
+export function findSession({ store }: Pick<Services, "store">, { params: { id } }: Named): SessionState {
   const session = store.session(asSessionId(id));
   if (session !== null && session.intent.want !== "deleted") return session;
   throw new HoldfastError("not-found", "Session not found", {
@@ -80,7 +80,7 @@ export function whatRemains(
   const seen = runtimeFacts(loop.observation(session));
   const recorded = run.run === "up" && run.agent !== null ? [{ pid: run.agent.pid, what: "agent" }] : [];
   const listed = json.processes.map(({ pid, what }) => ({ pid, what }));
-  const trouble = loop.trouble(session.id);
+  const trouble = loop.lastError(session.id);
   return {
     remaining: listed.length > 0 ? listed : recorded,
     notes: [
@@ -97,11 +97,11 @@ export function whatRemains(
 
 /** Twice in the way, a second apart: the user learns at once what it is, and the daemon keeps trying. */
 function isHeld(loop: Loop, { id }: SessionState): boolean {
-  const trouble = loop.trouble(id);
+  const trouble = loop.lastError(id);
   return trouble !== null && trouble.isConflict && trouble.count > 1;
 }
 
-function isDown(parts: Parts, loop: Loop, { id }: SessionState, verb: PlainVerb): boolean {
+function isDown(parts: Services, loop: Loop, { id }: SessionState, verb: PlainVerb): boolean {
   const state = parts.store.session(id);
   if (state === null) return true;
   // An end that is on record is not yet the end of what the agent left behind.
@@ -113,7 +113,7 @@ function isDown(parts: Parts, loop: Loop, { id }: SessionState, verb: PlainVerb)
 }
 
 /** Says where uncommitted or unpushed work went, and how to get it back. */
-function keptWork(parts: Parts, before: SessionState, verb: PlainVerb): string[] {
+function keptWork(parts: Services, before: SessionState, verb: PlainVerb): string[] {
   const trashed = lastEvent(parts.store, before.id, { after: before.seq, types: ["workspace.trashed"] });
   if (trashed?.type !== "workspace.trashed") return [];
   const { uncommitted, unpushed, commits = [], note } = trashed;
@@ -131,7 +131,7 @@ function keptWork(parts: Parts, before: SessionState, verb: PlainVerb): string[]
   ];
 }
 
-export function noticesSince(parts: Parts, before: SessionState): string[] {
+export function noticesSince(parts: Services, before: SessionState): string[] {
   return parts.store
     .someEvents(before.id, { after: before.seq, types: ["notice", "context.reset"], ...eventPage })
     .flatMap((event) =>

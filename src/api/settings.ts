@@ -1,16 +1,16 @@
 /** What this daemon works with, for a page of settings: its options, its agents and whether they are there, its projects. */
 import { existsSync } from "node:fs";
-import { build, version } from "../base/build.ts";
+import { build, version } from "../base/program.ts";
 import type { AgentDefinition } from "../ports/agents.ts";
 import type { ProjectSettings } from "../ports/projects.ts";
 import { asProjectId } from "../contract/ids.ts";
 import { kinds } from "../model/session.ts";
 import type { ProjectJson, SettingsJson } from "../contract/wire.ts";
-import type { Parts } from "../supervisor/services.ts";
+import type { Services } from "../supervisor/services.ts";
 import { missingTools } from "./spawn.ts";
 
 export function settings(
-  parts: Parts,
+  parts: Services,
   options: { readOnly: boolean; configFile: string },
   projects: ProjectJson[],
 ): SettingsJson {
@@ -29,7 +29,7 @@ export function settings(
 }
 
 /** Those that every project has, then what single projects define themselves. */
-function agentsJson(parts: Parts, projects: readonly ProjectJson[]): SettingsJson["agents"] {
+function agentsJson(parts: Services, projects: readonly ProjectJson[]): SettingsJson["agents"] {
   const common = parts.agents.list(null).map((agent) => agentJson(agent, {}));
   const own = projects.flatMap(({ id }) => {
     const env = parts.settings.last(asProjectId(id))?.env ?? {};

@@ -2,15 +2,15 @@ import { expect, test } from "vitest";
 import { notContained, type Containment } from "../contract/containment.ts";
 import { asProjectId, asSessionId } from "../contract/ids.ts";
 import type { ProjectSettings } from "../ports/projects.ts";
-import type { Parts } from "../supervisor/services.ts";
+import type { Services } from "../supervisor/services.ts";
 import { containedBranch, containmentFor } from "./spawn-contain.ts";
 
 const inside: Containment = { mode: "worktree", network: "off", read: [], write: [] };
 const settings = (contain: Containment): ProjectSettings =>
   ({ id: asProjectId("app"), path: "/app", contain }) as Partial<ProjectSettings> as ProjectSettings;
-const store = (contain?: Containment): Pick<Parts, "store" | "agents"> =>
+const store = (contain?: Containment): Pick<Services, "store" | "agents"> =>
   ({ store: { session: () => ({ contain }) }, agents: { of: () => null } }) as unknown as Pick<
-    Parts,
+    Services,
     "store" | "agents"
   >;
 const request = { project: "app" };
@@ -32,7 +32,7 @@ test("[CONTAIN-12] the branch is in a folder that holds nothing else", async () 
   const taken = new Set(["holdfast/ma-1", "feature", "mine/x"]);
   const workspaces = {
     freeBranch: (_: string, name: string) => Promise.resolve(taken.has(name) ? `${name}-2` : name),
-  } as Partial<Parts["workspaces"]> as Parts["workspaces"];
+  } as Partial<Services["workspaces"]> as Services["workspaces"];
   const of = (over: object): Promise<string> =>
     containedBranch({ workspaces }, settings(inside), {
       id: asSessionId("ma-2"),

@@ -7,11 +7,11 @@ import type { SessionId } from "../contract/ids.ts";
 import type { Actor } from "../model/session.ts";
 import { branchFor, slug } from "../model/names.ts";
 import { askingAgent } from "./authorize.ts";
-import type { Parts } from "../supervisor/services.ts";
+import type { Services } from "../supervisor/services.ts";
 
 /** A person gets what they ask for; an agent nothing less than its project and its own session have. */
 export function containmentFor(
-  parts: Pick<Parts, "store" | "agents">,
+  parts: Pick<Services, "store" | "agents">,
   settings: ProjectSettings,
   request: SpawnRequest,
   actor: Actor,
@@ -32,7 +32,7 @@ export function containmentFor(
 
 /** Git renames a lock over a branch's ref, so the folder around it is the agent's to write: it must hold nothing else. */
 export async function containedBranch(
-  { workspaces }: Pick<Parts, "workspaces">,
+  { workspaces }: Pick<Services, "workspaces">,
   settings: ProjectSettings,
   of: { id: SessionId; asked: string | undefined; issue: string | null; title: string | null },
 ): Promise<string> {

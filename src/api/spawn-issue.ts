@@ -1,13 +1,11 @@
 /** The issue that a session is started for, read from its tracker where there is one. */
-import { inTeam, isPullRequestReference, issueKey, teamOf } from "../model/issue-reference.ts";
-import { issuePrompt, issueTitle } from "../model/issue-prompt.ts";
-import { oneLine } from "../model/external-text.ts";
+import { inTeam, isPullRequestReference, issueKey, teamOf, issuePrompt, issueTitle } from "../model/issue.ts";
+import { oneLine, quoteShellWord } from "../model/text.ts";
 import type { ProjectSettings } from "../ports/projects.ts";
 import type { SpawnRequest } from "../contract/command.ts";
 import { HoldfastError } from "../contract/error.ts";
 import type { FactEvent } from "../contract/event.ts";
 import type { TrackingDoor } from "../integrations/trackers/lazy-tracking.ts";
-import { quoteShellWord } from "../model/shell-quote.ts";
 
 export interface SpawnIssue {
   /** As it goes on record; null without an issue. */

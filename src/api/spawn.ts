@@ -8,25 +8,25 @@ import type { ProjectSettings } from "../ports/projects.ts";
 import type { SpawnRequest } from "../contract/command.ts";
 import { HoldfastError } from "../contract/error.ts";
 import type { FactEvent } from "../contract/event.ts";
-import { notOnPath } from "../model/missing-program.ts";
+import { notOnPath } from "../model/runs.ts";
 import { asPromptId, asSessionId, type SessionId } from "../contract/ids.ts";
 import type { Kind, SessionState } from "../model/session.ts";
 import { isOff, whyDefaults } from "../contract/trust.ts";
 import type { SessionJson } from "../contract/wire.ts";
 import type { Verb } from "../model/lifecycle.ts";
-import { isIssueOf, teamOf } from "../model/issue-reference.ts";
-import { orchestratorInstructions, orchestratorOf, wantsToRun } from "../model/orchestrator.ts";
+import { isIssueOf, teamOf } from "../model/issue.ts";
+import { orchestratorInstructions, orchestratorOf, wantsToRun } from "../model/roles.ts";
 import { branchFor, slug } from "../model/names.ts";
 import type { Loop } from "../supervisor/loop.ts";
 import type { SpawnIssue } from "./spawn-issue.ts";
 import type { PendingSpawns } from "./pending-spawns.ts";
 import type { TrackingDoor } from "../integrations/trackers/lazy-tracking.ts";
-import type { Parts } from "../supervisor/services.ts";
+import type { Services } from "../supervisor/services.ts";
 import { planWith, workspacePath } from "../supervisor/plan.ts";
 import { commandOf, pathFor, whyMissing } from "../supervisor/programs.ts";
 import { clampSpawn, refuseIssueInShell } from "./authorize.ts";
-import { change, refuseBeside } from "../supervisor/apply-verb.ts";
-import { settled } from "../supervisor/wait-until-up.ts";
+import { commitVerb, refuseBeside } from "../supervisor/apply-verb.ts";
+import { waitUntilUp } from "../supervisor/wait-until-up.ts";
 import { containedBranch, containmentFor } from "./spawn-contain.ts";
 import { takenIds } from "../supervisor/unrecorded.ts";
 import { sessionJson } from "../supervisor/view.ts";
@@ -35,7 +35,7 @@ import { sessionJson } from "../supervisor/view.ts";
 const minFreeBytes = 200 * 1024 * 1024;
 
 export async function spawn(
-  parts: Parts,
+  parts: Services,
   loop: Loop,
   door: TrackingDoor,
   pending: PendingSpawns,
@@ -108,7 +108,7 @@ export async function spawn(
   loop.asked(id);
   if (request.wait === false) return sessionJson(parts, loop, state);
   using _awaited = pending.await(ask.requestId, id);
-  return await settled(parts, loop, state, ask.signal);
+  return await waitUntilUp(parts, loop, state, ask.signal);
 }
 
 function noIssue({ prompt }: SpawnRequest): SpawnIssue {
@@ -135,7 +135,7 @@ export function wanted(
 
 /** Throws where the project has as many as it may have. */
 export function limitOf(
-  parts: Parts,
+  parts: Services,
   settings: ProjectSettings,
   role: SessionState["role"],
   pending: PendingSpawns | null,
@@ -151,7 +151,7 @@ export function limitOf(
   }
 }
 
-export async function settingsOf(parts: Parts, project: string): Promise<ProjectSettings> {
+export async function settingsOf(parts: Services, project: string): Promise<ProjectSettings> {
   const row = parts.store.projects().find(({ id }) => id === project);
   if (row !== undefined) return parts.settings.read(row);
   const known = parts.store.projects().map(({ id }) => id);
@@ -163,7 +163,7 @@ export async function settingsOf(parts: Parts, project: string): Promise<Project
   });
 }
 
-export function agentFor(parts: Parts, settings: ProjectSettings, id: string, kind: Kind): AgentDefinition {
+export function agentFor(parts: Services, settings: ProjectSettings, id: string, kind: Kind): AgentDefinition {
   const definition = parts.agents.of({ project: settings.id, agent: id });
   if (definition === null) {
     const known = parts.agents
@@ -192,7 +192,7 @@ function firstPrompt(settings: ProjectSettings, id: string, role: SessionState["
 }
 
 function refuseSecondOrchestrator(
-  parts: Parts,
+  parts: Services,
   project: string,
   begun: readonly { role: SessionState["role"] }[],
 ): void {
@@ -204,7 +204,7 @@ function refuseSecondOrchestrator(
 }
 
 async function newId(
-  parts: Parts,
+  parts: Services,
   settings: ProjectSettings,
   issue: string | undefined,
   role: SessionState["role"],
@@ -219,7 +219,7 @@ async function newId(
 }
 
 export function idOfIssue(
-  parts: Parts,
+  parts: Services,
   settings: ProjectSettings,
   issue: string,
   pending: PendingSpawns | null,
@@ -234,7 +234,7 @@ export function idOfIssue(
 }
 
 export function sessionOfIssue(
-  parts: Parts,
+  parts: Services,
   settings: ProjectSettings,
   issue: string | undefined,
 ): SessionState | null {
@@ -258,7 +258,7 @@ export function sessionOfIssue(
 
 /** By the verbs that a person has: a prompt wakes what is down, else `restore` does; what runs is left running. */
 async function resume(
-  parts: Parts,
+  parts: Services,
   loop: Loop,
   pending: PendingSpawns,
   session: SessionState,
@@ -269,11 +269,11 @@ async function resume(
   const promptId = asPromptId(`${session.id}-${session.seq}`);
   const running = wantsToRun(session) && (session.run.run === "up" || session.run.run === "launching");
   const verb: Verb | null = text !== null ? { verb: "prompt", promptId, text } : running ? null : { verb: "restore" };
-  const state = verb === null ? session : await change(parts, loop, session, verb, ask.actor);
+  const state = verb === null ? session : await commitVerb(parts, loop, session, verb, ask.actor);
   loop.asked(session.id);
   if (wait === false) return sessionJson(parts, loop, state);
   using _awaited = pending.await(ask.requestId, session.id);
-  return await settled(parts, loop, state, ask.signal);
+  return await waitUntilUp(parts, loop, state, ask.signal);
 }
 
 /** @param env of the project: its PATH, or the agent's own, is where the agent's program is looked for. */
@@ -293,7 +293,7 @@ export function missingTools(definition: AgentDefinition, kind: Kind, env: Proje
 }
 
 /** Nothing where the worktrees are on the same disk: the workspaces' own preflight reports it then. */
-export function lowDisk({ home, worktrees }: Pick<Parts, "home" | "worktrees">): string[] {
+export function lowDisk({ home, worktrees }: Pick<Services, "home" | "worktrees">): string[] {
   let existing = worktrees;
   while (!existsSync(existing)) existing = dirname(existing);
   if (statSync(home).dev === statSync(existing).dev) return [];

@@ -1,17 +1,17 @@
 /** The log for followers: told that something changed, they re-read behind their cursor, so no notice can be lost. */
-import { build, version } from "../base/build.ts";
+import { build, version } from "../base/program.ts";
 import type { Tail } from "../ports/api.ts";
 import type { LogEntry } from "../contract/event.ts";
 import { asSessionId } from "../contract/ids.ts";
 import type { SessionJson } from "../contract/wire.ts";
 import type { Loop } from "../supervisor/loop.ts";
-import type { Parts } from "../supervisor/services.ts";
+import type { Services } from "../supervisor/services.ts";
 import { iso, sessionJson } from "../supervisor/view.ts";
 
 /** One frame holds at most so many events, some more than one batch of an agent; one far behind gets several. */
 const frameEvents = 4_000;
 
-export function createTail(parts: Parts, loop: Loop): Tail {
+export function createTail(parts: Services, loop: Loop): Tail {
   const { store } = parts;
   return {
     hello: () => ({ frame: "hello", version, build, cursor: store.cursor() }),

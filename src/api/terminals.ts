@@ -4,9 +4,9 @@ import type { TerminalView, ViewEnd } from "../ports/runtime.ts";
 import { HoldfastError } from "../contract/error.ts";
 import { asSessionId, type LaunchId, type SessionId } from "../contract/ids.ts";
 import { promptRight } from "./authorize.ts";
-import type { Parts } from "../supervisor/services.ts";
+import type { Services } from "../supervisor/services.ts";
 
-export function createTerminals(parts: Parts): Terminals {
+export function createTerminals(parts: Services): Terminals {
   return {
     typingNeeds: (id) => {
       const session = parts.store.session(asSessionId(id));
@@ -31,7 +31,7 @@ export function createTerminals(parts: Parts): Terminals {
 }
 
 /** Ends the view with the launch, by what is on record: a dead agent's screen stays in tmux a while longer. */
-function whileUp(parts: Parts, id: SessionId, view: TerminalView): TerminalView {
+function whileUp(parts: Services, id: SessionId, view: TerminalView): TerminalView {
   let sink: { data(bytes: Buffer): void; end: ViewEnd } | null = null;
   let over: string | null = null;
   const end = (why: string): void => {
@@ -68,7 +68,7 @@ function whileUp(parts: Parts, id: SessionId, view: TerminalView): TerminalView 
   };
 }
 
-function whyNot(parts: Parts, id: SessionId, launch: LaunchId): string | null {
+function whyNot(parts: Services, id: SessionId, launch: LaunchId): string | null {
   const session = parts.store.session(id);
   if (session === null || session.intent.want === "deleted") return "The session was deleted.";
   const { run } = session;

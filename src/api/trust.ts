@@ -7,23 +7,23 @@ import { HoldfastError } from "../contract/error.ts";
 import { isOff, type TrustState } from "../contract/trust.ts";
 import type { FindingJson, ProjectJson, TrustJson } from "../contract/wire.ts";
 import { trustDiff } from "./trust-diff.ts";
-import type { Parts } from "../supervisor/services.ts";
+import type { Services } from "../supervisor/services.ts";
 import { findProject } from "./projects.ts";
 import { iso } from "../supervisor/view.ts";
 
 /** Of a path that need not be registered. */
-export async function trustAt(parts: Parts, ask: ApiRequest<"trustAt">): Promise<TrustJson> {
+export async function trustAt(parts: Services, ask: ApiRequest<"trustAt">): Promise<TrustJson> {
   const path = ask.query.path ?? "";
   if (path === "") throw new HoldfastError("usage", "`path` must name a repository.");
   return trustJson(parts, await parts.projects.trustAt(path), null);
 }
 
-export async function trustOf(parts: Parts, ask: ApiRequest<"trust">): Promise<TrustJson> {
+export async function trustOf(parts: Services, ask: ApiRequest<"trust">): Promise<TrustJson> {
   const row = findProject(parts, ask.params.id);
   return trustJson(parts, await parts.projects.trustOf(row), row);
 }
 
-export async function answerTrust(parts: Parts, ask: ApiRequest<"trustAnswer">): Promise<TrustJson> {
+export async function answerTrust(parts: Services, ask: ApiRequest<"trustAnswer">): Promise<TrustJson> {
   // Also for a shell's: whatever runs in a session may have been typed there by an agent.
   if (ask.actor.startsWith("session:")) {
     throw new HoldfastError("forbidden", "Nothing that runs in a session can trust a repository's file.", {
@@ -59,7 +59,7 @@ export async function answerTrust(parts: Parts, ask: ApiRequest<"trustAnswer">):
   return trustJson(parts, question, row);
 }
 
-function trustJson(parts: Parts, question: TrustQuestion | null, row: ProjectRow | null): TrustJson {
+function trustJson(parts: Services, question: TrustQuestion | null, row: ProjectRow | null): TrustJson {
   const project = row?.id ?? null;
   if (question === null) {
     return { project, file: null, state: "none", digest: null, parts: [], changes: null, since: null, notices: [] };

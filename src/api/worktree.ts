@@ -4,7 +4,7 @@ import type { Against } from "../ports/worktree.ts";
 import { HoldfastError } from "../contract/error.ts";
 import type { SessionState } from "../model/session.ts";
 import type { ChangesJson, FilesJson, PatchJson, WorkJson } from "../contract/wire.ts";
-import type { Parts } from "../supervisor/services.ts";
+import type { Services } from "../supervisor/services.ts";
 import { trashUntil } from "../supervisor/trash-days.ts";
 import { findSession } from "./run-verb.ts";
 
@@ -12,18 +12,18 @@ import { findSession } from "./run-verb.ts";
 const defaultFiles = 50;
 const maxFiles = 1_000;
 
-export async function changes(parts: Parts, ask: ApiRequest<"changes">): Promise<ChangesJson> {
+export async function changes(parts: Services, ask: ApiRequest<"changes">): Promise<ChangesJson> {
   const session = findSession(parts, ask);
   return await parts.workspaces.changes(await treeOf(parts, session), against(parts, session));
 }
 
-export async function patch(parts: Parts, ask: ApiRequest<"patch">): Promise<PatchJson> {
+export async function patch(parts: Services, ask: ApiRequest<"patch">): Promise<PatchJson> {
   const session = findSession(parts, ask);
   const file = ask.query.path;
   return await parts.workspaces.patch(await treeOf(parts, session), against(parts, session), file ?? null);
 }
 
-export async function files(parts: Parts, ask: ApiRequest<"files">): Promise<FilesJson> {
+export async function files(parts: Services, ask: ApiRequest<"files">): Promise<FilesJson> {
   const session = findSession(parts, ask);
   const limit = Number(ask.query.limit ?? defaultFiles);
   if (!Number.isSafeInteger(limit) || limit < 1) throw new HoldfastError("usage", "`limit` is a whole number above 0.");
@@ -35,7 +35,7 @@ export async function files(parts: Parts, ask: ApiRequest<"files">): Promise<Fil
 }
 
 /** Before a kill or a delete: what it would find, and what becomes of it. */
-export async function work(parts: Parts, ask: ApiRequest<"work">): Promise<WorkJson> {
+export async function work(parts: Services, ask: ApiRequest<"work">): Promise<WorkJson> {
   const session = findSession(parts, ask);
   const { workspace, id } = session;
   const nothing = { uncommitted: 0, unpushed: [] };
@@ -59,7 +59,7 @@ export async function work(parts: Parts, ask: ApiRequest<"work">): Promise<WorkJ
   return { uncommitted, unpushed, where: note === undefined ? where : `${note} ${where}` };
 }
 
-async function treeOf(parts: Parts, session: SessionState): Promise<string> {
+async function treeOf(parts: Services, session: SessionState): Promise<string> {
   const { workspace, workspacePath: path, id } = session;
   if (workspace.at === "trashed") {
     const kept = await parts.workspaces.trashedAt(workspace.trash);
@@ -79,6 +79,6 @@ async function treeOf(parts: Parts, session: SessionState): Promise<string> {
   });
 }
 
-function against(parts: Parts, session: SessionState): Against {
+function against(parts: Services, session: SessionState): Against {
   return { base: session.base, defaultBranch: parts.settings.last(session.project)?.defaultBranch ?? null };
 }

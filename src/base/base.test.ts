@@ -6,15 +6,13 @@ import { join } from "node:path";
 import * as fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { cacheHome } from "./cache-home.ts";
-import { bounded } from "./deadline.ts";
+import { bounded, Slots, Owner } from "./async.ts";
 import { digestOf } from "./digest.ts";
 import { readJson, writeDurable } from "./durable-file.ts";
 import { LineSplitter, type Line } from "./lines.ts";
-import { acquireLock } from "./lock.ts";
-import { Owner } from "./owner.ts";
+import { acquireLock } from "./home-lock.ts";
 import { maxSocketBytes, resolvePaths } from "./paths.ts";
 import { bootId, identify, isAlive, parseStat, readStat, signalIdentity } from "./pid.ts";
-import { Slots } from "./slots.ts";
 
 let directory: string;
 beforeEach(() => void (directory = mkdtempSync(join(tmpdir(), "base-"))));
@@ -107,7 +105,7 @@ test("[BASE-1] an owner closes everything it owns, last opened first, also when 
     throw new Error("b broke");
   });
   owner.owns("c", async () => void closed.push("c"));
-  await expect(owner.close()).rejects.toThrow("not everything could be closed");
+  await expect(owner.close()).rejects.toThrow("failed to close everything");
   expect(closed).toEqual(["c", "a"]);
   expect(() => owner.owns("d", () => undefined)).toThrow("after its owner closed");
 });

@@ -1,6 +1,12 @@
-/** Tells texts apart (FNV-1a, 64 bits, 12 digits of it). Not for secrets; node:crypto takes 8 ms to load. */
+/** Digests, and node:crypto. */
+import type nodeCrypto from "node:crypto";
+
+/** Loading node:crypto takes 8 ms or more: bench/cli.ts and bench/daemon.ts bound how long a start may take. */
+export const crypto = (): typeof nodeCrypto => process.getBuiltinModule("node:crypto");
+
+/** Distinguishes texts (FNV-1a, 64 bits, 12 digits of it). Not for secrets. Names files, so it must never change. */
 export function digestOf(text: string): string {
-  // In two halves: BigInt takes a millisecond for the keeper's script.
+  // Two 32-bit halves: BigInt takes a millisecond for the keeper's script.
   let [high, low] = [0xcbf29ce4, 0x84222325];
   for (const byte of Buffer.from(text)) {
     low = (low ^ byte) >>> 0;

@@ -1,4 +1,4 @@
-/** Files that are whole or not there: temporary file, fsync, rename, fsync of the directory. */
+/** Files that are complete or absent: temporary file, fsync, rename, fsync of the directory. */
 import {
   closeSync,
   existsSync,
@@ -15,12 +15,56 @@ import {
 import { dirname, join, basename } from "node:path";
 import { reachNow } from "./test-points.ts";
 
+export type DiskTrouble = "full" | "read-only" | "failing";
+
+const probeBytes = 4096;
+
+/**
+ * Checks by a write whether a directory's disk is writable: a disk that failed (a cable, a bad sector, a network mount)
+ * refuses writes that its permissions and mount options allow. Null if writable, or if the error is not the disk's.
+ */
+export function probeDisk(directory: string): DiskTrouble | null {
+  // Named like an interrupted write: `doctor` removes it after a crash.
+  const path = join(directory, `.probe.${process.pid}-0.tmp`);
+  try {
+    const file = openSync(path, "w", 0o600);
+    try {
+      writeFileSync(file, Buffer.alloc(probeBytes, 1));
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    rmSync(path, { force: true });
+    return null;
+  } catch (error) {
+    const trouble = diskTrouble(error);
+    if (trouble === "full") rmSync(path, { force: true });
+    return trouble;
+  }
+}
+
+/** The disk problem that an error indicates, or null. */
+export function diskTrouble(error: unknown): DiskTrouble | null {
+  if (hasNoRoom(error)) return "full";
+  switch ((error as NodeJS.ErrnoException | null)?.code ?? "") {
+    case "EROFS":
+      return "read-only";
+    case "EIO":
+    case "ENXIO":
+    case "ENODEV":
+    case "ESTALE":
+      return "failing";
+    default:
+      return null;
+  }
+}
+
 export function writeDurable(path: string, text: string, mode = 0o600): void {
   replaceFile(path, text, mode, fsyncSync);
   syncDirectory(dirname(path));
 }
 
-/** As `writeDurable`, where no file is there yet: one that is, or that appears meanwhile, stays as it is. Returns whether it wrote. */
+/** Like `writeDurable`, but never replaces an existing file. Returns whether it wrote. */
 export function createDurable(path: string, text: string, mode = 0o600): boolean {
   try {
     replaceFile(path, text, mode, fsyncSync, placeNew);
@@ -32,12 +76,12 @@ export function createDurable(path: string, text: string, mode = 0o600): boolean
   return true;
 }
 
-/** By a link, because a rename would replace a file that is there. */
+/** By a link, because a rename would replace an existing file. */
 function placeNew(temporary: string, path: string): void {
   try {
     linkSync(temporary, path);
   } catch (error) {
-    // Some file systems have no links: there a file that appears in this instant is replaced.
+    // Without hard links, a file created at this very moment is replaced.
     const { code } = error as NodeJS.ErrnoException;
     if ((code !== "EPERM" && code !== "ENOTSUP") || existsSync(path)) throw error;
     return renameSync(temporary, path);
@@ -45,17 +89,17 @@ function placeNew(temporary: string, path: string): void {
   rmSync(temporary);
 }
 
-/** Whole or as it was to every reader, but not flushed: for what a reboot makes untrue anyway. */
+/** Readers see the old file or the new one, but it is not flushed: for content that a reboot invalidates anyway. */
 export function writeAtomically(path: string, text: string, mode = 0o600): void {
   replaceFile(path, text, mode, () => undefined);
 }
 
-/** As `writeAtomically`, where the file does not say this already: reading is cheaper than replacing. */
+/** Like `writeAtomically`, unless the file already has this text: reading is cheaper than replacing. */
 export function keepWritten(path: string, text: string, mode = 0o600): void {
   try {
     if (readFileSync(path, "utf8") === text) return;
   } catch {
-    // Not there, or not to be read: it is written.
+    // Absent or unreadable: write it.
   }
   writeAtomically(path, text, mode);
 }
@@ -67,14 +111,14 @@ function replaceFile(
   flush: (file: number) => void,
   place: (temporary: string, path: string) => void = renameSync,
 ): void {
-  // Two writers of one process, and one that has the pid of a writer that crashed, still get names of their own.
+  // Unique among writers of this process, and of a crashed process with the same pid.
   const unique = `${process.pid}-${process.hrtime.bigint().toString(36)}`;
   const temporary = join(dirname(path), `.${basename(path)}.${unique}.tmp`);
   const file = openSync(temporary, "wx", mode);
   try {
     try {
       reachNow(`write.${basename(path)}`);
-      // Not writeSync: on a disk with room for a part it writes that part and says nothing.
+      // Not writeSync: on an almost full disk it writes a part without an error.
       writeFileSync(file, text);
       flush(file);
     } finally {
@@ -87,21 +131,21 @@ function replaceFile(
   }
 }
 
-/** Whether a file is what an interrupted write left: the names that `replaceFile` gives. */
+/** Whether this is the name of a temporary file of `replaceFile`. */
 export function isTemporary(name: string): boolean {
   return /^\..+\.\d+-[0-9a-z]+\.tmp$/.test(name);
 }
 
 /**
- * Removes what interrupted writes of `path` left beside it. Only for files that no other process writes: it would take
- * the temporary file of a write in progress.
+ * Removes temporary files that interrupted writes of `path` left. Only for files that no other process writes: it would
+ * remove the temporary file of a write in progress.
  */
 export function dropTemporaries(path: string): void {
   const directory = dirname(path);
   for (const name of temporariesIn(directory, basename(path))) rmSync(join(directory, name), { force: true });
 }
 
-/** What interrupted writes of `name` left in a directory; of any file where none is named. */
+/** Temporary files of interrupted writes in a directory: those of `name`, or all. */
 export function temporariesIn(directory: string, name = ""): string[] {
   let names: string[];
   try {
@@ -125,7 +169,7 @@ export function makePrivateDirectory(path: string): void {
   mkdirSync(path, { recursive: true, mode: 0o700 });
 }
 
-/** The parsed JSON of a file; `absent` when there is none, `damaged` when it does not parse. */
+/** The parsed JSON of a file; `damaged` if it cannot be read or parsed. */
 export function readJson(
   path: string,
 ): { is: "known"; value: unknown } | { is: "absent" } | { is: "damaged"; why: string } {
@@ -143,7 +187,7 @@ export function readJson(
   }
 }
 
-/** Whether the disk, or the person's share of it, is full. */
+/** Whether the disk or the user's quota is full. */
 export function hasNoRoom(error: unknown): boolean {
   return error instanceof Error && "code" in error && (error.code === "ENOSPC" || error.code === "EDQUOT");
 }

@@ -1,25 +1,35 @@
-import { isLevel, type Level } from "./log-level.ts";
-import { readPublicUrl } from "./public-url.ts";
+/** How the daemon was started last, and the file that keeps it for the next start. */
+import { readFileSync, renameSync, rmSync } from "node:fs";
+import { readPublicUrl } from "./addresses.ts";
+import { writeDurable } from "./durable-file.ts";
 
-/** How the daemon was started last: written by the CLI before it starts one, replayed by every later start. */
+/** How much the daemon logs. */
+export const levels = ["debug", "info", "warn", "error"] as const;
+export type Level = (typeof levels)[number];
+
+export function isLevel(value: unknown): value is Level {
+  return levels.some((level) => level === value);
+}
+
+/** Written by the CLI before it starts a daemon, replayed by every later start. */
 export interface LaunchOptions {
   host: string;
-  /** 0 picks a free port; `portGiven` tells a wish from the default, which may fall back to a free one. */
+  /** 0 picks a free port; so may the default, unless `portGiven`. */
   port: number;
   portGiven: boolean;
   auth: "token" | "passphrase";
   readOnly: boolean;
   restore: boolean;
-  /** What the daemon logs. Missing in files of earlier builds. */
+  /** Missing in files of earlier builds. */
   logLevel: Level;
-  /** Further addresses that browsers use, each exact. Missing in files of earlier builds, like the two below. */
+  /** Further exact addresses that browsers use. Missing in files of earlier builds, like the two below. */
   publicUrls: readonly string[];
   /** Our own TLS: absolute paths of PEM files, both or neither. */
   tlsCert: string | null;
   tlsKey: string | null;
 }
 
-/** A test has a default port of its own, which no other test takes or frees. */
+/** Each test has its own default port. */
 export const defaultPort = Number(process.env["HOLDFAST_TEST_PORT"] ?? 4710);
 
 export const defaultLaunchOptions: LaunchOptions = {
@@ -35,7 +45,7 @@ export const defaultLaunchOptions: LaunchOptions = {
   tlsKey: null,
 };
 
-/** What a launch file says; null when a part of it cannot be meant, and then nothing of it is believed. */
+/** The options of a launch file; null if any of them is invalid. */
 export function readLaunchOptions(value: unknown): LaunchOptions | null {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return null;
   const options = { ...defaultLaunchOptions, ...(value as LaunchOptions) };
@@ -58,7 +68,7 @@ function isFile(value: unknown): boolean {
   return value === null || (typeof value === "string" && value.startsWith("/"));
 }
 
-/** What the daemon writes once it answers, for the CLI to find it by. */
+/** Written by the daemon once it responds, for the CLI to find it. */
 export interface DaemonFile {
   pid: number;
   startTime: string;
@@ -70,13 +80,53 @@ export interface DaemonFile {
   startedAt: number;
   managedBy: string | null;
   options: LaunchOptions;
-  /** Its PATH, and the names of the variables that it was started with, for `doctor`. Left out by earlier builds. */
+  /** PATH and the names of its variables, for `doctor`. Missing in files of earlier builds. */
   path?: string;
   variables?: string[];
 }
 
-/** One line on descriptor 3 of a detached daemon: its starter waits for it. */
+/** One line on descriptor 3 of a detached daemon; `start` waits for it. */
 export type StartReport =
   | { report: "ready"; pid: number; url: string; notes: string[] }
   | { report: "already-running" }
   | { report: "failed"; code: string; message: string; hint: string | null };
+
+const launchBefore = (launchFile: string): string => `${launchFile}.before`;
+
+/**
+ * Called first by `start`: writes the new options and keeps the old ones in a second file until the daemon is ready.
+ * Otherwise every later command would replay options that cannot work. Old options of an interrupted start stay.
+ */
+export function proposeLaunch(launchFile: string, text: string): void {
+  const before = launchBefore(launchFile);
+  if (readOrNull(before) === null) writeDurable(before, readOrNull(launchFile) ?? nothing, 0o600);
+  writeDurable(launchFile, text, 0o600);
+}
+
+/** The daemon is ready: later starts replay its options. */
+export function keepLaunch(launchFile: string): void {
+  rmSync(launchBefore(launchFile), { force: true });
+}
+
+/** The daemon failed with these options: restores the previous ones. */
+export function takeBackLaunch(launchFile: string): void {
+  const before = readOrNull(launchBefore(launchFile));
+  if (before === null) return;
+  if (before !== nothing) {
+    renameSync(launchBefore(launchFile), launchFile);
+    return;
+  }
+  rmSync(launchFile, { force: true });
+  rmSync(launchBefore(launchFile), { force: true });
+}
+
+/** There was no previous start. */
+const nothing = "";
+
+function readOrNull(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return null;
+  }
+}

@@ -1,7 +1,7 @@
 /** A process and its ancestors, with what their environments say about Holdfast. */
 import { readFileSync, readdirSync, readlinkSync } from "node:fs";
 import { readStat } from "./pid.ts";
-import { isExhausted } from "./start-child.ts";
+import { isExhausted } from "./run.ts";
 
 export interface Ancestor {
   pid: number;

@@ -1,11 +1,9 @@
-/**
- * Splits a byte stream into lines without ever holding more than one bounded line. A line over the limit is reported
- * with its length and dropped; the lines around it are unharmed.
- */
+/** Lines of a byte stream, and the nesting depth of a JSON line. */
 export type Line = { line: "whole"; text: string; end: number } | { line: "oversized"; bytes: number; end: number };
 
 const newline = 0x0a;
 
+/** Splits a byte stream into lines, buffering at most one bounded line. A longer line is dropped and reported by its length. */
 export class LineSplitter {
   readonly #maxBytes: number;
   #parts: Buffer[] = [];
@@ -13,7 +11,7 @@ export class LineSplitter {
   #skipped = 0;
   #offset: number;
 
-  /** `offset` is where the first byte stands in the stream; each line tells the offset behind its newline. */
+  /** `offset`: position of the first byte in the stream. Each line reports the offset after its newline. */
   constructor(maxBytes: number, offset = 0) {
     this.#maxBytes = maxBytes;
     this.#offset = offset;
@@ -35,7 +33,7 @@ export class LineSplitter {
       }
       this.#offset += at + 1 - start;
       if (this.pending === 0 && at - start <= this.#maxBytes) {
-        // Nearly every line is whole in one piece: nothing to keep, so nothing to copy.
+        // Almost every line is complete within one chunk: no copy needed.
         yield { line: "whole", text: chunk.toString("utf8", start, at), end: this.#offset };
       } else {
         this.#take(chunk.subarray(start, at));
@@ -53,7 +51,7 @@ export class LineSplitter {
       this.#parts = [];
       return;
     }
-    // A copy, because the caller reuses its read buffer.
+    // Copied because the caller reuses its read buffer.
     this.#parts.push(Buffer.from(piece));
     this.#held += piece.length;
   }
@@ -70,4 +68,35 @@ export class LineSplitter {
     this.#held = 0;
     return { line: "whole", text, end };
   }
+}
+
+const quote = 0x22;
+const backslash = 0x5c;
+
+/**
+ * Whether JSON text nests arrays and objects deeper than `limit`, without parsing it: serializing such a value overflows
+ * the stack. Exact for valid JSON only.
+ */
+export function isDeeperThan(text: string, limit: number): boolean {
+  if (text.length <= limit) return false;
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === quote) {
+      at = endOfString(text, at + 1);
+      if (at < 0) return false;
+    } else if (code === 0x5b || code === 0x7b) {
+      if (++depth > limit) return true;
+    } else if (code === 0x5d || code === 0x7d) depth--;
+  }
+  return false;
+}
+
+function endOfString(text: string, from: number): number {
+  for (let at = text.indexOf('"', from); at >= 0; at = text.indexOf('"', at + 1)) {
+    let slashes = 0;
+    while (text.charCodeAt(at - 1 - slashes) === backslash && at - 1 - slashes >= from) slashes++;
+    if (slashes % 2 === 0) return at;
+  }
+  return -1;
 }

@@ -4,7 +4,7 @@
  */
 import { closeSync, fstatSync, ftruncateSync, mkdirSync, openSync, renameSync, statSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
-import type { Level } from "./log-level.ts";
+import type { Level } from "./launch-options.ts";
 
 type Fields = Record<string, unknown>;
 

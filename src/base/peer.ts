@@ -1,18 +1,16 @@
-/**
- * The process at the other end of a unix socket. Node has no call for it, so getsockopt(SO_PEERCRED) is called through
- * node:ffi, which is experimental and may be missing: then nothing is known, and nobody crashes.
- */
+/** The process or user at the other end of a connection on this machine. */
+import { readFileSync } from "node:fs";
 import type { Socket } from "node:net";
 
 export type PeerLookUp =
   | { is: "ok"; pidOf: (socket: Socket) => number }
-  /** With the reason, for `doctor`. */
+  /** The reason, for `doctor`. */
   | { is: "none"; why: string };
 
-/** Linux, the same on every architecture that we run on. */
+/** Linux constants, the same on every supported architecture. */
 const solSocket = 1;
 const soPeerCred = 17;
-/** pid, uid and gid. */
+/** Size of pid, uid and gid. */
 const credentialBytes = 12;
 
 type GetSockOpt = (fd: number, level: number, name: number, value: Buffer, length: Buffer) => number;
@@ -22,7 +20,10 @@ interface Ffi {
 
 let opened: PeerLookUp | undefined;
 
-/** Loaded with the first connection: 5 ms that a start need not wait for. */
+/**
+ * Finds the process behind a unix socket. Node has no call for it, so getsockopt(SO_PEERCRED) is called through node:ffi,
+ * which is experimental and may be missing. Loaded with the first connection.
+ */
 export function peerLookUp(): PeerLookUp {
   opened ??= open();
   return opened;
@@ -47,13 +48,13 @@ function open(): PeerLookUp {
     pidOf: (socket) => {
       const fd = (socket as { _handle?: { fd?: number } | null })._handle?.fd ?? -1;
       length.writeInt32LE(credentialBytes);
-      // 0 is what the kernel says of a process that this one cannot see.
+      // The kernel reports 0 for a process that this one cannot see.
       return fd >= 0 && getsockopt(fd, solSocket, soPeerCred, value, length) === 0 ? value.readInt32LE(0) : 0;
     },
   };
 }
 
-/** Without the warning that this one module is experimental: nobody who reads the log can do anything about it. */
+/** Suppresses the warning that node:ffi is experimental. */
 function quietly<T>(load: () => T): T {
   const emitWarning = process.emitWarning.bind(process);
   process.emitWarning = () => undefined;
@@ -62,4 +63,71 @@ function quietly<T>(load: () => T): T {
   } finally {
     process.emitWarning = emitWarning;
   }
+}
+
+/** A row of the kernel's TCP tables, which only Linux has. */
+interface TcpRow {
+  localPort: number;
+  remotePort: number;
+  listens: boolean;
+  uid: number;
+}
+
+const listening = "0A";
+const tables = ["/proc/net/tcp", "/proc/net/tcp6"];
+
+export function parseTcpTable(text: string): TcpRow[] {
+  return text
+    .split("\n")
+    .slice(1)
+    .flatMap((line) => {
+      const [, local, remote, state, , , , uid] = line.trim().split(/\s+/);
+      if (local === undefined || remote === undefined || uid === undefined) return [];
+      return [{ localPort: portOf(local), remotePort: portOf(remote), listens: state === listening, uid: Number(uid) }];
+    });
+}
+
+function portOf(address: string): number {
+  return Number.parseInt(address.slice(address.lastIndexOf(":") + 1), 16);
+}
+
+function readRows(): TcpRow[] {
+  return tables.flatMap((path) => {
+    try {
+      return parseTcpTable(readFileSync(path, "utf8"));
+    } catch {
+      return [];
+    }
+  });
+}
+
+/** The user whose program listens on a port; null if unknown. */
+function listenerOf(port: number): { uid: number; name: string | null } | null {
+  const found = readRows().find((row) => row.listens && row.localPort === port);
+  return found === undefined ? null : { uid: found.uid, name: nameOf(found.uid) };
+}
+
+/** Users whose programs on this machine are connected to `port`, by their own port. */
+export function peersOf(port: number): Map<number, number> {
+  const connected = readRows().filter((row) => !row.listens && row.remotePort === port);
+  return new Map(connected.map(({ localPort, uid }) => [localPort, uid]));
+}
+
+function nameOf(uid: number): string | null {
+  try {
+    const line = readFileSync("/etc/passwd", "utf8")
+      .split("\n")
+      .find((each) => each.split(":")[2] === String(uid));
+    return line?.split(":")[0] ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** For a message: "a program of user alice (uid 1001)". */
+export function describeListener(port: number): string {
+  const who = listenerOf(port);
+  if (who === null) return "another program";
+  if (who.uid === process.getuid?.()) return "another program of yours";
+  return who.name === null ? `a program of uid ${who.uid}` : `a program of user ${who.name} (uid ${who.uid})`;
 }

@@ -1,10 +1,19 @@
 /**
- * Who a process is: boot id + pid + kernel start time. A pid alone may belong to somebody else a second later,
- * and a zombie is dead although kill(pid, 0) says otherwise.
+ * Identifies processes by boot id, pid and kernel start time: a pid alone may be reused a second later, and a zombie is
+ * dead although kill(pid, 0) succeeds.
  */
-import { closeSync, openSync, readFileSync, readSync, readdirSync } from "node:fs";
+import {
+  closeSync,
+  openSync,
+  readFileSync,
+  readSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  statSync,
+} from "node:fs";
 
-/** Needed on macOS only, and 4 ms to load: so not by import. */
+/** Needed on macOS only. */
 const childProcess = () => process.getBuiltinModule("node:child_process");
 
 export interface ProcessStat {
@@ -32,7 +41,7 @@ export function bootId(): string {
 
 function readBootId(): string {
   if (process.platform === "linux") return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
-  // macOS: the boot time stands for the boot.
+  // macOS: the boot time identifies the boot.
   return childProcess()
     .execFileSync("sysctl", ["-n", "kern.boottime"], { encoding: "utf8" })
     .replace(/[^0-9]+/g, "-");
@@ -43,7 +52,7 @@ export function readStat(pid: number): ProcessStat | null {
   if (process.platform !== "linux") return readStatWithPs(pid);
   let file: number | undefined;
   try {
-    // A third faster than readFileSync, which asks for a size that /proc does not tell: 500 agents are adopted by this.
+    // A third faster than readFileSync, which asks for a size that /proc does not report; bench/chat.ts adopts 500 agents.
     file = openSync(`/proc/${pid}/stat`, "r");
     return parseStat(pid, statBuffer.toString("latin1", 0, readSync(file, statBuffer, 0, statBuffer.length, null)));
   } catch {
@@ -56,11 +65,11 @@ export function readStat(pid: number): ProcessStat | null {
 /** The longest line has some 400 bytes. */
 const statBuffer = Buffer.allocUnsafe(1024);
 
-/** The command's name stands in parentheses and may itself hold spaces and parentheses. */
+/** The command's name is in parentheses and may itself contain spaces and parentheses. */
 export function parseStat(pid: number, text: string): ProcessStat | null {
   const end = text.lastIndexOf(")");
   if (end < 0) return null;
-  // Not all of the fifty: nothing behind the start time is needed.
+  // Nothing after the start time is needed.
   const fields = text.slice(end + 2).split(" ", 20);
   const [state, parent, group, session] = fields;
   const startTime = fields[19];
@@ -87,7 +96,7 @@ function readStatWithPs(pid: number): ProcessStat | null {
 
 const dead = (stat: ProcessStat | null): boolean => stat === null || stat.state === "Z" || stat.state === "X";
 
-/** The identity of a live process, or null when it is gone or a zombie. */
+/** The identity of a live process; null if it exited or is a zombie. */
 export function identify(pid: number): Identity | null {
   const stat = readStat(pid);
   return stat === null || dead(stat) ? null : { bootId: bootId(), pid, startTime: stat.startTime };
@@ -99,7 +108,7 @@ export function isAlive(identity: Identity): boolean {
   return stat !== null && !dead(stat) && stat.startTime === identity.startTime;
 }
 
-/** Signals exactly this process, or nobody. Says whether it was there to be signalled. */
+/** Signals exactly this process. Returns whether it was alive. */
 export function signalIdentity(identity: Identity, signal: NodeJS.Signals): boolean {
   if (!isAlive(identity)) return false;
   try {
@@ -110,7 +119,7 @@ export function signalIdentity(identity: Identity, signal: NodeJS.Signals): bool
   }
 }
 
-/** Every process of the machine (Linux), zombies left out. */
+/** Every process of the machine (Linux) except zombies. */
 export function listProcesses(): ProcessStat[] {
   const found: ProcessStat[] = [];
   for (const name of readdirSync("/proc")) {
@@ -127,14 +136,45 @@ const ticksPerSecond = 100;
 
 let cachedBootTimeMs: number | undefined;
 
-/** Read once: the same process must have the same start time each time it is told. */
+/** Read once: a process must have the same start time each time. */
 function bootTimeMs(): number {
   cachedBootTimeMs ??= Number(/^btime (\d+)$/m.exec(readFileSync("/proc/stat", "latin1"))?.[1]) * 1000;
   return cachedBootTimeMs;
 }
 
-/** When a process started, in milliseconds since 1970; null where that cannot be told. */
+/** When a process started, in milliseconds since 1970; null if unknown. */
 export function startedAt(identity: Identity): number | null {
   if (process.platform !== "linux" || identity.bootId !== bootId()) return null;
   return bootTimeMs() + (Number(identity.startTime) * 1000) / ticksPerSecond;
+}
+
+/**
+ * The process that holds a file lock, as the kernel lists it, without opening the file: that would drop a lock of our
+ * own. Null if there is none or the system does not list it.
+ */
+export function lockHolder(path: string): Identity | null {
+  try {
+    const { ino } = statSync(path);
+    const real = realpathSync(path);
+    for (const line of readFileSync("/proc/locks", "utf8").split("\n")) {
+      const [, kind, , , pid, place] = line.trim().split(/\s+/);
+      // Some file systems report other device numbers in stat, so compare the open file.
+      if (kind !== "POSIX" || place?.split(":")[2] !== String(ino)) continue;
+      if (hasOpen(Number(pid), real)) return identify(Number(pid));
+    }
+  } catch {
+    // Locks are not listed here, or there is no lock file.
+  }
+  return null;
+}
+
+function hasOpen(pid: number, path: string): boolean {
+  const directory = `/proc/${pid}/fd`;
+  return readdirSync(directory).some((descriptor) => {
+    try {
+      return readlinkSync(`${directory}/${descriptor}`) === path;
+    } catch {
+      return false;
+    }
+  });
 }

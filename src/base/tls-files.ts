@@ -1,6 +1,6 @@
 /** The certificate and key of our own TLS: read, checked, and described in words. */
 import { readFileSync, statSync } from "node:fs";
-import { crypto } from "./crypto.ts";
+import { crypto } from "./digest.ts";
 
 export interface TlsFiles {
   cert: string;

@@ -4,7 +4,7 @@ import type { SessionEvent } from "../contract/event.ts";
 import { asLaunchId, asPromptId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
 import { mapOutput } from "./acp-events.ts";
-import type { OutputContext, OutputItem } from "../model/acp-output.ts";
+import type { OutputContext, OutputItem } from "../model/acp.ts";
 import { created, fold, ready } from "../supervisor/facts.fixture.ts";
 
 const launch = asLaunchId("l-1");

@@ -20,8 +20,18 @@ import { ruleActor } from "../contract/permission-rules.ts";
 import { agentIdOf, isAgentRequestId, newQuestionId, type AgentRequestId } from "../contract/question.ts";
 import type { PermissionOption, SessionState } from "../model/session.ts";
 import type { ToolCallFields } from "../model/tool-call.ts";
-import type { MappedOutput, OutputContext, OutputItem } from "../model/acp-output.ts";
-import { errorText, isRecord, isText, list, optionOf, toolFields, wordsOf } from "../model/acp-fields.ts";
+import {
+  type MappedOutput,
+  type OutputContext,
+  type OutputItem,
+  errorText,
+  isRecord,
+  isText,
+  list,
+  optionOf,
+  toolFields,
+  wordsOf,
+} from "../model/acp.ts";
 
 export function mapOutput(items: readonly OutputItem[], context: OutputContext): MappedOutput {
   const mapping = new Mapping(context);

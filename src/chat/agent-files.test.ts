@@ -3,21 +3,21 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { lossMs, seeLoss } from "./agent-output.ts";
-import { WorkerFiles } from "./agent-files.ts";
+import { AgentFiles } from "./agent-files.ts";
 
 let directory = "";
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), "hf-worker-files-"));
+  directory = mkdtempSync(join(tmpdir(), "hf-agent-files-"));
 });
 afterEach(() => rmSync(directory, { recursive: true }));
 
-function makeHome(): { files: WorkerFiles; home: string; launch: string; out: string } {
+function makeHome(): { files: AgentFiles; home: string; launch: string; out: string } {
   const home = join(directory, "home");
   const launch = join(home, "acp-workers/ma-1/a-launch");
   const out = join(launch, "out");
   mkdirSync(launch, { recursive: true });
   writeFileSync(out, "");
-  return { files: new WorkerFiles(join(home, "acp-workers")), home, launch, out };
+  return { files: new AgentFiles(join(home, "acp-workers")), home, launch, out };
 }
 
 test("[CHAT-201] a file is removed when it, its launch or all workers are gone from the same home", () => {
@@ -49,13 +49,13 @@ test("[CHAT-201] an unmounted home removes nothing, whether its mount point is t
 });
 
 test("[CHAT-201] files are lost once each look of ten seconds found them removed, and that is reported once", () => {
-  const worker = { missingSince: null, lossReported: false };
-  expect(seeLoss(worker, true, 0)).toBe(false);
-  expect(seeLoss(worker, true, lossMs - 1)).toBe(false);
-  expect(seeLoss(worker, false, lossMs)).toBe(false);
-  expect(seeLoss(worker, true, lossMs + 1)).toBe(false);
-  expect(seeLoss(worker, true, 2 * lossMs)).toBe(false);
-  expect(seeLoss(worker, true, 2 * lossMs + 1)).toBe(true);
-  worker.lossReported = true;
-  expect(seeLoss(worker, true, 4 * lossMs)).toBe(false);
+  const proc = { missingSince: null, lossReported: false };
+  expect(seeLoss(proc, true, 0)).toBe(false);
+  expect(seeLoss(proc, true, lossMs - 1)).toBe(false);
+  expect(seeLoss(proc, false, lossMs)).toBe(false);
+  expect(seeLoss(proc, true, lossMs + 1)).toBe(false);
+  expect(seeLoss(proc, true, 2 * lossMs)).toBe(false);
+  expect(seeLoss(proc, true, 2 * lossMs + 1)).toBe(true);
+  proc.lossReported = true;
+  expect(seeLoss(proc, true, 4 * lossMs)).toBe(false);
 });

@@ -29,7 +29,7 @@ const gonePrefix = ".gone-";
 const keptErrorBytes = 256 * 1024;
 const newFile = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
-export class WorkerFiles {
+export class AgentFiles {
   readonly #workers: string;
   readonly #home: { path: string; mark: string | null };
 

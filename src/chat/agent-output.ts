@@ -4,13 +4,12 @@
  * crash the next daemon reads on from the committed byte, and nothing is lost or doubled.
  */
 import { closeSync, constants, openSync, readSync } from "node:fs";
-import { isDeeperThan } from "../base/json-depth.ts";
-import { LineSplitter } from "../base/lines.ts";
+import { isDeeperThan, LineSplitter } from "../base/lines.ts";
 import type { Ingest, Ingested, OutputBatchItem } from "../ports/chat.ts";
 import type { Logger } from "../ports/api.ts";
 import type { SessionId } from "../contract/ids.ts";
 import type { Bounds } from "./bounds.ts";
-import { exists, type Worker } from "./agent-process.ts";
+import { exists, type AgentProcess } from "./agent-process.ts";
 import { fileSize } from "./agent-files.ts";
 
 export const maxLineBytes = 32 * 1024 * 1024;
@@ -39,21 +38,21 @@ export interface InboxParts {
   ingest: Ingest;
   bounds: Bounds;
   /** Finishes a cut of the file that is on record; nothing may be read before. */
-  settleCut(worker: Worker): Promise<void>;
+  settleCut(proc: AgentProcess): Promise<void>;
   /** Called after each commit. */
-  ingested(worker: Worker, result: Ingested): void;
+  ingested(proc: AgentProcess, result: Ingested): void;
   /** Whether a file is known to be removed; false where the disk gives no clear answer. */
   isRemoved(path: string): boolean;
   /** Called once when an agent's files were removed under it: nothing that it writes can be read [CHAT-200]. */
-  lost(worker: Worker): void;
+  lost(proc: AgentProcess): void;
   /** Called once when an agent's process is seen to be gone: nothing else tells of a death before the next full look. */
-  ended(worker: Worker): void;
+  ended(proc: AgentProcess): void;
   log: Logger;
 }
 
-export class Inbox {
+export class AgentOutput {
   readonly #parts: InboxParts;
-  readonly #workers = new Map<SessionId, Worker>();
+  readonly #workers = new Map<SessionId, AgentProcess>();
   readonly #buffer = Buffer.allocUnsafe(chunkBytes);
   #timer: NodeJS.Timeout | undefined;
   #dueAt = Infinity;
@@ -65,62 +64,62 @@ export class Inbox {
     this.#parts = parts;
   }
 
-  get(session: SessionId): Worker | undefined {
+  get(session: SessionId): AgentProcess | undefined {
     return this.#workers.get(session);
   }
 
-  all(): Iterable<Worker> {
+  all(): Iterable<AgentProcess> {
     return this.#workers.values();
   }
 
-  follow(worker: Worker): void {
-    this.#workers.set(worker.session, worker);
+  follow(proc: AgentProcess): void {
+    this.#workers.set(proc.session, proc);
     this.#schedule(0);
   }
 
-  unfollow(worker: Worker): void {
-    if (this.#workers.get(worker.session) === worker) this.#workers.delete(worker.session);
+  unfollow(proc: AgentProcess): void {
+    if (this.#workers.get(proc.session) === proc) this.#workers.delete(proc.session);
   }
 
   /** Something was sent or is expected: look often for a while. */
-  expect(worker: Worker): void {
-    worker.hotUntil = performance.now() + hotMs;
+  expect(proc: AgentProcess): void {
+    proc.hotUntil = performance.now() + hotMs;
     this.#pause = streamingMs;
     this.#schedule(streamingMs);
   }
 
   /** Reads to the end of the file as it is now. */
-  async catchUp(worker: Worker): Promise<void> {
+  async catchUp(proc: AgentProcess): Promise<void> {
     for (;;) {
-      const before = worker.read;
-      await this.#pump(worker);
-      if (worker.read === before && (fileSize(outOf(worker)) ?? 0) <= worker.fed) return;
-      if (worker.notBefore > performance.now()) throw new Error(`the output of ${worker.session} could not be stored`);
+      const before = proc.read;
+      await this.#pump(proc);
+      if (proc.read === before && (fileSize(outOf(proc)) ?? 0) <= proc.fed) return;
+      if (proc.notBefore > performance.now()) throw new Error(`the output of ${proc.session} could not be stored`);
     }
   }
 
   /** Nothing is read of the file meanwhile. */
-  async alone<T>(worker: Worker, work: () => Promise<T>): Promise<T> {
-    while (worker.pumping !== null) await worker.pumping;
+  async alone<T>(proc: AgentProcess, work: () => Promise<T>): Promise<T> {
+    while (proc.pumping !== null) await proc.pumping;
     const running = work();
-    worker.pumping = running
+    proc.pumping = running
       .then(
         () => undefined,
         () => undefined,
       )
       .finally(() => {
-        worker.pumping = null;
+        proc.pumping = null;
       });
     return running;
   }
 
   /** The last read, once nothing can write any more: a line without an end is one that was cut off. */
-  async finish(worker: Worker): Promise<void> {
-    worker.notBefore = 0;
-    await this.catchUp(worker);
-    const bytes = worker.fed - worker.read;
-    if (bytes > 0) await this.#commit(worker, [{ item: "damaged", what: "torn", bytes }], worker.fed);
-    this.unfollow(worker);
+  async finish(proc: AgentProcess): Promise<void> {
+    proc.notBefore = 0;
+    await this.catchUp(proc);
+    const bytes = proc.fed - proc.read;
+    if (bytes > 0) await this.#commit(proc, [{ item: "damaged", what: "torn", bytes }], proc.fed);
+    this.unfollow(proc);
   }
 
   close(): void {
@@ -144,87 +143,87 @@ export class Inbox {
     if (everyone) this.#sweptAt = now;
     let hot = false;
     let found = false;
-    for (const worker of this.#workers.values()) {
-      const isHot = worker.turnOpen || worker.waiting > 0 || worker.hotUntil > now;
+    for (const proc of this.#workers.values()) {
+      const isHot = proc.turnOpen || proc.waiting > 0 || proc.hotUntil > now;
       hot ||= isHot;
-      if (everyone) this.#lookForEnd(worker);
+      if (everyone) this.#lookForEnd(proc);
       if (!isHot && !everyone) continue;
-      const size = fileSize(outOf(worker));
-      if (everyone) this.#lookForLoss(worker, size === null, now);
+      const size = fileSize(outOf(proc));
+      if (everyone) this.#lookForLoss(proc, size === null, now);
       if (size === null) continue;
-      const mayRead = worker.pumping === null && worker.notBefore <= now;
-      if (mayRead && (size !== worker.fed || isBeingCut(worker))) {
+      const mayRead = proc.pumping === null && proc.notBefore <= now;
+      if (mayRead && (size !== proc.fed || isBeingCut(proc))) {
         found = true;
-        worker.hotUntil = now + hotMs;
-        void this.#pump(worker);
+        proc.hotUntil = now + hotMs;
+        void this.#pump(proc);
       }
       // Also while nothing can be stored: what is full for us will be full for the agent when its reserve is used up.
-      this.#parts.bounds.look(worker, size, isHot || found);
+      this.#parts.bounds.look(proc, size, isHot || found);
     }
     this.#pause = found ? streamingMs : Math.min(this.#pause * slowing, quietTurnMs);
     if (this.#workers.size > 0) this.#schedule(hot || found ? this.#pause : idleMs);
   }
 
   /** A pid that is somebody else's by now is found out by the next full look. */
-  #lookForEnd(worker: Worker): void {
-    const { agent } = worker.record;
-    if (agent === null || worker.endTold || exists(agent.pid)) return;
-    worker.endTold = true;
-    this.#parts.ended(worker);
+  #lookForEnd(proc: AgentProcess): void {
+    const { agent } = proc.record;
+    if (agent === null || proc.endReported || exists(agent.pid)) return;
+    proc.endReported = true;
+    this.#parts.ended(proc);
   }
 
-  #lookForLoss(worker: Worker, mayBeGone: boolean, now: number): void {
-    const isGone = mayBeGone && this.#parts.isRemoved(outOf(worker));
-    if (!seeLoss(worker, isGone, now) || worker.record.agent === null || !exists(worker.record.agent.pid)) return;
-    worker.lossReported = true;
-    this.#parts.lost(worker);
+  #lookForLoss(proc: AgentProcess, mayBeGone: boolean, now: number): void {
+    const isGone = mayBeGone && this.#parts.isRemoved(outOf(proc));
+    if (!seeLoss(proc, isGone, now) || proc.record.agent === null || !exists(proc.record.agent.pid)) return;
+    proc.lossReported = true;
+    this.#parts.lost(proc);
   }
 
   /** Reads and commits one batch. Never throws: what could not be stored is read again later. */
-  #pump(worker: Worker): Promise<void> {
-    worker.pumping ??= this.#readAndCommit(worker)
+  #pump(proc: AgentProcess): Promise<void> {
+    proc.pumping ??= this.#readAndCommit(proc)
       .catch((error: unknown) => {
         this.#parts.log.warn("an agent's output could not be stored; it is read again", {
-          session: worker.session,
+          session: proc.session,
           error,
         });
-        this.#rewind(worker, worker.read);
-        worker.notBefore = performance.now() + retryMs;
+        this.#rewind(proc, proc.read);
+        proc.notBefore = performance.now() + retryMs;
       })
       .finally(() => {
-        worker.pumping = null;
+        proc.pumping = null;
       });
-    return worker.pumping;
+    return proc.pumping;
   }
 
-  async #readAndCommit(worker: Worker): Promise<void> {
-    if (isBeingCut(worker)) await this.#parts.settleCut(worker);
-    const batch = this.#read(worker);
-    if (batch.items.length === 0 && batch.to === worker.read) return;
-    await this.#commit(worker, batch.items, batch.to);
+  async #readAndCommit(proc: AgentProcess): Promise<void> {
+    if (isBeingCut(proc)) await this.#parts.settleCut(proc);
+    const batch = this.#read(proc);
+    if (batch.items.length === 0 && batch.to === proc.read) return;
+    await this.#commit(proc, batch.items, batch.to);
     if (batch.more && !this.#closed) this.#schedule(0);
   }
 
-  #read(worker: Worker): { items: OutputBatchItem[]; to: number; more: boolean } {
+  #read(proc: AgentProcess): { items: OutputBatchItem[]; to: number; more: boolean } {
     const items: OutputBatchItem[] = [];
-    const size = fileSize(outOf(worker)) ?? worker.fed;
-    if (size < worker.fed) {
+    const size = fileSize(outOf(proc)) ?? proc.fed;
+    if (size < proc.fed) {
       // A child that writes to /dev/stdout truncates the file: what comes now starts at its beginning.
-      items.push({ item: "damaged", what: "shrunk", bytes: worker.fed - size });
+      items.push({ item: "damaged", what: "shrunk", bytes: proc.fed - size });
       return { items, to: 0, more: size > 0 };
     }
-    let to = worker.read;
-    const until = Math.min(size, worker.fed + batchBytes);
-    if (worker.fed >= until) return { items, to, more: false };
-    worker.splitter ??= new LineSplitter(maxLineBytes, worker.fed);
-    const file = openSync(outOf(worker), constants.O_RDONLY | constants.O_NOFOLLOW);
+    let to = proc.read;
+    const until = Math.min(size, proc.fed + batchBytes);
+    if (proc.fed >= until) return { items, to, more: false };
+    proc.splitter ??= new LineSplitter(maxLineBytes, proc.fed);
+    const file = openSync(outOf(proc), constants.O_RDONLY | constants.O_NOFOLLOW);
     try {
-      while (worker.fed < until) {
-        const wanted = Math.min(chunkBytes, until - worker.fed);
-        const read = readSync(file, this.#buffer, 0, wanted, worker.fed);
+      while (proc.fed < until) {
+        const wanted = Math.min(chunkBytes, until - proc.fed);
+        const read = readSync(file, this.#buffer, 0, wanted, proc.fed);
         if (read === 0) break;
-        worker.fed += read;
-        for (const line of worker.splitter.push(this.#buffer.subarray(0, read))) {
+        proc.fed += read;
+        for (const line of proc.splitter.push(this.#buffer.subarray(0, read))) {
           const bytes = line.end - to;
           to = line.end;
           if (line.line === "oversized") items.push({ item: "damaged", what: "oversized", bytes });
@@ -234,44 +233,48 @@ export class Inbox {
     } finally {
       closeSync(file);
     }
-    if (worker.splitter.pending === 0) worker.splitter = null;
-    return { items, to, more: size > worker.fed };
+    if (proc.splitter.pending === 0) proc.splitter = null;
+    return { items, to, more: size > proc.fed };
   }
 
-  async #commit(worker: Worker, items: OutputBatchItem[], to: number): Promise<void> {
-    const { session, launch } = worker;
-    const from = worker.read;
+  async #commit(proc: AgentProcess, items: OutputBatchItem[], to: number): Promise<void> {
+    const { session, launch } = proc;
+    const from = proc.read;
     const result = await this.#parts.ingest({ session, launch, from, to, items });
-    if (result.read !== to || to < from) this.#rewind(worker, result.read);
-    worker.read = result.read;
-    worker.turnOpen = result.state.turn.turn === "open";
-    this.#parts.ingested(worker, result);
+    if (result.read !== to || to < from) this.#rewind(proc, result.read);
+    proc.read = result.read;
+    proc.turnOpen = result.state.turn.turn === "open";
+    this.#parts.ingested(proc, result);
   }
 
-  #rewind(worker: Worker, to: number): void {
-    worker.read = to;
-    worker.fed = to;
-    worker.splitter = null;
+  #rewind(proc: AgentProcess, to: number): void {
+    proc.read = to;
+    proc.fed = to;
+    proc.splitter = null;
   }
 }
 
-/** Whether the files of a worker have been removed for so long that they do not come back. */
-export function seeLoss(worker: Pick<Worker, "missingSince" | "lossReported">, isGone: boolean, now: number): boolean {
+/** Whether the files of a proc have been removed for so long that they do not come back. */
+export function seeLoss(
+  proc: Pick<AgentProcess, "missingSince" | "lossReported">,
+  isGone: boolean,
+  now: number,
+): boolean {
   if (!isGone) {
-    worker.missingSince = null;
-    worker.lossReported = false;
+    proc.missingSince = null;
+    proc.lossReported = false;
     return false;
   }
-  worker.missingSince ??= now;
-  return !worker.lossReported && now - worker.missingSince >= lossMs;
+  proc.missingSince ??= now;
+  return !proc.lossReported && now - proc.missingSince >= lossMs;
 }
 
-export function isBeingCut({ record }: Worker): boolean {
+export function isBeingCut({ record }: AgentProcess): boolean {
   return (record.truncating ?? null) !== null;
 }
 
-export function outOf(worker: Worker): string {
-  return `${worker.directory}/out`;
+export function outOf(proc: AgentProcess): string {
+  return `${proc.directory}/out`;
 }
 
 function parse(text: string, bytes: number): OutputBatchItem {

@@ -1,10 +1,30 @@
 /** One living launch as this daemon knows it. Holds no descriptor: an idle session costs this object and nothing else. */
 import type { LineSplitter } from "../base/lines.ts";
-import { isAlive, type Identity } from "../base/pid.ts";
+import { isAlive, type Identity, readStat } from "../base/pid.ts";
 import type { LaunchId, SessionId } from "../contract/ids.ts";
-import type { RecordedProcess, WorkerRecord } from "../contract/worker-record.ts";
+import { type RecordedProcess, type WorkerRecord, launchMarker } from "../contract/worker-record.ts";
+import { setTimeout as delay } from "node:timers/promises";
+import { readExit } from "./agent-files.ts";
+import { readFileSync } from "node:fs";
+import type { SessionState } from "../model/session.ts";
+import type { LaunchPlace } from "../ports/store.ts";
+import type { AcpContext } from "./context.ts";
 
-export interface Worker {
+/** Without it an agent that left of its own accord would count as crashed; but others wait to be looked at meanwhile. */
+const writtenMs = 4_000;
+const pollMs = 3;
+
+export async function awaitExit(proc: AgentProcess): Promise<void> {
+  const { agent, keeper } = proc.record;
+  if (agent !== null && isAlive(identityOf(proc.record, agent))) return;
+  const until = performance.now() + writtenMs;
+  // One that is stopped would never write it.
+  const writes = (): boolean =>
+    keeper === null || (isAlive(identityOf(proc.record, keeper)) && readStat(keeper.pid)?.state !== "T");
+  while (readExit(proc.directory) === null && writes() && performance.now() < until) await delay(pollMs);
+}
+
+export interface AgentProcess {
   readonly session: SessionId;
   readonly launch: LaunchId;
   readonly directory: string;
@@ -35,7 +55,7 @@ export interface Worker {
   /** That loss was reported. */
   lossReported: boolean;
   /** Its end was seen and told of. */
-  endTold: boolean;
+  endReported: boolean;
   bounds: {
     reservedTo: number;
     /** How much was asked for the last time; when a quarter of that is left it is renewed. */
@@ -52,7 +72,7 @@ export interface Worker {
   };
 }
 
-export function newWorker(record: WorkerRecord, directory: string, read: number): Worker {
+export function newAgentProcess(record: WorkerRecord, directory: string, read: number): AgentProcess {
   return {
     session: record.session,
     launch: record.launch,
@@ -71,7 +91,7 @@ export function newWorker(record: WorkerRecord, directory: string, read: number)
     feederGone: false,
     missingSince: null,
     lossReported: false,
-    endTold: false,
+    endReported: false,
     bounds: {
       reservedTo: 0,
       reserved: 0,
@@ -116,8 +136,80 @@ export function exists(pid: number): boolean {
   }
 }
 
-/** A deaf agent cannot be told; waiting for its answer would be in vain. */
-export function hears(worker: Worker): boolean {
-  const { feeder } = worker.record;
-  return !worker.feederGone && (feeder === null || isAlive(identityOf(worker.record, feeder)));
+/** Whether a feeder still passes input to the agent. Without one no answer will come. */
+export function isFed(proc: AgentProcess): boolean {
+  const { feeder } = proc.record;
+  return !proc.feederGone && (feeder === null || isAlive(identityOf(proc.record, feeder)));
+}
+
+interface KnownOffsets {
+  outRead: number;
+  settled: boolean;
+  record: WorkerRecord;
+}
+
+export function offsetsOf(context: AcpContext, launch: LaunchId): KnownOffsets | null {
+  const place = context.store.launchPlace(launch);
+  return place === null ? null : knownOffsets(place);
+}
+
+/** Null when a crash came before anything was learnt of the launch. */
+function knownOffsets(place: LaunchPlace): KnownOffsets | null {
+  const record = JSON.parse(place.info) as WorkerRecord;
+  return record.version === 1 ? { outRead: place.outRead, settled: place.settled, record } : null;
+}
+
+interface FoundProcess {
+  proc: AgentProcess;
+  settled: boolean;
+  /** Of the expected launch. */
+  place: LaunchPlace | null;
+  /** The store does not know this launch. */
+  unrecorded: boolean;
+}
+
+/** The launch that is there, expected or not; null when nothing is known of any. */
+export function findAgentProcess(
+  context: AcpContext,
+  session: SessionState,
+  places: ReadonlyMap<LaunchId, LaunchPlace> | null,
+): FoundProcess | null {
+  const { files, store } = context;
+  const expected = session.run.run === "none" ? null : session.run.launch;
+  const stored = expected === null ? null : (places?.get(expected) ?? store.launchPlace(expected));
+  const known = stored === null ? null : knownOffsets(stored);
+  // The store's word first: a damaged or missing record file then harms nothing. Where the launch it names left no
+  // directory, the file may name one that the store lost.
+  const lost = known !== null && !files.has(session.id, known.record.launch);
+  const file = known === null || lost ? files.readRecord(session.id) : null;
+  const newer = file !== null && isUnrecorded(context, session, file) ? file : null;
+  const record = newer ?? known?.record ?? file;
+  if (record === null) return null;
+  if (newer !== null) {
+    const proc = newAgentProcess(newer, files.directory(session.id, newer.launch), 0);
+    return { proc, settled: true, place: null, unrecorded: true };
+  }
+  const place = known ?? offsetsOf(context, record.launch);
+  const directory = files.directory(session.id, record.launch);
+  return {
+    proc: newAgentProcess(place?.record ?? record, directory, place?.outRead ?? 0),
+    settled: place?.settled ?? false,
+    place: stored,
+    unrecorded: false,
+  };
+}
+
+/** Of another launch than the expected one, with its files in place, and without a trace in the store. */
+function isUnrecorded({ files, store }: AcpContext, session: SessionState, { launch }: WorkerRecord): boolean {
+  const expected = session.run.run === "none" ? null : session.run.launch;
+  return launch !== expected && files.has(session.id, launch) && store.launchPlace(launch) === null;
+}
+
+export function carriesMarker(pid: number, launch: LaunchId): boolean {
+  if (process.platform !== "linux") return true;
+  try {
+    return `\0${readFileSync(`/proc/${pid}/environ`, "latin1")}`.includes(`\0${launchMarker}=${launch}\0`);
+  } catch {
+    return false;
+  }
 }

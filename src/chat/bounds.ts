@@ -8,10 +8,56 @@ import { execFile } from "node:child_process";
 import { existsSync, openSync, closeSync, constants, ftruncateSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "../ports/api.ts";
-import { continueTree, stopTree } from "./freeze.ts";
 import { isBeingCut } from "./agent-output.ts";
-import type { Worker } from "./agent-process.ts";
-import { fileSize } from "./agent-files.ts";
+import { type AgentProcess, firstsOf, recordedIdentities } from "./agent-process.ts";
+import { fileSize, readPids } from "./agent-files.ts";
+import { setTimeout as delay } from "node:timers/promises";
+import { readStat, signalIdentity, type Identity } from "../base/pid.ts";
+import { findTree } from "../base/process-tree.ts";
+import { launchMarker } from "../contract/worker-record.ts";
+
+/** A process that writes is stopped when its write is done; on a slow disk that takes a moment. */
+const stoppedMs = 2_000;
+const pollMs = 2;
+
+/** True when one look found everything stopped: then nothing is written and nothing forks away. */
+async function stopTree(proc: AgentProcess): Promise<boolean> {
+  const until = performance.now() + stoppedMs;
+  for (;;) {
+    const awake = (await agentTree(proc)).filter(({ pid }) => !isStopped(pid));
+    if (awake.length === 0) return true;
+    for (const identity of awake) signalIdentity(identity, "SIGSTOP");
+    if (performance.now() >= until) return false;
+    await delay(pollMs);
+  }
+}
+
+async function continueTree(proc: AgentProcess): Promise<void> {
+  for (const identity of await agentTree(proc)) signalIdentity(identity, "SIGCONT");
+}
+
+async function agentTree(proc: AgentProcess): Promise<Identity[]> {
+  const { keeper, feeder, watcher } = readPids(proc.directory);
+  const members = await findTree({
+    roots: recordedIdentities(proc.record),
+    marker: { name: launchMarker, values: [proc.launch] },
+    cgroups: [proc.record.cgroup ?? []].flat(),
+    ...firstsOf([proc.record]),
+  });
+  return members
+    .map(({ identity }) => identity)
+    .filter(({ pid }) => {
+      if (pid === keeper || pid === feeder || pid === watcher) return false;
+      // What feeds it, and what the watcher waits with.
+      const parent = readStat(pid)?.parent ?? null;
+      return parent === null || (parent !== feeder && parent !== watcher);
+    });
+}
+
+function isStopped(pid: number): boolean {
+  const state = readStat(pid)?.state ?? "X";
+  return state === "T" || state === "t" || state === "Z" || state === "X";
+}
 
 const kib = 1024;
 const mib = 1024 * kib;
@@ -50,7 +96,7 @@ export interface BoundsParts {
   log: Logger;
   fallocate: string;
   /** Reads the rest of a stopped agent's file and cuts it; false when its last line is not whole. */
-  truncate: (worker: Worker) => Promise<boolean>;
+  truncate: (proc: AgentProcess) => Promise<boolean>;
 }
 
 export class Bounds {
@@ -67,67 +113,67 @@ export class Bounds {
   }
 
   /** Called with each look at a file. Does nothing for the idle. */
-  look(worker: Worker, size: number, active: boolean): void {
-    const { bounds } = worker;
-    if (bounds.busy || isBeingCut(worker)) return;
-    const unread = size - worker.fed;
+  look(proc: AgentProcess, size: number, active: boolean): void {
+    const { bounds } = proc;
+    if (bounds.busy || isBeingCut(proc)) return;
+    const unread = size - proc.fed;
     if (bounds.paused ? unread < this.#limits.unreadBytes / 4 : unread > this.#limits.unreadBytes) {
-      return this.#run(worker, () => (bounds.paused ? this.#resume(worker) : this.#pause(worker, "too much unread")));
+      return this.#run(proc, () => (bounds.paused ? this.#resume(proc) : this.#pause(proc, "too much unread")));
     }
-    const canGiveBack = worker.read - bounds.punchedTo >= this.#limits.punchBytes;
+    const canGiveBack = proc.read - bounds.punchedTo >= this.#limits.punchBytes;
     // What was read is given back also when the agent has become idle meanwhile.
     if (!active && !canGiveBack) return;
     const margin = Math.max(bounds.reserved, this.#limits.reserveBytes) / 4;
     if (bounds.reservedTo - size < margin && this.#hasFallocate !== false) {
-      return this.#run(worker, () => this.#reserve(worker, size));
+      return this.#run(proc, () => this.#reserve(proc, size));
     }
     if (canGiveBack && performance.now() >= bounds.giveBackNotBefore) {
       const canPunch = this.#hasFallocate !== false && !bounds.cannotPunch;
-      return this.#run(worker, () => (canPunch ? this.#punch(worker) : this.#cut(worker)));
+      return this.#run(proc, () => (canPunch ? this.#punch(proc) : this.#cut(proc)));
     }
-    this.#capErrors(worker);
+    this.#capErrors(proc);
   }
 
   /** An agent that we stopped may have been left so by an earlier daemon. */
-  adopt(worker: Worker): void {
-    // Not by join(), as in worker-files.ts.
-    worker.bounds.paused = existsSync(`${worker.directory}/${pausedFile}`);
+  adopt(proc: AgentProcess): void {
+    // Not by join(), as in agent-files.ts.
+    proc.bounds.paused = existsSync(`${proc.directory}/${pausedFile}`);
   }
 
-  #run(worker: Worker, work: () => Promise<void>): void {
-    worker.bounds.busy = true;
+  #run(proc: AgentProcess, work: () => Promise<void>): void {
+    proc.bounds.busy = true;
     work()
       .catch((error: unknown) =>
-        this.#log.warn("keeping an agent's files within bounds failed", { session: worker.session, error }),
+        this.#log.warn("keeping an agent's files within bounds failed", { session: proc.session, error }),
       )
       .finally(() => {
-        worker.bounds.busy = false;
+        proc.bounds.busy = false;
       });
   }
 
-  async #reserve(worker: Worker, size: number): Promise<void> {
-    const { bounds } = worker;
+  async #reserve(proc: AgentProcess, size: number): Promise<void> {
+    const { bounds } = proc;
     const { reserveBytes } = this.#limits;
     const hurried = performance.now() - bounds.renewedAt < hurriedMs;
     bounds.renewedAt = performance.now();
     for (const bytes of hurried ? [hurriedFactor * reserveBytes, reserveBytes] : [reserveBytes]) {
-      const out = join(worker.directory, "out");
+      const out = join(proc.directory, "out");
       const done = await this.#fallocate(["-n", "-o", String(size), "-l", String(bytes), out]);
       bounds.reserved = bytes;
       bounds.reservedTo = size + bytes;
       if (done === "done") return;
     }
     // Another reason (a file system without it) stays so: asked again when the file has grown that much.
-    if (!isFull(worker.directory, reserveBytes)) return;
+    if (!isFull(proc.directory, reserveBytes)) return;
     bounds.reservedTo = 0;
-    await this.#pause(worker, "no room");
+    await this.#pause(proc, "no room");
   }
 
-  async #punch(worker: Worker): Promise<void> {
-    const { bounds } = worker;
-    const end = worker.read - (worker.read % blockBytes);
+  async #punch(proc: AgentProcess): Promise<void> {
+    const { bounds } = proc;
+    const end = proc.read - (proc.read % blockBytes);
     const range = ["-o", String(bounds.punchedTo), "-l", String(end - bounds.punchedTo)];
-    const done = await this.#fallocate(["-p", ...range, join(worker.directory, "out")]);
+    const done = await this.#fallocate(["-p", ...range, join(proc.directory, "out")]);
     if (done === "done") {
       bounds.punchedTo = end;
       bounds.giveBackNotBefore = performance.now() + punchEveryMs;
@@ -135,47 +181,47 @@ export class Bounds {
   }
 
   /** A crash in here leaves the file that says so, and the next daemon lets the agent go on. */
-  async #cut(worker: Worker): Promise<void> {
-    const { bounds } = worker;
-    writeFileSync(join(worker.directory, pausedFile), "", { mode: 0o600 });
+  async #cut(proc: AgentProcess): Promise<void> {
+    const { bounds } = proc;
+    writeFileSync(join(proc.directory, pausedFile), "", { mode: 0o600 });
     bounds.paused = true;
     try {
-      const done = (await stopTree(worker)) && (await this.#parts.truncate(worker));
+      const done = (await stopTree(proc)) && (await this.#parts.truncate(proc));
       if (!done) bounds.giveBackNotBefore = performance.now() + cutRetryMs;
     } finally {
-      await this.#goOn(worker);
+      await this.#goOn(proc);
     }
   }
 
-  async #pause(worker: Worker, why: string): Promise<void> {
-    worker.bounds.paused = true;
-    await stopTree(worker);
-    this.#log.warn("an agent is stopped until there is room", { session: worker.session, why });
+  async #pause(proc: AgentProcess, why: string): Promise<void> {
+    proc.bounds.paused = true;
+    await stopTree(proc);
+    this.#log.warn("an agent is stopped until there is room", { session: proc.session, why });
     // Last: there may be no room for it. A daemon that does not find it lets the agent go on, and then comes here again.
-    writeFileSync(join(worker.directory, pausedFile), "", { mode: 0o600 });
+    writeFileSync(join(proc.directory, pausedFile), "", { mode: 0o600 });
   }
 
-  async #resume(worker: Worker): Promise<void> {
-    if (isFull(worker.directory, this.#limits.reserveBytes)) return;
-    await this.#goOn(worker);
-    worker.bounds.reservedTo = 0;
-    this.#log.info("an agent goes on", { session: worker.session });
+  async #resume(proc: AgentProcess): Promise<void> {
+    if (isFull(proc.directory, this.#limits.reserveBytes)) return;
+    await this.#goOn(proc);
+    proc.bounds.reservedTo = 0;
+    this.#log.info("an agent goes on", { session: proc.session });
   }
 
-  async #goOn(worker: Worker): Promise<void> {
-    await continueTree(worker);
-    rmSync(join(worker.directory, pausedFile), { force: true });
-    worker.bounds.paused = false;
+  async #goOn(proc: AgentProcess): Promise<void> {
+    await continueTree(proc);
+    rmSync(join(proc.directory, pausedFile), { force: true });
+    proc.bounds.paused = false;
   }
 
   /** Truncating is safe because the agent appends: its next line starts at the new end. */
-  #capErrors(worker: Worker): void {
+  #capErrors(proc: AgentProcess): void {
     const now = performance.now();
-    if (now - worker.bounds.errorsAt < errorsEveryMs) return;
-    worker.bounds.errorsAt = now;
-    const path = join(worker.directory, "err");
+    if (now - proc.bounds.errorsAt < errorsEveryMs) return;
+    proc.bounds.errorsAt = now;
+    const path = join(proc.directory, "err");
     if ((fileSize(path) ?? 0) <= this.#limits.errorBytes) return;
-    this.#run(worker, async () => {
+    this.#run(proc, async () => {
       const file = openSync(path, constants.O_WRONLY | constants.O_NOFOLLOW);
       try {
         ftruncateSync(file, 0);

@@ -9,10 +9,10 @@ import { requestLine } from "../contract/acp.ts";
 import { messageOf } from "../contract/error.ts";
 import type { AcpContext } from "./context.ts";
 import { appendRows, ring } from "./agent-input.ts";
-import { hears, identityOf, type Worker } from "./agent-process.ts";
+import { isFed, identityOf, type AgentProcess } from "./agent-process.ts";
 import { fileSize, readExit } from "./agent-files.ts";
 
-export type Answer =
+export type RpcResponse =
   | { is: "result"; result: Record<string, unknown> }
   | { is: "error"; code: number; message: string; data: unknown }
   /** The agent ended before it answered. */
@@ -20,7 +20,7 @@ export type Answer =
   | { is: "late" }
   /** The person wants the session down: nobody waits for this answer any more. */
   | { is: "unwanted" };
-export type Failure = Extract<Answer, { is: "error" }>;
+export type Failure = Extract<RpcResponse, { is: "error" }>;
 
 /** An agent's death is noticed at least this often while its answer is awaited. */
 const lookMs = 100;
@@ -38,49 +38,49 @@ export interface Request {
   step?: Omit<ChatStep, "lines">;
 }
 
-export async function ask(context: AcpContext, worker: Worker, request: Request): Promise<Answer> {
-  await writeRequest(context, worker, request);
-  return awaitAnswer(context, worker, request);
+export async function ask(context: AcpContext, proc: AgentProcess, request: Request): Promise<RpcResponse> {
+  await writeRequest(context, proc, request);
+  return awaitResponse(context, proc, request);
 }
 
 /** The row alone, where the line is to be read by a feeder that is still to be started. */
-export async function writeRequest(context: AcpContext, worker: Worker, request: Request): Promise<void> {
+export async function writeRequest(context: AcpContext, proc: AgentProcess, request: Request): Promise<void> {
   const { key, method, params, step = {} } = request;
-  if (context.store.outboxRow(worker.launch, key) === null) {
-    const text = requestLine(worker.launch, key, method, params);
-    await context.store.chat(worker.session, worker.launch, () => ({
+  if (context.store.outboxRow(proc.launch, key) === null) {
+    const text = requestLine(proc.launch, key, method, params);
+    await context.store.chat(proc.session, proc.launch, () => ({
       ...step,
       lines: [{ key, text }],
-      appendedTo: worker.appendedTo,
+      appendedTo: proc.appendedTo,
     }));
   }
-  await flush(context, worker);
+  await flush(context, proc);
 }
 
 /** Appends whatever is not in `in` yet, and wakes the feeder. False when the file is not as the rows say. */
-export function flush(context: AcpContext, worker: Worker): Promise<boolean> {
-  const work = worker.appending.then(() => appendNow(context, worker));
-  worker.appending = work;
+export function flush(context: AcpContext, proc: AgentProcess): Promise<boolean> {
+  const work = proc.appending.then(() => appendNow(context, proc));
+  proc.appending = work;
   return work;
 }
 
-async function appendNow(context: AcpContext, worker: Worker): Promise<boolean> {
+async function appendNow(context: AcpContext, proc: AgentProcess): Promise<boolean> {
   const { store, log } = context;
-  const { session, launch, directory } = worker;
+  const { session, launch, directory } = proc;
   try {
     const result = await appendRows(directory, (offset) => store.outboxAfter(launch, offset), context.stillOurs);
-    if (!result.appended) return deaf(context, worker, result.why);
-    worker.appendedTo = result.size;
+    if (!result.appended) return markUnreachable(context, proc, result.why);
+    proc.appendedTo = result.size;
   } catch (error) {
     const { code = "" } = error as NodeJS.ErrnoException;
-    if (!mayPass.has(code)) return deaf(context, worker, messageOf(error));
+    if (!mayPass.has(code)) return markUnreachable(context, proc, messageOf(error));
     // The row is on disk: what is missing of its line is appended as soon as there is room, by us or the next daemon.
     log.warn("a line for the agent is still to be written", { session, error });
-    setTimeout(() => void flush(context, worker), appendRetryMs).unref();
+    setTimeout(() => void flush(context, proc), appendRetryMs).unref();
     return true;
   }
-  context.inbox.expect(worker);
-  if (ring(directory) === "no-feeder" && worker.record.agent !== null) deaf(context, worker, "nobody feeds it");
+  context.output.expect(proc);
+  if (ring(directory) === "no-feeder" && proc.record.agent !== null) markUnreachable(context, proc, "nobody feeds it");
   return true;
 }
 
@@ -88,54 +88,53 @@ async function appendNow(context: AcpContext, worker: Worker): Promise<boolean> 
  * Asked before something is promised: a prompt or an answer whose row is written counts as given. Somebody else's bytes in
  * `in`, a file that was cut, or a feeder that died since the last look mean that nothing more can be said.
  */
-export function canBeTold(context: AcpContext, worker: Worker): boolean {
-  if (!hears(worker)) return deaf(context, worker, "nobody feeds it");
+export function canReceive(context: AcpContext, proc: AgentProcess): boolean {
+  if (!isFed(proc)) return markUnreachable(context, proc, "nobody feeds it");
   const { store } = context;
-  const size = fileSize(join(worker.directory, "in")) ?? 0;
-  const end = store.launchPlace(worker.launch)?.inEnd ?? 0;
+  const size = fileSize(join(proc.directory, "in")) ?? 0;
+  const end = store.launchPlace(proc.launch)?.inEnd ?? 0;
   const fault =
     size > end
       ? "somebody else wrote to its input"
-      : size < end && store.outboxAfter(worker.launch, size).some(({ text }) => text === null)
+      : size < end && store.outboxAfter(proc.launch, size).some(({ text }) => text === null)
         ? "its input was cut"
         : null;
-  return fault === null || deaf(context, worker, fault);
+  return fault === null || markUnreachable(context, proc, fault);
 }
 
 /** Nothing more can be said to this agent: it has to be ended and its session resumed. */
-function deaf(context: AcpContext, worker: Worker, why: string): false {
-  if (!worker.feederGone)
-    context.log.error("the agent can no longer be told anything", { session: worker.session, why });
-  worker.feederGone = true;
-  context.hint(worker.session);
+function markUnreachable(context: AcpContext, proc: AgentProcess, why: string): false {
+  if (!proc.feederGone) context.log.error("the agent can no longer be told anything", { session: proc.session, why });
+  proc.feederGone = true;
+  context.hint(proc.session);
   return false;
 }
 
-async function awaitAnswer(context: AcpContext, worker: Worker, request: Request): Promise<Answer> {
+async function awaitResponse(context: AcpContext, proc: AgentProcess, request: Request): Promise<RpcResponse> {
   const { key, deadlineMs, opening = false } = request;
   const until = performance.now() + deadlineMs;
-  worker.waiting++;
-  context.inbox.expect(worker);
+  proc.waiting++;
+  context.output.expect(proc);
   try {
     for (;;) {
-      const found = readAnswer(context, worker, key);
+      const found = readResponse(context, proc, key);
       if (found !== null) return found;
-      if (isGone(worker)) {
-        await context.inbox.catchUp(worker);
-        return readAnswer(context, worker, key) ?? { is: "gone" };
+      if (isGone(proc)) {
+        await context.output.catchUp(proc);
+        return readResponse(context, proc, key) ?? { is: "gone" };
       }
-      if (opening && !isWanted(context, worker)) return { is: "unwanted" };
+      if (opening && !isWanted(context, proc)) return { is: "unwanted" };
       const left = until - performance.now();
       if (left <= 0) return { is: "late" };
-      await context.changes.next(worker.session, Math.min(left, lookMs));
+      await context.outputSignal.next(proc.session, Math.min(left, lookMs));
     }
   } finally {
-    worker.waiting--;
+    proc.waiting--;
   }
 }
 
-export function readAnswer(context: AcpContext, worker: Worker, key: string): Answer | null {
-  const text = context.store.outboxRow(worker.launch, key)?.answer ?? null;
+export function readResponse(context: AcpContext, proc: AgentProcess, key: string): RpcResponse | null {
+  const text = context.store.outboxRow(proc.launch, key)?.answer ?? null;
   if (text === null) return null;
   const { result, error } = JSON.parse(text) as { result?: Record<string, unknown>; error?: Record<string, unknown> };
   if (error === undefined) return { is: "result", result: result ?? {} };
@@ -149,17 +148,17 @@ export function readAnswer(context: AcpContext, worker: Worker, key: string): An
 }
 
 /** A kill must not wait until a start that hangs has used up its time. */
-export function isWanted({ store }: AcpContext, { session }: Worker): boolean {
+export function isWanted({ store }: AcpContext, { session }: AgentProcess): boolean {
   return store.session(session)?.intent.want === "running";
 }
 
-export function isGone(worker: Worker): boolean {
-  const { agent } = worker.record;
-  return agent === null ? readExit(worker.directory) !== null : !isAlive(identityOf(worker.record, agent));
+export function isGone(proc: AgentProcess): boolean {
+  const { agent } = proc.record;
+  return agent === null ? readExit(proc.directory) !== null : !isAlive(identityOf(proc.record, agent));
 }
 
 /** Agents put what went wrong into `data` and "Internal error" into the message. */
-export function wordsOf({ message, data }: Failure): string {
+export function errorText({ message, data }: Failure): string {
   const { details } = record(data);
   return typeof details === "string" && details !== "" ? `${message}: ${details}` : message;
 }

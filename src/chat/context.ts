@@ -7,9 +7,33 @@ import type { Logger } from "../ports/api.ts";
 import type { SessionId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
 import type { Bounds } from "./bounds.ts";
-import type { Changes } from "./output-signal.ts";
-import type { Inbox } from "./agent-output.ts";
-import type { WorkerFiles } from "./agent-files.ts";
+import type { AgentOutput } from "./agent-output.ts";
+import type { AgentFiles } from "./agent-files.ts";
+
+export class OutputSignal {
+  readonly #waiting = new Map<SessionId, Set<() => void>>();
+
+  notify(session: SessionId): void {
+    const waiting = this.#waiting.get(session);
+    this.#waiting.delete(session);
+    for (const resume of waiting ?? []) resume();
+  }
+
+  /** Resolves at the next change, or after so many milliseconds. */
+  next(session: SessionId, ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const waiting = this.#waiting.get(session) ?? new Set();
+      const resume = (): void => {
+        clearTimeout(timer);
+        waiting.delete(resume);
+        resolve();
+      };
+      const timer = setTimeout(resume, ms);
+      waiting.add(resume);
+      this.#waiting.set(session, waiting);
+    });
+  }
+}
 
 export interface Deadlines {
   /** From the start to the answer to `initialize`; the slowest agent took 6 s on an idle machine. */
@@ -34,13 +58,13 @@ export const defaultDeadlines: Deadlines = {
 };
 
 export interface AcpContext {
-  files: WorkerFiles;
+  files: AgentFiles;
   cgroups: Pick<Cgroups, "make">;
   contain: Containing | null;
   store: ChatStore;
-  inbox: Inbox;
+  output: AgentOutput;
   bounds: Bounds;
-  changes: Changes;
+  outputSignal: OutputSignal;
   agents: Agents;
   bootId: string;
   env: NodeJS.ProcessEnv;

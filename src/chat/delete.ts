@@ -1,15 +1,15 @@
 /** Takes the agent's own copy of a conversation away, which only a permanent removal asks for: by its protocol, or by its own command. */
 import { execFile } from "node:child_process";
 import { setTimeout as delay } from "node:timers/promises";
-import { crypto } from "../base/crypto.ts";
+import { crypto } from "../base/digest.ts";
 import type { DeleteOutcome, OwnDeleteOutcome } from "../ports/chat.ts";
 import { methodNotFound } from "../contract/acp.ts";
 import type { SessionState } from "../model/session.ts";
 import { findProgram } from "../base/find-program.ts";
-import { ask, readAnswer, record, type Answer } from "./client.ts";
+import { ask, readResponse, record, type RpcResponse } from "./client.ts";
 import type { AcpContext } from "./context.ts";
 import { cancelTurn } from "./turns.ts";
-import type { Worker } from "./agent-process.ts";
+import type { AgentProcess } from "./agent-process.ts";
 
 /** Claude writes its transcript late: a delete within 10 ms of a turn's end leaves the conversation behind. */
 const settleMs = 500;
@@ -21,30 +21,30 @@ const commandMs = 30_000;
  * Cancel, close, settle, delete: in that order, or the agent writes to the conversation again. Claude does so with the last
  * prompt's text when its session ends, and a delete alone ends it only afterwards. Then the agent's list must not have it.
  */
-export async function deleteConversation(context: AcpContext, worker: Worker): Promise<DeleteOutcome> {
+export async function deleteConversation(context: AcpContext, proc: AgentProcess): Promise<DeleteOutcome> {
   const until = performance.now() + deleteMs;
-  const cancelled = await cancelTurn(context, worker, { by: "delete", waitMs: deleteMs / 2 });
-  const state = context.store.session(worker.session);
+  const cancelled = await cancelTurn(context, proc, { by: "delete", waitMs: deleteMs / 2 });
+  const state = context.store.session(proc.session);
   const sessionId = state?.agentSessionId ?? null;
   if (sessionId === null || state === null) return "not-running";
   const params = { sessionId };
   const endedAt = state.turn.turn === "ended" ? state.turn.at : 0;
   const left = (): number => Math.max(until - performance.now(), settleMs);
-  const closes = canDo(context, worker, "close");
-  if (closes) await ask(context, worker, { key: "close", method: "session/close", params, deadlineMs: left() / 2 });
+  const closes = canDo(context, proc, "close");
+  if (closes) await ask(context, proc, { key: "close", method: "session/close", params, deadlineMs: left() / 2 });
   if (closes || cancelled.cancelled !== "no-turn" || context.now() - endedAt < settleMs) await delay(settleMs);
-  const answer = await ask(context, worker, {
+  const answer = await ask(context, proc, {
     key: "delete",
     method: "session/delete",
     params,
     deadlineMs: left(),
   });
-  const listed = answer.is === "result" && (await isListed(context, worker, state, sessionId, left()));
+  const listed = answer.is === "result" && (await isListed(context, proc, state, sessionId, left()));
   return told(context, state, answer, listed);
 }
 
 /** By the agent's name: many a command begins with `node` or `npx`. */
-function told(context: AcpContext, session: SessionState, answer: Answer, listed: boolean): DeleteOutcome {
+function told(context: AcpContext, session: SessionState, answer: RpcResponse, listed: boolean): DeleteOutcome {
   const fields = { part: "acp.protocol", session: session.id, adapter: session.agent, method: "session/delete" };
   if (answer.is === "result" && !listed) {
     context.log.debug("the agent deleted its conversation", fields);
@@ -65,21 +65,21 @@ function told(context: AcpContext, session: SessionState, answer: Answer, listed
 /** Only a yes counts: an agent that cannot list, or not in time, is taken at its word. */
 async function isListed(
   context: AcpContext,
-  worker: Worker,
+  proc: AgentProcess,
   session: SessionState,
   sessionId: string,
   deadlineMs: number,
 ): Promise<boolean> {
-  if (!canDo(context, worker, "list")) return false;
+  if (!canDo(context, proc, "list")) return false;
   const key = `list:${crypto().randomUUID()}`;
   const params = { cwd: session.workspacePath };
-  const answer = await ask(context, worker, { key, method: "session/list", params, deadlineMs });
+  const answer = await ask(context, proc, { key, method: "session/list", params, deadlineMs });
   const sessions = answer.is === "result" ? answer.result["sessions"] : [];
   return Array.isArray(sessions) && sessions.some((one) => record(one)["sessionId"] === sessionId);
 }
 
-function canDo(context: AcpContext, worker: Worker, what: "close" | "list"): boolean {
-  const initialized = readAnswer(context, worker, "init");
+function canDo(context: AcpContext, proc: AgentProcess, what: "close" | "list"): boolean {
+  const initialized = readResponse(context, proc, "init");
   const capabilities = initialized?.is === "result" ? record(initialized.result["agentCapabilities"]) : {};
   const found = record(capabilities["sessionCapabilities"])[what] ?? false;
   return found !== false;

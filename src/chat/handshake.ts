@@ -8,17 +8,25 @@ import type {
   LoadSessionRequest,
   NewSessionRequest,
   ResumeSessionRequest,
+  ListSessionsRequest,
 } from "@agentclientprotocol/sdk";
-import { version } from "../base/build.ts";
+import { version } from "../base/program.ts";
 import type { ChatAgent } from "../ports/agents.ts";
 import { configurationActor } from "../contract/agents.ts";
 import { authRequired, methodNotFound, type ChatPick, pickKey } from "../contract/acp.ts";
 import type { LaunchHow, SessionState } from "../model/session.ts";
-import { ask as askAgent, isWanted, record, wordsOf, type Answer, type Request } from "./client.ts";
+import {
+  ask as askAgent,
+  isWanted,
+  record,
+  errorText,
+  type RpcResponse,
+  type Request,
+  type Failure,
+} from "./client.ts";
 import type { AcpContext } from "./context.ts";
-import { isNotFound } from "./not-found.ts";
-import { pickRequest } from "./agent-settings.ts";
-import type { Worker } from "./agent-process.ts";
+import type { AgentProcess } from "./agent-process.ts";
+import { crypto } from "../base/digest.ts";
 
 export type Opened =
   | { opened: true; agentSessionId: string }
@@ -40,26 +48,26 @@ export function initializeRequest(context: AcpContext): Request {
 
 export async function openConversation(
   context: AcpContext,
-  worker: Worker,
+  proc: AgentProcess,
   { session, how, chat }: { session: SessionState; how: LaunchHow; chat: ChatAgent },
 ): Promise<Opened> {
-  const initialized = await ask(context, worker, initializeRequest(context));
+  const initialized = await ask(context, proc, initializeRequest(context));
   if (initialized.is !== "result") return failed("initialize", initialized);
   const opened =
-    howBegun(context, worker, how) === "resume" && session.agentSessionId !== null
-      ? await takeUp(context, worker, session, chat, initialized.result)
-      : await begin(context, worker, session, initialized.result);
-  if (opened.opened) await applyPicks(context, worker, session, chat, opened.agentSessionId);
+    howBegun(context, proc, how) === "resume" && session.agentSessionId !== null
+      ? await resume(context, proc, session, chat, initialized.result)
+      : await begin(context, proc, session, initialized.result);
+  if (opened.opened) await applySettings(context, proc, session, chat, opened.agentSessionId);
   return opened;
 }
 
 /** Everything here belongs to a start, and ends with the wish for it. */
-function ask(context: AcpContext, worker: Worker, request: Request): Promise<Answer> {
-  return askAgent(context, worker, { ...request, opening: true });
+function ask(context: AcpContext, proc: AgentProcess, request: Request): Promise<RpcResponse> {
+  return askAgent(context, proc, { ...request, opening: true });
 }
 
 /** What this launch was already asked for counts: a conversation that is open is never loaded again. */
-function howBegun(context: AcpContext, { launch }: Worker, how: LaunchHow): LaunchHow {
+function howBegun(context: AcpContext, { launch }: AgentProcess, how: LaunchHow): LaunchHow {
   const asked = (key: string): boolean => context.store.outboxRow(launch, key) !== null;
   if (asked("new")) return "fresh";
   return asked("resume") || asked("load") ? "resume" : how;
@@ -67,28 +75,28 @@ function howBegun(context: AcpContext, { launch }: Worker, how: LaunchHow): Laun
 
 async function begin(
   context: AcpContext,
-  worker: Worker,
+  proc: AgentProcess,
   session: SessionState,
   initialized: Record<string, unknown>,
 ): Promise<Opened> {
   const params: NewSessionRequest = { cwd: session.workspacePath, mcpServers: [] };
   const deadlineMs = context.deadlines.openMs;
-  const answer = await ask(context, worker, { key: "new", method: "session/new", params, deadlineMs });
-  if (answer.is !== "result") return refused(context, worker, "session/new", answer, initialized);
+  const answer = await ask(context, proc, { key: "new", method: "session/new", params, deadlineMs });
+  if (answer.is !== "result") return refused(context, proc, "session/new", answer, initialized);
   const { sessionId } = answer.result;
   if (typeof sessionId === "string") return { opened: true, agentSessionId: sessionId };
   return { opened: false, reason: "The agent opened a session without an id.", conversationGone: false };
 }
 
-async function takeUp(
+async function resume(
   context: AcpContext,
-  worker: Worker,
+  proc: AgentProcess,
   session: SessionState,
   chat: ChatAgent,
   initialized: Record<string, unknown>,
 ): Promise<Opened> {
   const id = session.agentSessionId!;
-  const ways = waysBack(initialized);
+  const ways = waysToResume(initialized);
   if (ways.length === 0) {
     return { opened: false, reason: "This agent cannot take a conversation up again.", conversationGone: true };
   }
@@ -96,18 +104,18 @@ async function takeUp(
   for (const way of ways) {
     for (let attempt = 1; attempt <= loadAttempts; attempt++) {
       if (attempt > 1) await delay(context.deadlines.retryMs);
-      if (way === "load" && chat.noLoadInBirthMinute === true) await waitOutMinute(context, worker, session);
-      const answer = await askBack(context, worker, session, way, attempt);
+      if (way === "load" && chat.noLoadInBirthMinute === true) await waitOutMinute(context, proc, session);
+      const answer = await askToResume(context, proc, session, way, attempt);
       if (answer.is === "result") {
-        if (way === "load") await awaitReplay(context, worker);
+        if (way === "load") await awaitReplay(context, proc);
         return { opened: true, agentSessionId: id };
       }
-      if (answer.is === "error" && (await isNotFound(context, worker, session, chat, answer))) {
+      if (answer.is === "error" && (await isNotFound(context, proc, session, chat, answer))) {
         // A conversation that never got a prompt was never kept by the agent: nothing is lost, so nothing is said.
-        if (!session.prompted) return begin(context, worker, session, initialized);
-        return { opened: false, reason: `The agent says: ${wordsOf(answer)}`, conversationGone: true };
+        if (!session.prompted) return begin(context, proc, session, initialized);
+        return { opened: false, reason: `The agent says: ${errorText(answer)}`, conversationGone: true };
       }
-      last = await refused(context, worker, `session/${way}`, answer, initialized);
+      last = await refused(context, proc, `session/${way}`, answer, initialized);
       if (answer.is !== "error" || answer.code === authRequired) return last;
       if (answer.code === methodNotFound) break;
     }
@@ -115,19 +123,19 @@ async function takeUp(
   return last ?? { opened: false, reason: "The conversation could not be taken up.", conversationGone: false };
 }
 
-function askBack(
+function askToResume(
   context: AcpContext,
-  worker: Worker,
+  proc: AgentProcess,
   session: SessionState,
   way: "resume" | "load",
   attempt: number,
-): Promise<Answer> {
+): Promise<RpcResponse> {
   const params: ResumeSessionRequest & LoadSessionRequest = {
     sessionId: session.agentSessionId!,
     cwd: session.workspacePath,
     mcpServers: [],
   };
-  return ask(context, worker, {
+  return ask(context, proc, {
     key: attempt === 1 ? way : `${way}.${attempt}`,
     method: `session/${way}`,
     params,
@@ -138,7 +146,7 @@ function askBack(
 }
 
 /** Resuming comes first: it brings the context back without a replay. */
-function waysBack(initialized: Record<string, unknown>): ("resume" | "load")[] {
+function waysToResume(initialized: Record<string, unknown>): ("resume" | "load")[] {
   const capabilities = record(initialized["agentCapabilities"]);
   const resume = record(capabilities["sessionCapabilities"])["resume"];
   return [
@@ -148,34 +156,34 @@ function waysBack(initialized: Record<string, unknown>): ("resume" | "load")[] {
 }
 
 /** Some agents replay after their answer; the fence falls with their list of commands, or when that does not come. */
-async function awaitReplay(context: AcpContext, worker: Worker): Promise<void> {
+async function awaitReplay(context: AcpContext, proc: AgentProcess): Promise<void> {
   const { store, deadlines } = context;
   const until = performance.now() + deadlines.replayMs;
-  worker.waiting++;
+  proc.waiting++;
   try {
     for (;;) {
       const left = until - performance.now();
-      if ((store.launchPlace(worker.launch)?.fence ?? null) === null) return;
-      if (left <= 0 || !isWanted(context, worker)) break;
-      await context.changes.next(worker.session, Math.min(left, 250));
+      if ((store.launchPlace(proc.launch)?.fence ?? null) === null) return;
+      if (left <= 0 || !isWanted(context, proc)) break;
+      await context.outputSignal.next(proc.session, Math.min(left, 250));
     }
   } finally {
-    worker.waiting--;
+    proc.waiting--;
   }
-  await store.chat(worker.session, worker.launch, () => ({ fence: null }));
+  await store.chat(proc.session, proc.launch, () => ({ fence: null }));
 }
 
 /** One agent destroys a conversation that is loaded in the very minute in which it began. */
-async function waitOutMinute(context: AcpContext, worker: Worker, session: SessionState): Promise<void> {
+async function waitOutMinute(context: AcpContext, proc: AgentProcess, session: SessionState): Promise<void> {
   const born = session.conversationSince;
   if (born === null) return;
   const over = (Math.floor(born / minuteMs) + 1) * minuteMs;
-  while (context.now() < over && isWanted(context, worker)) await delay(Math.min(over - context.now() + 50, 250));
+  while (context.now() < over && isWanted(context, proc)) await delay(Math.min(over - context.now() + 50, 250));
 }
 
-async function applyPicks(
+async function applySettings(
   context: AcpContext,
-  worker: Worker,
+  proc: AgentProcess,
   session: SessionState,
   chat: ChatAgent,
   id: string,
@@ -185,8 +193,8 @@ async function applyPicks(
   for (const [option, value] of Object.entries(chat.options ?? {})) {
     if (chosen(option)) continue;
     const pick: ChatPick = { set: "config", id: option, value };
-    const request = pickRequest(id, pick, pickKey(pick, configurationActor, "open"));
-    await ask(context, worker, { ...request, deadlineMs: context.deadlines.configureMs });
+    const request = settingRequest(id, pick, pickKey(pick, configurationActor, "open"));
+    await ask(context, proc, { ...request, deadlineMs: context.deadlines.configureMs });
   }
   const picks: ChatPick[] = [
     ...Object.entries(config).map(([key, value]): ChatPick => ({ set: "config", id: key, value })),
@@ -194,17 +202,17 @@ async function applyPicks(
     ...(mode === undefined ? [] : [{ set: "mode" as const, value: mode }]),
   ];
   for (const pick of picks) {
-    const request = pickRequest(id, pick, pickKey(pick, "holdfast", "open"));
+    const request = settingRequest(id, pick, pickKey(pick, "holdfast", "open"));
     // A refusal is shown as a notice; it keeps nobody from working.
-    await ask(context, worker, { ...request, deadlineMs: context.deadlines.configureMs });
+    await ask(context, proc, { ...request, deadlineMs: context.deadlines.configureMs });
   }
 }
 
 async function refused(
   context: AcpContext,
-  worker: Worker,
+  proc: AgentProcess,
   method: string,
-  answer: Answer,
+  answer: RpcResponse,
   initialized: Record<string, unknown>,
 ): Promise<Opened> {
   if (answer.is !== "error" || answer.code !== authRequired) return failed(method, answer);
@@ -214,20 +222,71 @@ async function refused(
   );
   const how = names.length === 0 ? "" : ` Ways to sign in: ${names.join(", ")}.`;
   const message = `The agent is not signed in: ${answer.message}.${how} Sign in with the agent's own command, then restore the session.`;
-  await context.store.chat(worker.session, worker.launch, () => ({
+  await context.store.chat(proc.session, proc.launch, () => ({
     events: [{ type: "auth.required", message: answer.message, methods }],
   }));
   return { opened: false, reason: message, conversationGone: false };
 }
 
-function failed(method: string, answer: Answer): Opened {
+function failed(method: string, answer: RpcResponse): Opened {
   const what =
     answer.is === "error"
-      ? `answered ${method} with error ${answer.code}: ${wordsOf(answer)}`
+      ? `answered ${method} with error ${answer.code}: ${errorText(answer)}`
       : answer.is === "late"
         ? `did not answer ${method} in time`
         : answer.is === "unwanted"
           ? `was no longer wanted before it answered ${method}`
           : `ended before it answered ${method}`;
   return { opened: false, reason: `The agent ${what}.`, conversationGone: false };
+}
+
+async function isNotFound(
+  context: AcpContext,
+  proc: AgentProcess,
+  session: SessionState,
+  chat: ChatAgent,
+  answer: Failure,
+): Promise<boolean> {
+  const text = `${answer.message} ${JSON.stringify(answer.data ?? "")}`;
+  const rule = chat.notFound.find(
+    ({ code, message }) => code === answer.code && (message === null || message.test(text)),
+  );
+  if (rule === undefined) return false;
+  return rule.confirm !== "list" || (await isUnlisted(context, proc, session));
+}
+
+/** Only a list that was given to its end proves anything. */
+async function isUnlisted(context: AcpContext, proc: AgentProcess, session: SessionState): Promise<boolean> {
+  const params: ListSessionsRequest = { cwd: session.workspacePath };
+  const deadlineMs = context.deadlines.openMs;
+  const request = { key: `list:${crypto().randomUUID()}`, method: "session/list", params, deadlineMs };
+  const answer = await ask(context, proc, request);
+  if (answer.is !== "result") return false;
+  const { sessions, nextCursor = null } = answer.result;
+  return (
+    Array.isArray(sessions) &&
+    nextCursor === null &&
+    !sessions.some((one) => record(one)["sessionId"] === session.agentSessionId)
+  );
+}
+
+export function settingRequest(
+  sessionId: string,
+  pick: ChatPick,
+  key: string,
+): { key: string; method: string; params: object } {
+  switch (pick.set) {
+    case "mode":
+      return { key, method: "session/set_mode", params: { sessionId, modeId: pick.value } };
+    case "model":
+      return { key, method: "session/set_model", params: { sessionId, modelId: pick.value } };
+    case "config":
+      return {
+        key,
+        method: "session/set_config_option",
+        params: { sessionId, configId: pick.id, value: pick.value },
+      };
+    default:
+      return pick satisfies never;
+  }
 }

@@ -3,7 +3,7 @@
  * an agent began by itself has no answer that could end it: it is over when nothing more comes for a while.
  */
 import { mapOutput } from "./acp-events.ts";
-import type { JudgedQuestion, RuleAnswer } from "../model/acp-output.ts";
+import type { JudgedQuestion, RuleAnswer } from "../model/acp.ts";
 import type { Agents } from "../ports/agents.ts";
 import type { Ingest, OutputBatchItem } from "../ports/chat.ts";
 import type { Store } from "../ports/store.ts";

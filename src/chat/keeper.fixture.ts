@@ -5,11 +5,19 @@
 import { spawn, spawnSync } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { appendFileSync, closeSync, constants, existsSync, mkdirSync, mkdtempSync, openSync } from "node:fs";
+import {
+  appendFileSync,
+  closeSync,
+  copyFileSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+} from "node:fs";
 import { readFileSync, readlinkSync, renameSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { readStat } from "../base/pid.ts";
-import { keeperText } from "./keeper.ts";
 import { homePrefix, homesDirectory } from "../../test/harness/home.ts";
 import { endMarked, isRunning, markedProcesses } from "../../test/harness/marked.ts";
 import { until } from "../../test/harness/until.ts";
@@ -45,7 +53,7 @@ export class KeeperWorld implements AsyncDisposable {
     mkdirSync(this.directory, { recursive: true, mode: 0o700 });
     for (const name of ["in", "out", "err"]) writeFileSync(this.path(name), "", { mode: 0o600 });
     const script = join(this.home, "keeper.sh");
-    writeFileSync(script, keeperText);
+    copyFileSync(new URL("keeper.sh", import.meta.url), script);
     this.writeRecord();
     const [shell, ...flags] = options.shell;
     this.process = spawn(

@@ -14,6 +14,11 @@ test.runIf(hasShellcheck)("[KEEP-1] shellcheck has nothing to say (needs shellch
   expect(checked.status).toBe(0);
 });
 
+test("[KEEP-1] the script that is launched is the script that is read and checked", () => {
+  const built = new URL("../../dist/keeper.sh", import.meta.url);
+  expect(readFileSync(built, "utf8")).toBe(readFileSync(new URL("keeper.sh", import.meta.url), "utf8"));
+});
+
 describe.each(shells)("$name", ({ shell, mostPrivate }) => {
   test("[KEEP-2] a line reaches the agent once, whole or in two halves, however often the bell is rung", async () => {
     await using world = new KeeperWorld({ shell, command: echo });

@@ -3,31 +3,36 @@
  * conversation. Asked again for the same launch, by this daemon or the next, it takes up what is there.
  */
 import { spawn, type ChildProcess } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { cgroupMembers, joinFile } from "../base/cgroup.ts";
 import { identify, type Identity } from "../base/pid.ts";
 import { firstWithin } from "../base/pid-namespace.ts";
-import { probeDisk } from "../base/probe-disk.ts";
+import { probeDisk } from "../base/durable-file.ts";
 import { findTree } from "../base/process-tree.ts";
-import { startChild } from "../base/start-child.ts";
+import { startChild } from "../base/run.ts";
 import { reach } from "../base/test-points.ts";
-import { withPersonalUmask } from "../base/umask.ts";
+import { withPersonalUmask } from "../base/program.ts";
 import type { ChatAgent } from "../ports/agents.ts";
 import type { LaunchRequest, LaunchResult } from "../ports/runtime.ts";
 import { HoldfastError } from "../contract/error.ts";
 import { launchMarker, type RecordedProcess, type WorkerRecord } from "../contract/worker-record.ts";
 import { containedLaunch } from "../ports/contain.ts";
-import { commandOf, environmentOf, writeFiles } from "./agent-program.ts";
 import { isGone, writeRequest } from "./client.ts";
 import type { AcpContext } from "./context.ts";
 import { initializeRequest, openConversation } from "./handshake.ts";
-import { awaitExit } from "./await-exit.ts";
+import {
+  awaitExit,
+  identityOf,
+  newAgentProcess,
+  type AgentProcess,
+  carriesMarker,
+  offsetsOf,
+} from "./agent-process.ts";
 import { stop } from "./stop.ts";
-import { carriesMarker, placeOf } from "./agent-processes.ts";
-import { identityOf, newWorker, type Worker } from "./agent-process.ts";
 import { readExit, readPids } from "./agent-files.ts";
+import { findProgram } from "../base/find-program.ts";
 
 /** Within this the keeper has written down who the agent is; it takes some milliseconds. */
 const startedMs = 15_000;
@@ -42,54 +47,54 @@ export async function launch(context: AcpContext, request: LaunchRequest): Promi
   const chat = agent?.chat ?? null;
   if (agent === null || chat === null) return refusal(`The agent ${session.agent} has no chat mode.`);
   if (!existsSync(session.workspacePath)) return refusal(`Workspace missing: ${session.workspacePath}`);
-  let worker: Worker;
+  let proc: AgentProcess;
   try {
-    worker = await startedWorker(context, request, chat);
+    proc = await startedWorker(context, request, chat);
   } catch (error) {
     if (!(error instanceof NotContained)) throw error;
     // What was prepared for it goes again.
     await stop(context, session, { force: false, deadlineMs: giveUpMs });
     return refusal(error.message);
   }
-  if (worker.record.agent === null) return giveUp(context, request, worker, notStarted(worker), false);
-  const opened = await openConversation(context, worker, { session, how: request.how, chat });
-  if (!opened.opened) return giveUp(context, request, worker, opened.reason, opened.conversationGone);
+  if (proc.record.agent === null) return giveUp(context, request, proc, notStarted(proc), false);
+  const opened = await openConversation(context, proc, { session, how: request.how, chat });
+  if (!opened.opened) return giveUp(context, request, proc, opened.reason, opened.conversationGone);
   const { agentSessionId } = opened;
-  await learn(context, worker, { agentSessionId });
+  await learn(context, proc, { agentSessionId });
   return {
     launched: true,
-    agent: identityOf(worker.record, worker.record.agent),
+    agent: identityOf(proc.record, proc.record.agent),
     agentSessionId,
     promptTaken: false,
   };
 }
 
-async function startedWorker(context: AcpContext, request: LaunchRequest, chat: ChatAgent): Promise<Worker> {
+async function startedWorker(context: AcpContext, request: LaunchRequest, chat: ChatAgent): Promise<AgentProcess> {
   const { session, launch } = request;
-  const known = context.inbox.get(session.id);
+  const known = context.output.get(session.id);
   if (known !== undefined && known.launch === launch && known.record.agent !== null) return known;
   const others = context.files.launches(session.id).filter((other) => other !== launch);
   // Nothing of an earlier launch may live beside this one, or be read after it.
   if (others.length > 0)
     await stop(context, { ...session, run: { run: "none" } }, { force: false, deadlineMs: giveUpMs }, launch);
-  const worker = await prepared(context, request, chat);
+  const proc = await prepared(context, request, chat);
   // Whoever looks meanwhile sees a start, not a death.
-  worker.waiting++;
-  context.inbox.follow(worker);
+  proc.waiting++;
+  context.output.follow(proc);
   try {
-    const started = await isStarted(worker);
-    const keeper = started ? null : await startKeeper(context, request, worker, chat);
-    await identifyProcesses(context, worker, keeper);
+    const started = await isStarted(proc);
+    const keeper = started ? null : await startKeeper(context, request, proc, chat);
+    await identifyProcesses(context, proc, keeper);
   } finally {
-    worker.waiting--;
+    proc.waiting--;
   }
-  return worker;
+  return proc;
 }
 
 /** Directory, record and first line are on disk before anything runs. */
-async function prepared(context: AcpContext, request: LaunchRequest, chat: ChatAgent): Promise<Worker> {
+async function prepared(context: AcpContext, request: LaunchRequest, chat: ChatAgent): Promise<AgentProcess> {
   const { session, launch } = request;
-  const place = placeOf(context, launch);
+  const place = offsetsOf(context, launch);
   const fresh: WorkerRecord = {
     version: 1,
     session: session.id,
@@ -110,31 +115,31 @@ async function prepared(context: AcpContext, request: LaunchRequest, chat: ChatA
   const directory = context.files.has(session.id, launch)
     ? context.files.directory(session.id, launch)
     : context.files.make(session.id, launch);
-  const worker = newWorker(record, directory, place?.outRead ?? 0);
+  const proc = newAgentProcess(record, directory, place?.outRead ?? 0);
   context.files.writeRecord(record);
   await reach("chat.recorded");
-  await writeRequest(context, worker, { ...initializeRequest(context), step: { info: JSON.stringify(record) } });
-  return worker;
+  await writeRequest(context, proc, { ...initializeRequest(context), step: { info: JSON.stringify(record) } });
+  return proc;
 }
 
 /** An earlier daemon may have died right behind the start: then its keeper carries our marker. */
-async function isStarted(worker: Worker): Promise<boolean> {
-  if (!existsSync(join(worker.directory, "bell"))) return false;
-  if (existsSync(join(worker.directory, "pids"))) return true;
-  return (await findTree({ roots: [], marker: { name: launchMarker, values: [worker.launch] } })).length > 0;
+async function isStarted(proc: AgentProcess): Promise<boolean> {
+  if (!existsSync(join(proc.directory, "bell"))) return false;
+  if (existsSync(join(proc.directory, "pids"))) return true;
+  return (await findTree({ roots: [], marker: { name: launchMarker, values: [proc.launch] } })).length > 0;
 }
 
 async function startKeeper(
   context: AcpContext,
   request: LaunchRequest,
-  worker: Worker,
+  proc: AgentProcess,
   chat: ChatAgent,
 ): Promise<ChildProcess> {
   const { session, launch, env } = request;
-  const keeper = [context.keeperPath, worker.directory, context.files.recordPath(session.id), launch, "--"];
-  const own = environmentOf(chat, worker.directory);
+  const keeper = [context.keeperPath, proc.directory, context.files.recordPath(session.id), launch, "--"];
+  const own = environmentOf(chat, proc.directory);
   const plain: Record<string, string> = { ...defined(context.env), ...own, ...env, [launchMarker]: launch };
-  writeFiles(chat, worker.directory);
+  writeFiles(chat, proc.directory);
   // In a container the program is the image's, not the one that is found here.
   const inside = session.contain?.mode === "devcontainer";
   const argv = inside ? chat.command : commandOf(chat, plain["PATH"]);
@@ -145,14 +150,14 @@ async function startKeeper(
     command: argv,
     env: plain,
     given: Object.keys({ ...own, ...env }),
-    directory: worker.directory,
+    directory: proc.directory,
     files: (chat.files ?? []).map(({ name }) => name),
     hooks: false,
   }).catch((error: unknown) => {
     throw error instanceof HoldfastError ? new NotContained([error.message, error.hint].join(" ").trim()) : error;
   });
   const whole = contained?.env ?? plain;
-  const cgroup = worker.record.cgroup ?? null;
+  const cgroup = proc.record.cgroup ?? null;
   // The shell moves itself first, and becomes the keeper: what it cannot join it does without.
   const join = cgroup === null ? [] : ["-c", 'echo 0 >"$0"; exec sh "$@"', joinFile(cgroup)];
   const begin = () =>
@@ -172,30 +177,30 @@ async function startKeeper(
 }
 
 /** Fills in who keeper, feeder and agent are; the agent stays null when it did not come to be. */
-async function identifyProcesses(context: AcpContext, worker: Worker, keeper: ChildProcess | null): Promise<void> {
+async function identifyProcesses(context: AcpContext, proc: AgentProcess, keeper: ChildProcess | null): Promise<void> {
   const until = performance.now() + startedMs;
   for (;;) {
-    const pids = readPids(worker.directory);
-    const agent = ours(worker, pids.agent);
+    const pids = readPids(proc.directory);
+    const agent = ours(proc, pids.agent);
     // A contained one is whole once the first process of its namespace is there.
-    const contained = agent === null ? {} : containedNow(worker, agent.pid);
+    const contained = agent === null ? {} : containedNow(proc, agent.pid);
     if (agent !== null && (contained.contained?.first !== null || performance.now() >= until)) {
-      const news = { agent, keeper: ours(worker, pids.keeper), feeder: ours(worker, pids.feeder), ...contained };
-      const { cgroup = null } = worker.record;
+      const news = { agent, keeper: ours(proc, pids.keeper), feeder: ours(proc, pids.feeder), ...contained };
+      const { cgroup = null } = proc.record;
       if (cgroup !== null && !cgroupMembers(cgroup).includes(agent.pid)) {
-        context.log.warn("an agent could not join its cgroup", { session: worker.session, cgroup });
+        context.log.warn("an agent could not join its cgroup", { session: proc.session, cgroup });
       }
-      return learn(context, worker, news);
+      return learn(context, proc, news);
     }
-    const over = readExit(worker.directory) !== null || (keeper !== null && hasEnded(keeper));
+    const over = readExit(proc.directory) !== null || (keeper !== null && hasEnded(keeper));
     if (over || performance.now() >= until) return;
     await delay(pollMs);
   }
 }
 
 /** What is known by now of a contained launch. */
-export function containedNow(worker: Worker, pid: number): Pick<WorkerRecord, "contained"> {
-  if (worker.record.contained === undefined) return {};
+export function containedNow(proc: AgentProcess, pid: number): Pick<WorkerRecord, "contained"> {
+  if (proc.record.contained === undefined) return {};
   const first = firstWithin(pid);
   return { contained: { first: first === null ? null : { pid: first.pid, startTime: first.startTime } } };
 }
@@ -214,35 +219,35 @@ function hasEnded(child: ChildProcess): boolean {
 }
 
 /** A pid alone may be somebody else's by now: it is believed with our marker in its environment. */
-function ours(worker: Worker, pid: number | null): RecordedProcess | null {
+function ours(proc: AgentProcess, pid: number | null): RecordedProcess | null {
   const identity: Identity | null = pid === null ? null : identify(pid);
-  if (identity === null || !carriesMarker(identity.pid, worker.launch)) return null;
+  if (identity === null || !carriesMarker(identity.pid, proc.launch)) return null;
   return { pid: identity.pid, startTime: identity.startTime };
 }
 
-export async function learn(context: AcpContext, worker: Worker, news: Partial<WorkerRecord>): Promise<void> {
-  worker.record = { ...worker.record, ...news };
-  context.files.writeRecord(worker.record);
-  const info = JSON.stringify(worker.record);
-  await context.store.chat(worker.session, worker.launch, (_state, place) => (place === null ? null : { info }));
+export async function learn(context: AcpContext, proc: AgentProcess, news: Partial<WorkerRecord>): Promise<void> {
+  proc.record = { ...proc.record, ...news };
+  context.files.writeRecord(proc.record);
+  const info = JSON.stringify(proc.record);
+  await context.store.chat(proc.session, proc.launch, (_state, place) => (place === null ? null : { info }));
 }
 
 async function giveUp(
   context: AcpContext,
   request: LaunchRequest,
-  worker: Worker,
+  proc: AgentProcess,
   reason: string,
   conversationGone: boolean,
 ): Promise<LaunchResult> {
   // When the agent has ended by itself, its keeper is about to write how: that must not be cut short.
-  await awaitExit(worker);
-  const died = isGone(worker);
+  await awaitExit(proc);
+  const died = isGone(proc);
   const { exit, lastLines } = await stop(context, request.session, { force: false, deadlineMs: giveUpMs });
   return { launched: false, reason: withLastWords(reason, lastLines), exit, lastLines, conversationGone, died };
 }
 
-function notStarted(worker: Worker): string {
-  switch (probeDisk(worker.directory)) {
+function notStarted(proc: AgentProcess): string {
+  switch (probeDisk(proc.directory)) {
     case "full":
       return "The agent could not start: the disk is full. Free some space and restore the session.";
     case "read-only":
@@ -250,7 +255,7 @@ function notStarted(worker: Worker): string {
       return "The agent could not start: the disk cannot be written.";
     case null:
   }
-  return readExit(worker.directory) === null
+  return readExit(proc.directory) === null
     ? "The agent did not start in time."
     : "The agent ended before it could be seen.";
 }
@@ -262,4 +267,25 @@ function withLastWords(reason: string, lines: string[]): string {
 
 function refusal(reason: string): LaunchResult {
   return { launched: false, reason, exit: null, lastLines: [], conversationGone: false };
+}
+
+/** argv with the program in place of a script that would only start it: one process less, and none that signals miss. */
+function commandOf(chat: ChatAgent, path: string | undefined): string[] {
+  const [script = "", ...rest] = chat.command;
+  const found = chat.program === undefined ? null : findProgram(script, path);
+  const program = found === null ? null : chat.program!(realpathSync(found));
+  return program === null ? chat.command : [program, ...rest];
+}
+
+/** `{hooks}` is the launch's own directory, as for terminal agents. */
+function environmentOf(chat: ChatAgent, directory: string): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(chat.env).map(([name, value]) => [name, value.replaceAll("{hooks}", () => directory)]),
+  );
+}
+
+function writeFiles(chat: ChatAgent, directory: string): void {
+  for (const { name, text, executable = false } of chat.files ?? []) {
+    writeFileSync(join(directory, name), text, { mode: executable ? 0o700 : 0o600 });
+  }
 }

@@ -18,15 +18,21 @@ import type { LaunchPlace } from "../ports/store.ts";
 import type { LaunchId, SessionId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
 import { launchMarker } from "../contract/worker-record.ts";
-import { isEnding } from "../base/ending.ts";
-import { awaitExit } from "./await-exit.ts";
+import { isStopping } from "../base/stop-mark.ts";
+import {
+  awaitExit,
+  exists,
+  firstsOf,
+  identityOf,
+  type AgentProcess,
+  carriesMarker,
+  findAgentProcess,
+} from "./agent-process.ts";
 import { flush } from "./client.ts";
 import type { AcpContext } from "./context.ts";
 import { containedNow, learn } from "./launch.ts";
 import { catchUpWithSent } from "./adopt.ts";
 import { clearAway } from "./stop.ts";
-import { carriesMarker, findWorker } from "./agent-processes.ts";
-import { exists, firstsOf, identityOf, type Worker } from "./agent-process.ts";
 import { readExit, readPids } from "./agent-files.ts";
 
 const deathLines = 20;
@@ -45,10 +51,10 @@ export async function observeAll(
   return found;
 }
 
-function followed(context: AcpContext, session: SessionState): Worker | null {
-  const worker = context.inbox.get(session.id);
+function followed(context: AcpContext, session: SessionState): AgentProcess | null {
+  const proc = context.output.get(session.id);
   const expected = session.run.run === "none" ? null : session.run.launch;
-  return worker !== undefined && (expected === null || worker.launch === expected) ? worker : null;
+  return proc !== undefined && (expected === null || proc.launch === expected) ? proc : null;
 }
 
 async function observeOne(
@@ -59,117 +65,117 @@ async function observeOne(
   const known = followed(context, session);
   const found =
     known === null
-      ? findWorker(context, session, places)
-      : { worker: known, settled: true, place: null, unrecorded: false };
+      ? findAgentProcess(context, session, places)
+      : { proc: known, settled: true, place: null, unrecorded: false };
   if (found === null) return gone;
-  const { worker } = found;
+  const { proc } = found;
   // Not cleared away before it is on record: its output is still to be read.
-  if (found.unrecorded && worker.record.bootId !== context.bootId) return dead(context, worker);
-  if (worker.record.bootId !== context.bootId) {
+  if (found.unrecorded && proc.record.bootId !== context.bootId) return dead(context, proc);
+  if (proc.record.bootId !== context.bootId) {
     // Nothing of another boot lives: what its agent left is read and cleared away at once.
-    await clearAway(context, session, worker);
+    await clearAway(context, session, proc);
     return { seen: { is: "absent" }, cause: "other-boot" };
   }
-  if (worker.record.agent === null) {
-    const started = await lookForAgent(context, worker);
+  if (proc.record.agent === null) {
+    const started = await lookForAgent(context, proc);
     if (started !== "found")
       return started === "starting"
         ? { seen: { is: "unknown", why: "it is being started" }, cause: null }
-        : dead(context, worker, isBare(worker));
+        : dead(context, proc, isBare(proc));
   }
-  const agent = identityOf(worker.record, worker.record.agent!);
+  const agent = identityOf(proc.record, proc.record.agent!);
   const stat = readStat(agent.pid);
   if (!lives(stat, agent)) {
-    if (!existsSync(worker.directory)) return gone;
+    if (!existsSync(proc.directory)) return gone;
     // Else a crash would be told of without its signal.
-    if (worker.record.keeper !== null) await awaitExit(worker);
-    return dead(context, worker);
+    if (proc.record.keeper !== null) await awaitExit(proc);
+    return dead(context, proc);
   }
   if (known === null && !found.unrecorded) {
     const { place } = found;
     if (place !== null && !(await catchUpWithSent(context, session, place))) {
       context.log.warn("the agent's input holds lines that this home did not write", { session: session.id });
     }
-    attach(context, session, worker, found.settled);
+    attach(context, session, proc, found.settled);
   }
-  if (stat.state === "T") wakeUnlessHeld(context, worker, agent);
-  return { seen: { is: "known", value: seenAlive(context, worker, session, agent) }, cause: null };
+  if (stat.state === "T") wakeUnlessHeld(context, proc, agent);
+  return { seen: { is: "known", value: seenAlive(context, proc, session, agent) }, cause: null };
 }
 
 /** Read on from the committed byte; complete what a crash cut off. No word is sent: the agent never died. */
-function attach(context: AcpContext, session: SessionState, worker: Worker, settled: boolean): void {
-  worker.turnOpen = session.turn.turn === "open";
-  context.inbox.follow(worker);
+function attach(context: AcpContext, session: SessionState, proc: AgentProcess, settled: boolean): void {
+  proc.turnOpen = session.turn.turn === "open";
+  context.output.follow(proc);
   // An agent that answered the last line has read everything before it; only others are rung for again.
-  if (!settled) void flush(context, worker);
+  if (!settled) void flush(context, proc);
 }
 
 /** A crash may have come between the start and the note of who was started. */
-async function lookForAgent(context: AcpContext, worker: Worker): Promise<"found" | "starting" | "none"> {
-  const pids = readPids(worker.directory);
+async function lookForAgent(context: AcpContext, proc: AgentProcess): Promise<"found" | "starting" | "none"> {
+  const pids = readPids(proc.directory);
   const named = (pid: number | null): { pid: number; startTime: string } | null => {
-    const identity = pid === null || !carriesMarker(pid, worker.launch) ? null : identify(pid);
+    const identity = pid === null || !carriesMarker(pid, proc.launch) ? null : identify(pid);
     return identity === null ? null : { pid: identity.pid, startTime: identity.startTime };
   };
   const agent = named(pids.agent);
   if (agent !== null) {
     const found = { agent, keeper: named(pids.keeper), feeder: named(pids.feeder) };
-    await learn(context, worker, { ...found, ...containedNow(worker, agent.pid) });
+    await learn(context, proc, { ...found, ...containedNow(proc, agent.pid) });
     return "found";
   }
-  if (worker.waiting > 0) return "starting";
-  if (readExit(worker.directory) !== null) return "none";
-  const marker = { name: launchMarker, values: [worker.launch] };
-  const tree = await findTree({ roots: [], marker, ...firstsOf([worker.record]) });
+  if (proc.waiting > 0) return "starting";
+  if (readExit(proc.directory) !== null) return "none";
+  const marker = { name: launchMarker, values: [proc.launch] };
+  const tree = await findTree({ roots: [], marker, ...firstsOf([proc.record]) });
   return tree.length > 0 ? "starting" : "none";
 }
 
 /** Its keeper writes down at once who it is, and how the agent ended. */
-function isBare({ directory }: Worker): boolean {
+function isBare({ directory }: AgentProcess): boolean {
   const { keeper, agent } = readPids(directory);
   return keeper === null && agent === null && readExit(directory) === null;
 }
 
-function dead(context: AcpContext, worker: Worker, neverStarted = false): Observation {
+function dead(context: AcpContext, proc: AgentProcess, neverStarted = false): Observation {
   const value: RuntimeSeen = {
-    launch: worker.launch,
-    agent: { alive: false, exit: readExit(worker.directory) },
+    launch: proc.launch,
+    agent: { alive: false, exit: readExit(proc.directory) },
     processes: [],
     activity: null,
     agentSessionId: null,
-    lastLines: context.files.errorLines(worker.session, worker.launch, deathLines),
-    build: worker.record.build,
+    lastLines: context.files.errorLines(proc.session, proc.launch, deathLines),
+    build: proc.record.build,
     neverStarted,
   };
-  return { seen: { is: "known", value }, cause: isEnding(worker.directory) ? "stopped" : null };
+  return { seen: { is: "known", value }, cause: isStopping(proc.directory) ? "stopped" : null };
 }
 
-function seenAlive(context: AcpContext, worker: Worker, session: SessionState, agent: Identity): RuntimeSeen {
-  const { build } = worker.record;
+function seenAlive(context: AcpContext, proc: AgentProcess, session: SessionState, agent: Identity): RuntimeSeen {
+  const { build } = proc.record;
   return {
-    launch: worker.launch,
+    launch: proc.launch,
     agent: { alive: true, identity: agent },
     // Looked up when somebody wants to see them: no decision needs the keeper.
     get processes() {
-      return processesOf(worker, agent);
+      return processesOf(proc, agent);
     },
     activity: activityOf(session),
     // The store follows what the agent reports; nothing newer is known here.
     agentSessionId: null,
     lastLines: [],
-    deaf: worker.feederGone || !feederHears(worker, session),
+    deaf: proc.feederGone || !feederHears(proc, session),
     build,
     stale: context.agents.of(session) !== null && context.isStale(session, build),
   };
 }
 
-function processesOf(worker: Worker, agent: Identity): RuntimeSeen["processes"] {
-  const { keeper, feeder } = worker.record;
+function processesOf(proc: AgentProcess, agent: Identity): RuntimeSeen["processes"] {
+  const { keeper, feeder } = proc.record;
   const others = [
     { what: "keeper", recorded: keeper },
     { what: "feeder", recorded: feeder },
   ].flatMap(({ what, recorded }) => {
-    const identity = recorded === null ? null : identityOf(worker.record, recorded);
+    const identity = recorded === null ? null : identityOf(proc.record, recorded);
     return identity === null || !isAlive(identity) ? [] : [processOf(identity, what)];
   });
   return [processOf(agent, "agent"), ...others];
@@ -179,11 +185,11 @@ function processesOf(worker: Worker, agent: Identity): RuntimeSeen["processes"] 
  * A stopped feeder is continued; one that is gone cannot be replaced under a living agent. While nothing is to be said
  * the cheapest question is enough: should another process have its pid by then, the bell tells.
  */
-function feederHears(worker: Worker, session: SessionState): boolean {
-  const { feeder } = worker.record;
+function feederHears(proc: AgentProcess, session: SessionState): boolean {
+  const { feeder } = proc.record;
   if (feeder === null) return true;
-  if (session.turn.turn !== "open" && worker.waiting === 0 && session.queue.length === 0) return exists(feeder.pid);
-  const identity = identityOf(worker.record, feeder);
+  if (session.turn.turn !== "open" && proc.waiting === 0 && session.queue.length === 0) return exists(feeder.pid);
+  const identity = identityOf(proc.record, feeder);
   const stat = readStat(feeder.pid);
   if (!lives(stat, identity)) return false;
   if (stat.state === "T") signalIdentity(identity, "SIGCONT");
@@ -191,12 +197,12 @@ function feederHears(worker: Worker, session: SessionState): boolean {
 }
 
 /** The watcher and we stop an agent for want of room; a watcher that died cannot let it go on. */
-function wakeUnlessHeld(context: AcpContext, worker: Worker, agent: Identity): void {
-  if (worker.bounds.paused) return;
-  context.bounds.adopt(worker);
-  if (worker.bounds.paused) return;
-  const { watcher } = readPids(worker.directory);
-  if (watcher === null || !carriesMarker(watcher, worker.launch)) signalIdentity(agent, "SIGCONT");
+function wakeUnlessHeld(context: AcpContext, proc: AgentProcess, agent: Identity): void {
+  if (proc.bounds.paused) return;
+  context.bounds.adopt(proc);
+  if (proc.bounds.paused) return;
+  const { watcher } = readPids(proc.directory);
+  if (watcher === null || !carriesMarker(watcher, proc.launch)) signalIdentity(agent, "SIGCONT");
 }
 
 function activityOf(session: SessionState): RuntimeSeen["activity"] {

@@ -10,20 +10,18 @@ import type { SessionId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
 import { adoptUnrecorded } from "./adopt.ts";
 import { Bounds, defaultLimits, type Limits } from "./bounds.ts";
-import { Changes } from "./output-signal.ts";
-import { promptCapabilities } from "./content.ts";
-import { filesLost } from "./files-lost.ts";
+import { OutputSignal, defaultDeadlines, type AcpContext, type Deadlines } from "./context.ts";
+import { promptCapabilities, answerPermission, cancelTurn, configure, endTurn, sendPrompt } from "./turns.ts";
 import { flush } from "./client.ts";
-import { defaultDeadlines, type AcpContext, type Deadlines } from "./context.ts";
 import { deleteByCommand, deleteConversation } from "./delete.ts";
-import { Inbox } from "./agent-output.ts";
+import { AgentOutput } from "./agent-output.ts";
 import { launch, learn } from "./launch.ts";
 import { observeAll } from "./observe.ts";
 import { finishSession, stop } from "./stop.ts";
-import { answerPermission, cancelTurn, configure, endTurn, sendPrompt } from "./turns.ts";
 import { settleCut, truncateRead } from "./truncate.ts";
-import type { Worker } from "./agent-process.ts";
-import { WorkerFiles } from "./agent-files.ts";
+import type { AgentProcess } from "./agent-process.ts";
+import { AgentFiles } from "./agent-files.ts";
+import type { FactEvent } from "../contract/event.ts";
 
 export interface AcpRuntimeOptions {
   workersDirectory: string;
@@ -62,32 +60,32 @@ export function openAcpRuntime(options: AcpRuntimeOptions): ChatRuntime {
   const { store, agents, log = silent } = options;
   const listeners: ((session: SessionId | null) => void)[] = [];
   const hint = (session: SessionId): void => listeners.forEach((listener) => listener(session));
-  const changes = new Changes();
+  const outputSignal = new OutputSignal();
   const bounds = new Bounds({
     log,
     limits: { ...defaultLimits, ...options.limits },
     fallocate: options.fallocate ?? "fallocate",
-    truncate: (worker) => truncateRead(context, worker),
+    truncate: (proc) => truncateRead(context, proc),
   });
-  const inbox = new Inbox({
+  const output = new AgentOutput({
     ingest: options.ingest,
     bounds,
     log,
-    settleCut: (worker) => settleCut(context, worker),
-    ended: (worker) => hint(worker.session),
+    settleCut: (proc) => settleCut(context, proc),
+    ended: (proc) => hint(proc.session),
     isRemoved: (path) => context.files.isRemoved(path),
-    lost: (worker) => void filesLost(context, worker),
-    ingested(worker, result) {
-      if (result.replies) void flush(context, worker);
-      changes.tell(worker.session);
-      if (result.decisive) hint(worker.session);
+    lost: (proc) => void filesLost(context, proc),
+    ingested(proc, result) {
+      if (result.replies) void flush(context, proc);
+      outputSignal.notify(proc.session);
+      if (result.decisive) hint(proc.session);
     },
   });
   const context: AcpContext = {
     store,
-    inbox,
+    output,
     bounds,
-    changes,
+    outputSignal,
     agents,
     hint,
     log,
@@ -97,19 +95,19 @@ export function openAcpRuntime(options: AcpRuntimeOptions): ChatRuntime {
     buildOf: options.buildOf,
     isStale: options.isStale ?? ((session, build) => options.buildOf(session) !== build),
     stillOurs: options.stillOurs,
-    files: new WorkerFiles(options.workersDirectory),
+    files: new AgentFiles(options.workersDirectory),
     cgroups: options.cgroups ?? { make: () => null },
     contain: options.contain ?? null,
     deadlines: { ...defaultDeadlines, ...options.deadlines },
     now: options.now ?? Date.now,
   };
-  const beat = startBeat(inbox, log);
+  const beat = startBeat(output, log);
 
-  /** The worker of a session's expected launch, adopted now if it was not yet. */
-  const workerOf = async (session: SessionState): Promise<Worker | null> => {
-    if (inbox.get(session.id) === undefined) await observeAll(context, [session]);
-    const worker = inbox.get(session.id);
-    return worker !== undefined && session.run.run !== "none" && worker.launch === session.run.launch ? worker : null;
+  /** The proc of a session's expected launch, adopted now if it was not yet. */
+  const workerOf = async (session: SessionState): Promise<AgentProcess | null> => {
+    if (output.get(session.id) === undefined) await observeAll(context, [session]);
+    const proc = output.get(session.id);
+    return proc !== undefined && session.run.run !== "none" && proc.launch === session.run.launch ? proc : null;
   };
 
   return {
@@ -121,10 +119,8 @@ export function openAcpRuntime(options: AcpRuntimeOptions): ChatRuntime {
     adoptUnrecorded: (session, launch, events) => adoptUnrecorded(context, session, launch, events),
     launch: (request) => launch(context, request),
     async send(session, prompt) {
-      const worker = await workerOf(session);
-      return worker === null
-        ? { sent: "not-now", why: "the agent is not running" }
-        : sendPrompt(context, worker, prompt);
+      const proc = await workerOf(session);
+      return proc === null ? { sent: "not-now", why: "the agent is not running" } : sendPrompt(context, proc, prompt);
     },
     stop: (session, how) => stop(context, session, how),
     async capture(session, lines) {
@@ -136,61 +132,91 @@ export function openAcpRuntime(options: AcpRuntimeOptions): ChatRuntime {
       return session.run.run === "none" ? null : promptCapabilities(context.store, session.run.launch);
     },
     async answer(session, requestId, optionId, by) {
-      const worker = await workerOf(session);
-      if (worker === null) return { answered: false, why: "not-open" };
-      return answerPermission(context, worker, requestId, optionId, by);
+      const proc = await workerOf(session);
+      if (proc === null) return { answered: false, why: "not-open" };
+      return answerPermission(context, proc, requestId, optionId, by);
     },
     async cancel(session, how) {
-      const worker = await workerOf(session);
-      return worker === null ? { cancelled: "no-turn" } : cancelTurn(context, worker, how);
+      const proc = await workerOf(session);
+      return proc === null ? { cancelled: "no-turn" } : cancelTurn(context, proc, how);
     },
     async endTurn(session, by) {
-      const worker = await workerOf(session);
-      return worker === null ? false : endTurn(context, worker, by);
+      const proc = await workerOf(session);
+      return proc === null ? false : endTurn(context, proc, by);
     },
     async configure(session, pick, by) {
-      const worker = await workerOf(session);
-      return worker === null ? { told: false, why: "the agent is not running" } : configure(context, worker, pick, by);
+      const proc = await workerOf(session);
+      return proc === null ? { told: false, why: "the agent is not running" } : configure(context, proc, pick, by);
     },
     async deleteConversation(session) {
-      const worker = await workerOf(session);
-      return worker === null ? "not-running" : deleteConversation(context, worker);
+      const proc = await workerOf(session);
+      return proc === null ? "not-running" : deleteConversation(context, proc);
     },
     deleteByCommand: (session, env) => deleteByCommand(context, session, env),
     markRestarting(session) {
-      const worker = inbox.get(session.id);
-      if (worker !== undefined) void learn(context, worker, { restarting: true });
+      const proc = output.get(session.id);
+      if (proc !== undefined) void learn(context, proc, { restarting: true });
     },
     forget: (session) => context.files.removeAll(session.id),
     errorLines: (session, lines) => context.files.errorLines(session.id, launchOf(session), lines),
     async close() {
       clearInterval(beat);
-      inbox.close();
+      output.close();
       await Promise.allSettled(
-        [...inbox.all()].flatMap((worker) => [worker.appending, worker.pumping ?? Promise.resolve()]),
+        [...output.all()].flatMap((proc) => [proc.appending, proc.pumping ?? Promise.resolve()]),
       );
     },
   };
 }
 
-function launchOf(session: SessionState): Worker["launch"] | null {
+function launchOf(session: SessionState): AgentProcess["launch"] | null {
   return session.run.run === "none" ? null : session.run.launch;
 }
 
 /** Tells every keeper that a daemon is there. Its content must change; the clock is only where the number comes from. */
-function startBeat(inbox: Inbox, log: Logger): NodeJS.Timeout {
+function startBeat(output: AgentOutput, log: Logger): NodeJS.Timeout {
   let last = 0;
   const timer = setInterval(() => {
     const now = performance.now();
     if (last !== 0 && now - last < beatEveryMs) return;
     last = now;
-    for (const worker of inbox.all()) {
+    for (const proc of output.all()) {
       try {
-        writeFileSync(join(worker.directory, "beat"), `${process.pid} ${Math.round(now)}\n`, { mode: 0o600 });
+        writeFileSync(join(proc.directory, "beat"), `${process.pid} ${Math.round(now)}\n`, { mode: 0o600 });
       } catch (error) {
-        log.debug("a keeper could not be told that we are here", { session: worker.session, error });
+        log.debug("a keeper could not be told that we are here", { session: proc.session, error });
       }
     }
   }, firstBeatMs);
   return timer.unref();
+}
+
+async function filesLost(context: AcpContext, proc: AgentProcess): Promise<void> {
+  const { session, launch, directory } = proc;
+  context.log.error("an agent's files were removed under it; it is started again", { session, directory });
+  // First: whatever is asked meanwhile must not be given to it.
+  proc.feederGone = true;
+  try {
+    await context.store.chat(session, launch, (state) => {
+      const { run } = state;
+      if (run.run !== "up" || run.launch !== launch) return null;
+      const text = `The agent's files (${directory}) were removed while it ran: what it wrote since is lost. It is started again.`;
+      const events: FactEvent[] = [{ type: "notice", level: "warn", text }];
+      if (state.turn.turn === "open") {
+        events.push({
+          type: "turn.ended",
+          stopReason: "orphaned_at_restart",
+          promptId: state.turn.prompt,
+          message: text,
+        });
+      }
+      return { events };
+    });
+    proc.turnOpen = false;
+  } catch (error) {
+    proc.missingSince = null;
+    proc.lossReported = false;
+    context.log.warn("the loss of an agent's files could not be recorded; it is tried again", { session, error });
+  }
+  context.hint(session);
 }

@@ -12,12 +12,20 @@ import type { StopResult } from "../ports/runtime.ts";
 import type { LaunchId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
 import { launchMarker, type WorkerRecord } from "../contract/worker-record.ts";
-import { markEnding } from "../base/ending.ts";
+import { markStopping } from "../base/stop-mark.ts";
 import type { AcpContext } from "./context.ts";
 import { ring } from "./agent-input.ts";
 import { cancelTurn } from "./turns.ts";
-import { findWorker, placeOf } from "./agent-processes.ts";
-import { firstsOf, hears, identityOf, newWorker, recordedIdentities, type Worker } from "./agent-process.ts";
+import {
+  findAgentProcess,
+  offsetsOf,
+  firstsOf,
+  isFed,
+  identityOf,
+  newAgentProcess,
+  recordedIdentities,
+  type AgentProcess,
+} from "./agent-process.ts";
 import { readExit, readPids } from "./agent-files.ts";
 
 /** Real agents answer a cancel within 350 ms; one that hangs must not hold the stop up. */
@@ -36,38 +44,38 @@ export async function stop(
   except: LaunchId | null = null,
 ): Promise<StopResult> {
   const until = performance.now() + options.deadlineMs;
-  const { files, inbox } = context;
-  const current = inbox.get(session.id) ?? findWorker(context, session, null)?.worker ?? null;
-  const worker = current?.launch === except ? null : current;
-  if (worker !== null && isUp(context, worker)) {
-    const known = inbox.get(session.id) === worker;
-    if (!known) inbox.follow(worker);
+  const { files, output } = context;
+  const current = output.get(session.id) ?? findAgentProcess(context, session, null)?.proc ?? null;
+  const proc = current?.launch === except ? null : current;
+  if (proc !== null && isUp(context, proc)) {
+    const known = output.get(session.id) === proc;
+    if (!known) output.follow(proc);
     const waitMs = options.force ? forcedCancelMs : Math.min(cancelMs, options.deadlineMs / 4);
-    if (hears(worker)) await cancelTurn(context, worker, { by: "stop", waitMs });
-    markEnding(worker.directory);
+    if (isFed(proc)) await cancelTurn(context, proc, { by: "stop", waitMs });
+    markStopping(proc.directory);
     // Closes the agent's stdin; an agent that heeds that ends by itself.
-    ring(worker.directory, "q");
+    ring(proc.directory, "q");
   }
-  const launches = new Set([...files.launches(session.id), ...(worker === null ? [] : [worker.launch])]);
+  const launches = new Set([...files.launches(session.id), ...(proc === null ? [] : [proc.launch])]);
   if (session.run.run !== "none") launches.add(session.run.launch);
   if (except !== null) launches.delete(except);
   const recorded = session.run.run === "up" && session.run.agent !== null ? [session.run.agent] : [];
-  const roots = [...(worker === null ? [] : recordedIdentities(worker.record)), ...recorded];
+  const roots = [...(proc === null ? [] : recordedIdentities(proc.record)), ...recorded];
   const polite = options.force ? forcedPoliteMs : Math.min(politeMs, options.deadlineMs / 2);
   const forceMs = Math.max(until - performance.now() - polite, leastForceMs);
-  const records = [...launches].flatMap((launch) => recordOf(context, launch, worker) ?? []);
+  const records = [...launches].flatMap((launch) => recordOf(context, launch, proc) ?? []);
   const cgroups = records.flatMap(({ cgroup = null }) => cgroup ?? []);
   const left = await endTree(
     { roots, marker: { name: launchMarker, values: [...launches] }, cgroups, ...firstsOf(records) },
-    { politeMs: polite, forceMs, helpers: helpersOf(worker) },
+    { politeMs: polite, forceMs, helpers: helpersOf(proc) },
   );
   const remaining = left.map(({ identity, what }) => ({ pid: identity.pid, what }));
   await reach("stop.signalled");
-  const exit = worker === null ? null : readExit(worker.directory);
-  const lastLines = worker === null ? [] : files.errorLines(session.id, worker.launch, deathLines);
+  const exit = proc === null ? null : readExit(proc.directory);
+  const lastLines = proc === null ? [] : files.errorLines(session.id, proc.launch, deathLines);
   if (remaining.length > 0) return { remaining, exit, lastLines };
   for (const launch of launches) {
-    await clearLaunch(context, session, launch === worker?.launch ? worker : null, launch);
+    await clearLaunch(context, session, launch === proc?.launch ? proc : null, launch);
   }
   if (except === null) finishSession(context, session);
   return { remaining, exit, lastLines };
@@ -77,15 +85,15 @@ export async function stop(
  * Watcher and feeder. With a keeper they go at its word, and it is waited for because it writes down the exit status; the
  * watcher of a keeper that was killed would look again only at its next tick.
  */
-function helpersOf(worker: Worker | null): number[] {
-  if (worker === null) return [];
-  const { watcher, feeder } = readPids(worker.directory);
+function helpersOf(proc: AgentProcess | null): number[] {
+  if (proc === null) return [];
+  const { watcher, feeder } = readPids(proc.directory);
   return [watcher, feeder].filter((pid) => pid !== null);
 }
 
 /** Reads what a launch of which nothing lives has left, and removes it. */
-export async function clearAway(context: AcpContext, session: SessionState, worker: Worker): Promise<void> {
-  await clearLaunch(context, session, worker, worker.launch);
+export async function clearAway(context: AcpContext, session: SessionState, proc: AgentProcess): Promise<void> {
+  await clearLaunch(context, session, proc, proc.launch);
   finishSession(context, session);
 }
 
@@ -93,32 +101,32 @@ export async function clearAway(context: AcpContext, session: SessionState, work
 async function clearLaunch(
   context: AcpContext,
   session: SessionState,
-  known: Worker | null,
+  known: AgentProcess | null,
   launch: LaunchId,
 ): Promise<void> {
-  const { files, store, inbox } = context;
-  const worker = known ?? leftover(context, session, launch);
-  if (worker !== null && existsSync(worker.directory) && store.launchPlace(launch) !== null) {
-    await worker.appending;
-    await inbox.finish(worker);
+  const { files, store, output } = context;
+  const proc = known ?? leftover(context, session, launch);
+  if (proc !== null && existsSync(proc.directory) && store.launchPlace(launch) !== null) {
+    await proc.appending;
+    await output.finish(proc);
   }
-  if (worker !== null) inbox.unfollow(worker);
-  const cgroup = recordOf(context, launch, worker)?.cgroup ?? null;
+  if (proc !== null) output.unfollow(proc);
+  const cgroup = recordOf(context, launch, proc)?.cgroup ?? null;
   if (cgroup !== null) forgetCgroup(cgroup);
   files.remove(session.id, launch);
   await store.forgetLaunch(launch);
 }
 
-function recordOf(context: AcpContext, launch: LaunchId, known: Worker | null): WorkerRecord | null {
-  return known?.launch === launch ? known.record : (placeOf(context, launch)?.record ?? null);
+function recordOf(context: AcpContext, launch: LaunchId, known: AgentProcess | null): WorkerRecord | null {
+  return known?.launch === launch ? known.record : (offsetsOf(context, launch)?.record ?? null);
 }
 
-function leftover(context: AcpContext, session: SessionState, launch: LaunchId): Worker | null {
+function leftover(context: AcpContext, session: SessionState, launch: LaunchId): AgentProcess | null {
   const place = context.store.launchPlace(launch);
   // The store's word first, as everywhere: the file may be of another launch, and knows of no cut.
-  const record = placeOf(context, launch)?.record ?? context.files.readRecord(session.id);
+  const record = offsetsOf(context, launch)?.record ?? context.files.readRecord(session.id);
   if (place === null || record === null) return null;
-  return newWorker({ ...record, launch }, context.files.directory(session.id, launch), place.outRead);
+  return newAgentProcess({ ...record, launch }, context.files.directory(session.id, launch), place.outRead);
 }
 
 /** The record goes last of all. */
@@ -128,7 +136,7 @@ export function finishSession(context: AcpContext, session: SessionState): void 
   else context.files.removeRecord(session.id);
 }
 
-function isUp(context: AcpContext, worker: Worker): boolean {
-  const { agent, bootId } = worker.record;
-  return bootId === context.bootId && agent !== null && isAlive(identityOf(worker.record, agent));
+function isUp(context: AcpContext, proc: AgentProcess): boolean {
+  const { agent, bootId } = proc.record;
+  return bootId === context.bootId && agent !== null && isAlive(identityOf(proc.record, agent));
 }

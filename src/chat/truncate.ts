@@ -10,20 +10,20 @@ import { reach } from "../base/test-points.ts";
 import type { Truncation, WorkerRecord } from "../contract/worker-record.ts";
 import type { AcpContext } from "./context.ts";
 import { outOf } from "./agent-output.ts";
-import type { Worker } from "./agent-process.ts";
+import type { AgentProcess } from "./agent-process.ts";
 
 /** So many bytes before the end are compared: some lines. */
 const comparedBytes = 4096;
 
 /** Only while the agent and all that it started are stopped. False when there is half a line, which has to be waited for. */
-export async function truncateRead(context: AcpContext, worker: Worker): Promise<boolean> {
-  await context.inbox.catchUp(worker);
-  return context.inbox.alone(worker, async () => {
-    const file = openSync(outOf(worker), constants.O_RDWR | constants.O_NOFOLLOW);
+export async function truncateRead(context: AcpContext, proc: AgentProcess): Promise<boolean> {
+  await context.output.catchUp(proc);
+  return context.output.alone(proc, async () => {
+    const file = openSync(outOf(proc), constants.O_RDWR | constants.O_NOFOLLOW);
     try {
-      const at = worker.read;
+      const at = proc.read;
       if (fstatSync(file).size !== at || at === 0) return false;
-      await note(context, worker, { ...worker.record, truncating: { at, crc: crcBefore(file, at) } });
+      await note(context, proc, { ...proc.record, truncating: { at, crc: crcBefore(file, at) } });
       await reach("truncate.noted");
       // Written to in spite of all: then it is left as it is.
       if (fstatSync(file).size === at) {
@@ -35,32 +35,32 @@ export async function truncateRead(context: AcpContext, worker: Worker): Promise
       closeSync(file);
     }
     await reach("truncate.cut");
-    await settleCut(context, worker);
+    await settleCut(context, proc);
     await reach("truncate.settled");
-    return worker.read === 0;
+    return proc.read === 0;
   });
 }
 
 /** Takes the note back; where the file was cut, what follows begins at its start. */
-export async function settleCut(context: AcpContext, worker: Worker): Promise<void> {
-  const { truncating = null, ...rest } = worker.record;
+export async function settleCut(context: AcpContext, proc: AgentProcess): Promise<void> {
+  const { truncating = null, ...rest } = proc.record;
   if (truncating === null) return;
-  const wasCut = !isUncut(outOf(worker), truncating);
-  await note(context, worker, { ...rest, truncating: null }, wasCut ? 0 : undefined);
+  const wasCut = !isUncut(outOf(proc), truncating);
+  await note(context, proc, { ...rest, truncating: null }, wasCut ? 0 : undefined);
   if (!wasCut) return;
-  worker.read = 0;
-  worker.fed = 0;
-  worker.splitter = null;
-  worker.bounds.punchedTo = 0;
-  worker.bounds.reservedTo = 0;
+  proc.read = 0;
+  proc.fed = 0;
+  proc.splitter = null;
+  proc.bounds.punchedTo = 0;
+  proc.bounds.reservedTo = 0;
 }
 
-async function note(context: AcpContext, worker: Worker, record: WorkerRecord, outRead?: number): Promise<void> {
+async function note(context: AcpContext, proc: AgentProcess, record: WorkerRecord, outRead?: number): Promise<void> {
   const info = JSON.stringify(record);
-  await context.store.chat(worker.session, worker.launch, (_state, place) =>
+  await context.store.chat(proc.session, proc.launch, (_state, place) =>
     place === null ? null : { info, ...(outRead === undefined ? {} : { outRead }) },
   );
-  worker.record = record;
+  proc.record = record;
 }
 
 function isUncut(path: string, { at, crc }: Truncation): boolean {

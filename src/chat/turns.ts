@@ -1,7 +1,7 @@
 /** What is said to a living agent on a person's behalf: prompts, answers, cancels, options. Each is a row before it is sent. */
 import type { ContentBlock } from "@agentclientprotocol/sdk";
-import { crypto } from "../base/crypto.ts";
-import type { Answered, CancelResult, Told } from "../ports/chat.ts";
+import { crypto } from "../base/digest.ts";
+import type { Answered, CancelResult, ConfigureResult, ChatStore, PromptCapabilities } from "../ports/chat.ts";
 import type { PromptToSend, SendResult } from "../ports/runtime.ts";
 import type { ChatStep, LaunchPlace } from "../ports/store.ts";
 import {
@@ -16,22 +16,22 @@ import {
 import type { LaunchId, PromptId } from "../contract/ids.ts";
 import { agentIdOf } from "../contract/question.ts";
 import type { Actor, SessionState } from "../model/session.ts";
-import { ask, canBeTold, flush, isGone } from "./client.ts";
-import { promptBlocks, promptCapabilities, reasonNotToTake } from "./content.ts";
+import { ask, canReceive, flush, isGone, record } from "./client.ts";
 import type { AcpContext } from "./context.ts";
-import { pickRequest } from "./agent-settings.ts";
-import { hears, type Worker } from "./agent-process.ts";
+import { settingRequest } from "./handshake.ts";
+import { isFed, type AgentProcess } from "./agent-process.ts";
+import { pathToFileURL } from "node:url";
 
 const damagedInput = "the agent's input is not as it was left; nothing was written";
 const notFed = "nobody feeds the agent any more; it is replaced";
 
-export async function sendPrompt(context: AcpContext, worker: Worker, prompt: PromptToSend): Promise<SendResult> {
+export async function sendPrompt(context: AcpContext, proc: AgentProcess, prompt: PromptToSend): Promise<SendResult> {
   const { store } = context;
-  const { launch, session } = worker;
+  const { launch, session } = proc;
   const key = promptKey(prompt.promptId);
   if (store.outboxRow(launch, key) === null) {
-    const fed = hears(worker);
-    if (!canBeTold(context, worker)) return { sent: "not-now", why: fed ? damagedInput : notFed };
+    const fed = isFed(proc);
+    if (!canReceive(context, proc)) return { sent: "not-now", why: fed ? damagedInput : notFed };
     const can = promptCapabilities(store, launch);
     const refusal = reasonNotToTake(prompt, can);
     if (refusal !== null) return { sent: "refused", why: refusal };
@@ -40,17 +40,17 @@ export async function sendPrompt(context: AcpContext, worker: Worker, prompt: Pr
     await store.chat(session, launch, (state, place) => {
       why = reasonNotToSend(state, place, launch);
       return why === null
-        ? { ...promptStep(state, launch, key, prompt.promptId, content), appendedTo: worker.appendedTo }
+        ? { ...promptStep(state, launch, key, prompt.promptId, content), appendedTo: proc.appendedTo }
         : null;
     });
     if (why !== null) return { sent: "not-now", why };
   }
-  worker.turnOpen = true;
+  proc.turnOpen = true;
   // From here on it is the agent's: whatever dies now, the row is completed and never repeated.
-  if ((await flush(context, worker)) && !worker.feederGone) return { sent: "seen", by: "in" };
+  if ((await flush(context, proc)) && !proc.feederGone) return { sent: "seen", by: "in" };
   // Damaged or left unfed in this very instant: no answer will come, and a turn that waits for one would never end. A daemon that lost
   // its lock changes nothing: the next one completes the line.
-  const never = context.stillOurs() && !canBeTold(context, worker);
+  const never = context.stillOurs() && !canReceive(context, proc);
   await store.chat(session, launch, ({ turn }) =>
     never && turn.turn === "open" && turn.prompt === prompt.promptId
       ? { events: [{ type: "turn.ended", stopReason: "error", promptId: prompt.promptId, message: damagedInput }] }
@@ -87,15 +87,15 @@ function promptStep(
 
 export async function answerPermission(
   context: AcpContext,
-  worker: Worker,
+  proc: AgentProcess,
   requestId: string,
   optionId: string,
   by: Actor,
 ): Promise<Answered> {
-  const { launch, session } = worker;
+  const { launch, session } = proc;
   let outcome: Answered = { answered: false, why: "not-open" };
   // Such an agent is replaced, and its question goes with it.
-  if (!canBeTold(context, worker)) return outcome;
+  if (!canReceive(context, proc)) return outcome;
   await context.store.chat(session, launch, (state, place) => {
     const open = state.permissions.find((one) => one.requestId === requestId);
     const agentRequest = open === undefined ? undefined : agentIdOf(launch, open);
@@ -118,24 +118,24 @@ export async function answerPermission(
       ],
     };
   });
-  if (outcome.answered) await flush(context, worker);
+  if (outcome.answered) await flush(context, proc);
   return outcome;
 }
 
 /** Some agents end a cancelled turn only once their open question was answered with `cancelled`; the protocol wants it so. */
 export async function cancelTurn(
   context: AcpContext,
-  worker: Worker,
+  proc: AgentProcess,
   { by, waitMs }: { by: Actor; waitMs: number },
 ): Promise<CancelResult> {
-  const { launch, session } = worker;
+  const { launch, session } = proc;
   let startedAt: number | null = null;
   await context.store.chat(session, launch, (state, place) => {
     startedAt = state.turn.turn === "open" && isCurrent(state, launch) ? state.turn.startedAt : null;
     return startedAt === null || place === null ? null : cancelStep(state, place, by);
   });
   if (startedAt === null) return { cancelled: "no-turn" };
-  if (!(await flush(context, worker))) return { cancelled: "not-told", why: "the agent's input could not be written" };
+  if (!(await flush(context, proc))) return { cancelled: "not-told", why: "the agent's input could not be written" };
   const ended = (): string | null => {
     const turn = context.store.session(session)?.turn;
     if (turn === undefined || turn.turn === "none") return "";
@@ -143,17 +143,17 @@ export async function cancelTurn(
     return turn.startedAt === startedAt ? null : "";
   };
   const until = performance.now() + waitMs;
-  worker.waiting++;
+  proc.waiting++;
   try {
     for (;;) {
       const stopReason = ended();
       if (stopReason !== null) return { cancelled: "ended", stopReason };
       const left = until - performance.now();
-      if (left <= 0 || isGone(worker)) return { cancelled: "not-yet" };
-      await context.changes.next(session, Math.min(left, 100));
+      if (left <= 0 || isGone(proc)) return { cancelled: "not-yet" };
+      await context.outputSignal.next(session, Math.min(left, 100));
     }
   } finally {
-    worker.waiting--;
+    proc.waiting--;
   }
 }
 
@@ -186,24 +186,29 @@ function cancelStep(state: SessionState, { launch, inEnd }: LaunchPlace, by: Act
   };
 }
 
-export async function endTurn(context: AcpContext, worker: Worker, by: Actor): Promise<boolean> {
+export async function endTurn(context: AcpContext, proc: AgentProcess, by: Actor): Promise<boolean> {
   let ended = false;
-  await context.store.chat(worker.session, worker.launch, (state) => {
+  await context.store.chat(proc.session, proc.launch, (state) => {
     ended = state.turn.turn === "open";
     if (state.turn.turn !== "open") return null;
     return {
       events: [{ type: "turn.ended", stopReason: "forced", promptId: state.turn.prompt, message: `ended by ${by}` }],
     };
   });
-  if (ended) worker.turnOpen = false;
+  if (ended) proc.turnOpen = false;
   return ended;
 }
 
-export async function configure(context: AcpContext, worker: Worker, pick: ChatPick, by: Actor): Promise<Told> {
-  const agentSessionId = context.store.session(worker.session)?.agentSessionId ?? null;
+export async function configure(
+  context: AcpContext,
+  proc: AgentProcess,
+  pick: ChatPick,
+  by: Actor,
+): Promise<ConfigureResult> {
+  const agentSessionId = context.store.session(proc.session)?.agentSessionId ?? null;
   if (agentSessionId === null) return { told: false, why: "the conversation is not open yet" };
-  const request = pickRequest(agentSessionId, pick, pickKey(pick, by, crypto().randomUUID()));
-  const answer = await ask(context, worker, { ...request, deadlineMs: context.deadlines.configureMs });
+  const request = settingRequest(agentSessionId, pick, pickKey(pick, by, crypto().randomUUID()));
+  const answer = await ask(context, proc, { ...request, deadlineMs: context.deadlines.configureMs });
   if (answer.is === "result") return { told: true };
   if (answer.is === "error") return { told: false, why: answer.message };
   return { told: false, why: answer.is === "late" ? "the agent did not answer in time" : "the agent has ended" };
@@ -211,4 +216,35 @@ export async function configure(context: AcpContext, worker: Worker, pick: ChatP
 
 function isCurrent(state: SessionState, launch: LaunchId): boolean {
   return (state.run.run === "up" || state.run.run === "launching") && state.run.launch === launch;
+}
+
+/** Null before the agent has answered `initialize`. What it does not say it can, it cannot. */
+export function promptCapabilities(store: ChatStore, launch: LaunchId): PromptCapabilities | null {
+  const answer = store.outboxRow(launch, "init")?.answer ?? null;
+  if (answer === null) return null;
+  const { result } = JSON.parse(answer) as { result?: unknown };
+  const { image, embeddedContext } = record(record(record(result)["agentCapabilities"])["promptCapabilities"]);
+  return { image: image === true, embeddedContext: embeddedContext === true };
+}
+
+function promptBlocks(prompt: PromptToSend, can: PromptCapabilities | null): ContentBlock[] {
+  return [
+    { type: "text", text: prompt.text },
+    ...(prompt.attachments ?? []).map((attachment): ContentBlock => {
+      if (attachment.type === "image") {
+        return { type: "image", mimeType: attachment.mimeType, data: Buffer.from(attachment.bytes).toString("base64") };
+      }
+      const { path, name, text } = attachment;
+      const uri = pathToFileURL(path).href;
+      // A link is understood by every agent; the words that somebody chose go along where that is possible.
+      if (text === null || can?.embeddedContext !== true) return { type: "resource_link", uri, name };
+      return { type: "resource", resource: { uri, text, mimeType: "text/plain" } };
+    }),
+  ];
+}
+
+/** Null when nothing stands against sending it. */
+function reasonNotToTake(prompt: PromptToSend, can: PromptCapabilities | null): string | null {
+  const hasImage = prompt.attachments?.some(({ type }) => type === "image") ?? false;
+  return hasImage && can !== null && !can.image ? "this agent takes no images" : null;
 }

@@ -1,7 +1,7 @@
 /** What a command runs in: where it is, where its output goes, and the daemon, found or started when it is first asked. */
 import { resolvePaths, type Paths } from "../base/paths.ts";
 import type { Client } from "../client/client.ts";
-import { clientOf } from "./connection.ts";
+import { clientOf } from "./system/daemon/connection.ts";
 import { jsonText } from "./render/json.ts";
 import { makePaint, type Paint, wantsColours } from "./render/paint.ts";
 import type { StandardIo, TerminalSize } from "./standard-io.ts";

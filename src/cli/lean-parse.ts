@@ -2,7 +2,7 @@
  * Reads plain command lines by the same entries that commander gets, without loading commander (8 ms of a 28 ms start).
  * It answers only where there is nothing to say: help, mistakes and rarer spellings are null, and commander takes over.
  */
-import { type CommandEntry, optionsOf } from "./entry-types.ts";
+import { type CommandEntry, optionsOf } from "./command.ts";
 import { Input } from "./input.ts";
 
 export function leanParse(entry: CommandEntry, argv: readonly string[]): Input | null {

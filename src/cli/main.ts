@@ -1,12 +1,12 @@
 /** From the command line to an exit code. Nothing is loaded that the command at hand does not use. */
 import { createContext, type Context } from "./context.ts";
-import type { CommandEntry, IndexEntry } from "./entry-types.ts";
+import type { CommandEntry, IndexEntry } from "./command.ts";
 import { index } from "./commands/index.ts";
 import { HoldfastError } from "../contract/error.ts";
 import type { Input } from "./input.ts";
 import { jsonText } from "./render/json.ts";
 import { leanParse } from "./lean-parse.ts";
-import type { UnknownCommand } from "./say.ts";
+import type { UnknownCommand } from "./errors.ts";
 import { standardIo } from "./standard-io.ts";
 
 export async function main(dist: string): Promise<void> {
@@ -37,17 +37,17 @@ async function attempt(
 ): Promise<number> {
   try {
     const found = find(index, argv);
-    if (found.is === "unknown") return (await import("./say.ts")).sayUnknown(mistakes, found);
+    if (found.is === "unknown") return (await import("./errors.ts")).sayUnknown(mistakes, found);
     if (found.is === "command") {
       const { command } = await found.line.load();
       const input = leanParse(command, found.rest);
       if (input !== null) return await run(command, input, context);
     }
-    const { commanderParse } = await import("./commander-parse.ts");
+    const { commanderParse } = await import("./parse.ts");
     const parsed = await commanderParse(index, argv, mistakes);
     return parsed.parsed === "done" ? parsed.exitCode : await run(parsed.entry, parsed.input, context);
   } catch (error) {
-    const { helpHint, sayFailure } = await import("./say.ts");
+    const { helpHint, sayFailure } = await import("./errors.ts");
     return sayFailure(context, error, { help: helpHint(index, argv), json: wantsJson(argv) });
   }
 }

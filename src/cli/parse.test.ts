@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { commanderParse, type Parsed } from "./commander-parse.ts";
+import { commanderParse, type Parsed } from "./parse.ts";
 import { index } from "./commands/index.ts";
-import { type CommandEntry, type IndexEntry, optionsOf } from "./entry-types.ts";
+import { type CommandEntry, type IndexEntry, optionsOf } from "./command.ts";
 import type { Input } from "./input.ts";
 import { leanParse } from "./lean-parse.ts";
 

@@ -3,7 +3,7 @@ import { HoldfastError } from "../contract/error.ts";
 import type { EventJson, SessionJson } from "../contract/wire.ts";
 import type { Context } from "./context.ts";
 import type { Input } from "./input.ts";
-import type { OptionEntry } from "./entry-types.ts";
+import type { OptionEntry } from "./command.ts";
 import { readBack } from "./read-events.ts";
 import { mergeTools, startOfTurns, type Transcript } from "./render/transcript.ts";
 

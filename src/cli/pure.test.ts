@@ -5,13 +5,13 @@ import { describe, expect, test } from "vitest";
 import type { ProjectJson } from "../contract/wire.ts";
 import { judgeSpace } from "./doctor/home.ts";
 import { judgeReserve, judgeVersion } from "./doctor/tools.ts";
-import { completionScript } from "./render/completion-scripts.ts";
-import { launchdPlist, systemdUnit } from "./service-unit.ts";
-import { readAnswer, SocketTransport } from "./socket-transport.ts";
-import { spawnTarget } from "./spawn-target.ts";
-import { splitCommand } from "./split-command.ts";
-import { managerMarks, parseReport } from "./start-daemon.ts";
-import { isAtWork } from "./commands/stop.ts";
+import { completionScript } from "./commands/completion/scripts.ts";
+import { launchdPlist, systemdUnit } from "./system/service/unit.ts";
+import { readAnswer, SocketTransport } from "./system/daemon/socket-transport.ts";
+import { spawnTarget } from "./commands/spawn/spawn-target.ts";
+import { splitCommand } from "./chat/split-command.ts";
+import { managerMarks, parseReport } from "./system/daemon/start.ts";
+import { isAtWork } from "./commands/daemon/stop.ts";
 
 describe("[CLI-12] what spawn's words mean", () => {
   const projects = ["my-app", "other"].map((id) => ({ id }) as ProjectJson);

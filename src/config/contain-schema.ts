@@ -2,8 +2,7 @@
 import * as z from "zod/mini";
 import { containModes, namedCaches } from "../contract/containment.ts";
 import { notes } from "./notes.ts";
-import { rule, words } from "./schema-parts.ts";
-import { containPathFault, hostFault } from "./value-faults.ts";
+import { rule, words, containPathFault, hostFault } from "./values.ts";
 
 const placeWords = z.array(words().check(rule(containPathFault)));
 

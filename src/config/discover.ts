@@ -5,16 +5,13 @@ import { basename, dirname, join, resolve } from "node:path";
 import type { ProjectRow } from "../ports/store.ts";
 import { HoldfastError } from "../contract/error.ts";
 import { asProjectId } from "../contract/ids.ts";
-import type { ConfigCache } from "./cache.ts";
-import type { Loaded } from "./load.ts";
+import { type ConfigCache, type Loaded, userConfig } from "./load.ts";
 import { prefixFor, safeName, unused } from "./names.ts";
-import { problemsError, type Problem } from "./problem.ts";
+import { problemsError, type Problem } from "./file.ts";
 import { remoteTrackerOf, repositoryAt, repositoryRoot, type Repository } from "./repository.ts";
-import { resolvePath, resolveProject, type ResolvedProject } from "./resolve.ts";
+import { resolvePath, resolveProject, type ResolvedProject, needsRepo } from "./resolve.ts";
 import type { HoldfastConfig, UserConfig } from "./schema.ts";
-import { needsRepo } from "./tracker-hosts.ts";
-import { isWithin, noFile } from "./trusted.ts";
-import { userConfig } from "./user-config.ts";
+import { isWithin, noFile } from "./trust.ts";
 
 export const configName = "holdfast.yaml";
 

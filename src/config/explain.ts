@@ -2,7 +2,7 @@
 import type * as z from "zod/mini";
 import { nearest } from "../base/nearest.ts";
 import { safeName } from "./names.ts";
-import { quote } from "./value-faults.ts";
+import { quote } from "./values.ts";
 import type { Path } from "./yaml-text.ts";
 
 export interface Explained {

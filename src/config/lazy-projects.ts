@@ -7,7 +7,7 @@ import { loadOnce } from "../base/load-once.ts";
 import type { ConfiguredAgents } from "../ports/projects.ts";
 import type { ProjectRow } from "../ports/store.ts";
 import type { ConfiguredProjects, OpenProjectsOptions } from "./projects.ts";
-import { isSettled, stampOf, type FileStamp } from "./file-stamp.ts";
+import { isSettled, stampOf, type FileStamp } from "./file.ts";
 
 export interface LazyProjectsOptions extends OpenProjectsOptions {
   /** Where the agents of the files are kept between two starts. */

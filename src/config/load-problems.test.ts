@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { file } from "./load.fixture.ts";
 import { parseConfig, type ConfigKind } from "./load.ts";
-import { formatProblem, problemsError } from "./problem.ts";
+import { formatProblem, problemsError } from "./file.ts";
 
 /** Each text with exactly what is said about it, in this order. */
 const wrong: [name: string, text: string, said: string[], kind?: ConfigKind][] = [

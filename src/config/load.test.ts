@@ -4,8 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { file } from "./load.fixture.ts";
 import { loadConfig, loadUserConfig, parseConfig } from "./load.ts";
-import { formatProblem } from "./problem.ts";
-import { maxConfigBytes } from "./read-file.ts";
+import { formatProblem, maxConfigBytes } from "./file.ts";
 
 describe("parseConfig", () => {
   test.each([

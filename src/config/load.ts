@@ -2,10 +2,45 @@
 import * as z from "zod/mini";
 import { configSchema, userConfigSchema, type HoldfastConfig, type UserConfig } from "./schema.ts";
 import { explain, schemaAt, valueAt } from "./explain.ts";
-import { byPlace, type Problem } from "./problem.ts";
-import { readConfigFile, type FileText } from "./read-file.ts";
-import { quote } from "./value-faults.ts";
+import { byPlace, type Problem, readConfigFile, type FileText, isSettled, stampOf, problemsError } from "./file.ts";
+import { quote } from "./values.ts";
 import { readYaml, type Path, type YamlText } from "./yaml-text.ts";
+import { stat } from "node:fs/promises";
+
+interface Entry {
+  key: string;
+  settled: boolean;
+  loaded: Loaded<HoldfastConfig>;
+}
+
+export class ConfigCache {
+  readonly #now: () => number;
+  readonly #entries = new Map<string, Entry>();
+
+  constructor(now: () => number = Date.now) {
+    this.#now = now;
+  }
+
+  async load(file: string, kind: ConfigKind = "project"): Promise<Loaded<HoldfastConfig>> {
+    const entry = this.#entries.get(file);
+    if (entry?.settled === true && entry.key === (await keyOf(file))) return entry.loaded;
+    const startedAt = this.#now();
+    const read = await readConfigFile(file);
+    const loaded = await interpret(file, read, kind);
+    const stamp = read.is === "absent" ? null : read.stamp;
+    if (stamp === null) this.#entries.delete(file);
+    else this.#entries.set(file, { key: stamp.key, settled: isSettled(stamp, startedAt), loaded });
+    return loaded;
+  }
+}
+
+async function keyOf(file: string): Promise<string | null> {
+  try {
+    return stampOf(await stat(file, { bigint: true })).key;
+  } catch {
+    return null;
+  }
+}
 
 export type Loaded<Config> =
   /** `problem` makes one at a key's place, for what only shows later (a path that is no repository). */
@@ -142,4 +177,11 @@ function samePrefix(data: unknown, yaml: YamlText) {
       },
     ];
   });
+}
+
+/** Throws a HoldfastError that names the lines that are wrong. */
+export async function userConfig(cache: ConfigCache, file: string): Promise<UserConfig> {
+  const loaded = await cache.load(file, "user");
+  if (!loaded.ok) throw problemsError(loaded.problems);
+  return loaded.config;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { parseConfig } from "./load.ts";
 import { rulesOf } from "./permission-rules.ts";
-import { formatProblem } from "./problem.ts";
+import { formatProblem } from "./file.ts";
 
 const load = async (text: string, kind: "user" | "project" = "user") =>
   rulesOf(await parseConfig("/c/config.yaml", text, kind));

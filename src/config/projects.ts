@@ -6,16 +6,14 @@ import type { ConfiguredAgents, Projects } from "../ports/projects.ts";
 import type { ProjectRow } from "../ports/store.ts";
 import type { TrustAnswers } from "../ports/trust.ts";
 import { HoldfastError } from "../contract/error.ts";
-import { configuredAgents } from "./agents.ts";
-import { ConfigCache } from "./cache.ts";
+import { configuredAgents, resolveProject, type ResolvedProject } from "./resolve.ts";
+import { ConfigCache, userConfig } from "./load.ts";
 import { configAt, configName, projectsAt, requireRepository } from "./discover.ts";
-import { problemsError } from "./problem.ts";
+import { problemsError } from "./file.ts";
 import { defaultBranchOf, remoteTrackerOf } from "./repository.ts";
-import { resolveProject, type ResolvedProject } from "./resolve.ts";
 import type { HoldfastConfig } from "./schema.ts";
-import { judge, noFile, questionOf, type Judged } from "./trusted.ts";
-import { userConfig } from "./user-config.ts";
-import { quoteShellWord } from "../model/shell-quote.ts";
+import { judge, noFile, questionOf, type Judged } from "./trust.ts";
+import { quoteShellWord } from "../model/text.ts";
 
 export interface OpenProjectsOptions {
   /** The person's own config.yaml. */

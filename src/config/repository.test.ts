@@ -2,8 +2,14 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { parseRemotes, trackerOf } from "./git-config.ts";
-import { defaultBranchOf, remoteTrackerOf, repositoryAt, type Repository } from "./repository.ts";
+import {
+  parseRemotes,
+  trackerOf,
+  defaultBranchOf,
+  remoteTrackerOf,
+  repositoryAt,
+  type Repository,
+} from "./repository.ts";
 
 let root: string;
 beforeEach(() => {

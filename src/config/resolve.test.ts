@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { resolvePath, resolveProject, type ResolveRequest } from "./resolve.ts";
-import { withoutTrust } from "./trust-parts.ts";
+import { withoutTrust } from "./trust.ts";
 
 const request: ResolveRequest = {
   id: "app",

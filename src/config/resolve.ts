@@ -3,12 +3,11 @@
  * project itself. Pure: what has to be looked up on disk is handed in.
  */
 import { dirname, join, resolve } from "node:path";
-import type { ProjectSettings } from "../ports/projects.ts";
+import type { ProjectSettings, ProjectTracker } from "../ports/projects.ts";
 import { tightenedBy, type ContainmentWish } from "../contract/containment.ts";
 import { asProjectId } from "../contract/ids.ts";
 import type { TrustState } from "../contract/trust.ts";
-import { configuredAgents } from "./agents.ts";
-import type { RemoteTracker } from "./git-config.ts";
+import type { RemoteTracker } from "./repository.ts";
 import {
   builtInDefaults,
   type ContainConfig,
@@ -18,8 +17,70 @@ import {
   type ProjectConfig,
   type ReactionsConfig,
   type UserConfig,
+  type AgentConfig,
+  type TrackerConfig,
+  type TrackerHosts,
 } from "./schema.ts";
-import { resolveTracker } from "./tracker-hosts.ts";
+import type { AgentConfiguration } from "../ports/agents.ts";
+
+type Type = TrackerConfig["type"];
+
+const publicHosts: Record<Type, string> = { github: "github.com", gitlab: "gitlab.com", linear: "linear.app" };
+
+/** Variables that a token of the public service is in anyway: a file that names one of them changes nothing. */
+const usual: Record<Type, readonly string[]> = {
+  github: ["GITHUB_TOKEN", "GH_TOKEN"],
+  gitlab: ["GITLAB_TOKEN"],
+  linear: ["LINEAR_API_KEY"],
+};
+
+/** Null also if a tracker is named whose repository is not known; `needsRepo` tells these apart. */
+export function resolveTracker(
+  tracker: TrackerConfig | undefined,
+  remote: RemoteTracker | null,
+  hosts: TrackerHosts,
+): ProjectTracker | null {
+  if (tracker === undefined) return remote === null ? null : bound({ ...remote }, {}, hosts);
+  const same = remote?.type === tracker.type ? remote : null;
+  const repo = tracker.repo ?? same?.repo;
+  if (repo === undefined) return null;
+  return bound({ type: tracker.type, repo, baseUrl: tracker.baseUrl ?? same?.baseUrl ?? null }, tracker, hosts);
+}
+
+export function needsRepo(tracker: TrackerConfig | undefined, remote: RemoteTracker | null): boolean {
+  return tracker !== undefined && tracker.repo === undefined && remote?.type !== tracker.type;
+}
+
+type Place = Pick<ProjectTracker, "type" | "repo" | "baseUrl">;
+
+function bound(
+  place: Place,
+  said: Pick<TrackerConfig, "tokenEnv" | "webhookSecretEnv">,
+  hosts: TrackerHosts,
+): ProjectTracker {
+  const { type, baseUrl } = place;
+  const host = baseUrl === null ? publicHosts[type] : new URL(baseUrl).host;
+  const entry = Object.hasOwn(hosts, host) ? hosts[host] : undefined;
+  const own = entry?.type === type ? entry : undefined;
+  const asUsual = baseUrl === null && usual[type].includes(said.tokenEnv ?? "");
+  const refused = (["tokenEnv", "webhookSecretEnv"] as const).flatMap((key) => {
+    const name = said[key];
+    if (name === undefined || name === own?.[key] || (key === "tokenEnv" && asUsual)) return [];
+    return [
+      `${key} names ${name} for ${host}, which your own config.yaml does not bind to it. ` +
+        `To allow it, add there: trackers: {"${host}": {type: ${type}, ${key}: ${name}}}`,
+    ];
+  });
+  const tokenRefused = said.tokenEnv !== undefined && said.tokenEnv !== own?.tokenEnv && !asUsual;
+  return {
+    ...place,
+    tokenEnv: tokenRefused ? null : (own?.tokenEnv ?? said.tokenEnv ?? null),
+    webhookSecretEnv: own?.webhookSecretEnv ?? null,
+    isBound: own !== undefined,
+    refused: refused.length === 0 ? null : refused.join(" "),
+    tokenRefused,
+  };
+}
 
 export interface ResolvedProject extends Omit<ProjectSettings, "defaultBranch"> {
   /** Null: detect. */
@@ -98,4 +159,23 @@ function wishOf(contain: ContainConfig | undefined): ContainmentWish {
 export function resolvePath(path: string, file: string, home: string): string {
   if (path === "~" || path.startsWith("~/")) return join(home, path.slice(1));
   return resolve(dirname(file), path);
+}
+
+export function configuredAgents(
+  from: AgentConfiguration["from"],
+  agents: Record<string, AgentConfig> | undefined,
+): AgentConfiguration[] {
+  return Object.entries(agents ?? {}).map(([id, { terminal, chat, args = [], env = {}, model = null }]) => ({
+    id,
+    from,
+    terminal: terminal === undefined ? null : terminalOf(terminal),
+    chat: chat === undefined ? null : { command: chat.command ?? null, args: chat.args ?? [] },
+    args,
+    env,
+    model,
+  }));
+}
+
+function terminalOf({ command, resume, args }: NonNullable<AgentConfig["terminal"]>): AgentConfiguration["terminal"] {
+  return { command: command ?? null, resume: resume ?? null, args: args ?? [] };
 }

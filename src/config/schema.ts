@@ -9,8 +9,7 @@ import { kinds } from "../model/session.ts";
 import { permissions } from "./permission-schema.ts";
 import { notes } from "./notes.ts";
 import { containment, type ContainConfig } from "./contain-schema.ts";
-import { maxTextLength, noNul, rule, words } from "./schema-parts.ts";
-import { branchFault, passEnvFault, relativePathFault } from "./value-faults.ts";
+import { maxTextLength, noNul, rule, words, branchFault, passEnvFault, relativePathFault } from "./values.ts";
 
 /** What is used where nobody says anything. */
 export const builtInDefaults = {

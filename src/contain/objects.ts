@@ -18,7 +18,7 @@ import { open, type FileHandle } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createDeflate, createInflate } from "node:zlib";
-import { withPersonalUmask } from "../base/umask.ts";
+import { withPersonalUmask } from "../base/program.ts";
 
 export interface GitRun {
   (

@@ -19,7 +19,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { deflateSync } from "node:zlib";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { runGit } from "../worktree/git.ts";
+import { runGit } from "../worktree/git/git.ts";
 import { gitMounts, gitPlacesOf, privateObjects, privateRefs } from "./git-mounts.ts";
 import { maxPackBytes, type GitRun } from "./objects.ts";
 import { beginPlace, forgetPlace, takeOver } from "./take-over.ts";

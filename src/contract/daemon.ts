@@ -1,7 +1,7 @@
 /** The daemon itself: state, settings, checks. */
 import { list, schema, time, type Infer, type Operations } from "./operation.ts";
 import { projectJson } from "./project.ts";
-import { kinds } from "../model/session.ts";
+import { kinds } from "./ids.ts";
 
 /** Without a credential `ok` alone: an attacker could use the version. */
 const healthJson = schema("healthJson", (z) =>

@@ -3,7 +3,6 @@
  * On the wire an event is flat: {seq, at, type, ...data}.
  */
 import type { Containment } from "./containment.ts";
-import type { LaunchId, ProjectId, PromptId, SessionId, TrashId } from "./ids.ts";
 import type { ReactionAction, ReactionName } from "./reaction.ts";
 import type {
   Activity,
@@ -12,11 +11,16 @@ import type {
   ExitStatus,
   Kind,
   LaunchHow,
+  LaunchId,
   PermissionOption,
   ProcessIdentity,
+  ProjectId,
+  PromptId,
   Role,
+  SessionId,
+  TrashId,
   Want,
-} from "../model/session.ts";
+} from "./ids.ts";
 import type { Asker } from "./question.ts";
 import type { RuleName } from "./permission-rules.ts";
 import type { IssueFacts, PullRequestFacts } from "./tracker.ts";

@@ -1,7 +1,7 @@
 /** Projects, and the user's trust in their holdfast.yaml. */
 import { list, schema, time, type Infer, type Operations } from "./operation.ts";
 import { trustStates } from "./trust.ts";
-import { kinds } from "../model/session.ts";
+import { kinds } from "./ids.ts";
 
 export const projectJson = schema("projectJson", (z) =>
   z.object({

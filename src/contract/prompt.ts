@@ -1,7 +1,7 @@
 /** Prompts and their attachments: sending them, and the queue. */
 import { promptIdPattern } from "./ids.ts";
 import { documents, schema, time, type Infer, type Operations } from "./operation.ts";
-import { dispositions, type Disposition } from "../model/session.ts";
+import { dispositions, type Disposition } from "./ids.ts";
 
 /** Maximum length of a prompt; the API's body limit allows for its encoding. */
 export const maxPromptBytes = 32 * 1024 * 1024;

@@ -1,7 +1,7 @@
 /** Sessions: how they are sent over the API, and the verbs that change them. */
 import { containModes } from "./containment.ts";
 import { list, schema, time, type Infer, type Operations, type Who } from "./operation.ts";
-import { activities, kinds, roles, statuses } from "../model/session.ts";
+import { activities, kinds, roles, statuses } from "./ids.ts";
 
 /** Scripts may rely on `{url, state}`; the rest is present if a tracker reported it. */
 export const pullRequestJson = schema("pullRequestJson", (z) =>

@@ -4,7 +4,7 @@ import { projectIdPattern } from "./ids.ts";
 import { schema, type Infer, type Operations } from "./operation.ts";
 import { maxPromptBytes } from "./prompt.ts";
 import { sessionJson } from "./session.ts";
-import { kinds, roles } from "../model/session.ts";
+import { kinds, roles } from "./ids.ts";
 
 const spawnRequest = schema("spawnRequest", (z) => {
   const reference = z.string().check(z.minLength(1), z.maxLength(250));

@@ -4,7 +4,7 @@ import type { FactEvent, IntentBody } from "./event.ts";
 import { documents, list, type Operations, type Who } from "./operation.ts";
 import type { Right } from "./rights.ts";
 import { sessionJson, type SessionJson } from "./session.ts";
-import type { TranscriptPage } from "../model/transcript.ts";
+import type { TranscriptPage } from "./transcript.ts";
 
 /** The WebSocket subprotocol, and the one that carries the main token for clients that cannot send a header there. */
 export const streamProtocol = "holdfast.v1";

@@ -17,9 +17,9 @@ import {
   symlinkSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { crypto } from "../base/crypto.ts";
+import { crypto } from "../base/digest.ts";
 import { makePrivateDirectory, writeAtomically } from "../base/durable-file.ts";
-import { homeIdentitySetting, homeMismatch } from "../base/home-mismatch.ts";
+import { homeIdentitySetting, homeMismatch } from "../base/home-lock.ts";
 import { socketNameFor, type Paths } from "../base/paths.ts";
 import { reach } from "../base/test-points.ts";
 import { applyVerb, policyActors } from "../model/lifecycle.ts";

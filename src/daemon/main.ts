@@ -5,7 +5,7 @@
 import { chmodSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { openProjectAgents, readAgentFacts, type ProjectAgents } from "../agents/registry.ts";
-import { build, version } from "../base/build.ts";
+import { build, version, rememberUmask, uptimeMs } from "../base/program.ts";
 import { openCgroups } from "../base/cgroup.ts";
 import { keepWritten, makePrivateDirectory, readJson, writeAtomically } from "../base/durable-file.ts";
 import {
@@ -13,17 +13,15 @@ import {
   defaultLaunchOptions,
   type LaunchOptions,
   readLaunchOptions,
+  keepLaunch,
 } from "../base/launch-options.ts";
-import { keepLaunch } from "../base/launch-file.ts";
-import { acquireLock, type Lock } from "../base/lock.ts";
+import { acquireLock, type Lock } from "../base/home-lock.ts";
 import { openLog, type LogFile } from "../base/log-file.ts";
-import { Owner } from "../base/owner.ts";
+import { Owner } from "../base/async.ts";
 import { resolvePaths, type Paths } from "../base/paths.ts";
 import { digestOf } from "../base/digest.ts";
 import { bootId, identify } from "../base/pid.ts";
 import { reach } from "../base/test-points.ts";
-import { rememberUmask } from "../base/umask.ts";
-import { uptimeMs } from "../base/uptime.ts";
 import { openContainment } from "../contain/contain.ts";
 import { openOuter } from "../contain/outer.ts";
 import { openLazyProjects } from "../config/lazy-projects.ts";
@@ -34,7 +32,6 @@ import { createApi } from "../server/server.ts";
 import type { Store } from "../ports/store.ts";
 import { type SessionId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
-import { keeperText } from "../chat/keeper.ts";
 import { openAcpRuntime } from "../chat/runtime.ts";
 import { openTmuxRuntime } from "../terminal/runtime.ts";
 import { openStore } from "../store/open.ts";
@@ -54,9 +51,9 @@ import { openKeptEnv } from "../supervisor/kept-env.ts";
 import { knownAgents } from "../supervisor/known-agents.ts";
 import { knownSettings, type KnownSettings } from "../supervisor/known-settings.ts";
 import { Loop } from "../supervisor/loop.ts";
-import type { Parts } from "../supervisor/services.ts";
+import type { Services } from "../supervisor/services.ts";
 import { openRuleBook } from "../supervisor/permission-rules.ts";
-import { createPerform } from "../supervisor/execute/execute.ts";
+import { createExecutor } from "../supervisor/execute/execute.ts";
 import { openPrograms, type Programs } from "../supervisor/programs.ts";
 import { PushDoor } from "../integrations/notifiers/lazy-push.ts";
 import { createIngest } from "../chat/ingest.ts";
@@ -153,7 +150,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
       directory: paths.contained,
       hidden,
       agentsSocket: paths.agentsSocket,
-      git: async (kind, args, call) => (await import("../worktree/git.ts")).runGit(kind, args, call),
+      git: async (kind, args, call) => (await import("../worktree/git/git.ts")).runGit(kind, args, call),
       shared: async ({ project }) => {
         const { path, symlinks } = await settings.forSession(project);
         return symlinks.map((name) => join(path, name));
@@ -191,7 +188,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
   // Only a saving of space and secrets: a full disk must not keep the daemon from starting.
   await settings.forgetValues().catch((error: unknown) => log.warn("kept settings could not be cleaned", { error }));
   const programs = openPrograms({ agents, settings, store });
-  const keeper = installKeeper(paths.home);
+  const keeper = installKeeper(paths.home, dist);
   const builds = workerBuilds(keeper.digest);
   const workerCommand = commandOfWorkers(agents, programs);
   const transcripts = new LazyTranscripts(store);
@@ -233,7 +230,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
   const workspaces = takingOver(worktrees, { store, contain, log });
   for (const runtime of [tmux, chat]) endingContainers(runtime, outer.containers);
   const capabilities = openCapabilities(store);
-  const parts: Parts = {
+  const services: Services = {
     store,
     transcripts,
     settings,
@@ -255,18 +252,18 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
     heardAt: (id) => heard.pullRequests.get(id) ?? null,
     issueHeardAt: (id) => heard.issues.get(id) ?? null,
   };
-  const loop = new Loop(parts, createPerform(parts));
+  const loop = new Loop(services, createExecutor(services));
   owner.owns("loop", () => loop.close(stopGraceMs));
-  await recordConversions(parts);
+  await recordConversions(services);
   await loop.start();
   await reach("daemon.reconciled");
   void tmux
     .clearDeleted((id) => store.wasUsed(id) && store.session(id) === null)
     .catch((error: unknown) => log.warn("files of deleted sessions could not be removed", { error }));
-  owner.owns("policies", startPolicies(parts, loop));
-  owner.owns("contained", followContained(parts));
-  owner.owns("network", watchNetwork(parts, outer.network, outer.hadProxy));
-  owner.owns("containers", watchContainers(parts, outer.containers));
+  owner.owns("policies", startPolicies(services, loop));
+  owner.owns("contained", followContained(services));
+  owner.owns("network", watchNetwork(services, outer.network, outer.hadProxy));
+  owner.owns("containers", watchContainers(services, outer.containers));
   owner.owns("container commands", outer.close);
   const push = new PushDoor(paths.push, async () => {
     const { WebPush } = await import("../integrations/notifiers/web-push.ts");
@@ -275,7 +272,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
     return new WebPush({ file: paths.push, now: Date.now, log, hide: (secret) => log.hide(secret), loopback });
   });
   owner.owns("push", () => push.close());
-  const tracking = new TrackingDoor(parts, loop, {
+  const tracking = new TrackingDoor(services, loop, {
     heard,
     push,
     trackers: async () => {
@@ -286,7 +283,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
       return createTrackers({ env: process.env, run: runProgram, configDir: dirname(paths.config), now: Date.now });
     },
     webhook: async (...given) => (await import("../integrations/trackers/webhook.ts")).openWebhook(...given),
-    notifiers: async () => (await import("../integrations/notifiers/notifiers.ts")).openNotifiers(),
+    notifiers: async () => (await import("../integrations/notifiers/registry.ts")).openNotifiers(),
   });
   owner.owns("tracking", () => tracking.close());
   tracking.start();
@@ -326,7 +323,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
   let file = daemonFile("");
   const tls = tlsOf(options);
   const api = createApi({
-    handlers: createCommands(parts, loop, {
+    handlers: createCommands(services, loop, {
       info: () => ({
         state: "running",
         pid: file.pid,
@@ -345,14 +342,14 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
       onProjects: () => rememberVariables(paths, store, settings),
       configFile: paths.config,
       cli: [process.execPath, join(dist, "cli.cjs")],
-      selfCheck: () => selfCheck(parts, paths, cgroups.state),
+      selfCheck: () => selfCheck(services, paths, cgroups.state),
       tracking,
       push,
     }),
-    authorize: createAuthorize(parts),
-    callers: openCallers(parts, capabilities, paths.tmuxSocket),
-    tail: createTail(parts, loop),
-    terminals: createTerminals(parts),
+    authorize: createAuthorize(services),
+    callers: openCallers(services, capabilities, paths.tmuxSocket),
+    tail: createTail(services, loop),
+    terminals: createTerminals(services),
     access,
     webDirectory: join(dist, "web"),
     version,
@@ -397,7 +394,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
     notes: [
       ...listening.notes,
       ...settled.notes,
-      ...(await trustNotes(parts)),
+      ...(await trustNotes(services)),
       ...(paths.socketMoved === null ? [] : [`${paths.socketMoved}; using ${paths.socket}.`]),
     ],
   });
@@ -459,7 +456,8 @@ function hasPassphrase(paths: Paths): boolean {
 }
 
 /** Copied into the home, so that nothing that runs depends on where we are installed. */
-function installKeeper(home: string): { path: string; digest: string } {
+function installKeeper(home: string, dist: string): { path: string; digest: string } {
+  const keeperText = readFileSync(join(dist, "keeper.sh"), "utf8");
   const digest = digestOf(keeperText);
   const path = join(home, `keeper-${digest}.sh`);
   // Compared, not only looked for: a power cut right after the first start can leave it empty.

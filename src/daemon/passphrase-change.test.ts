@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { hashForMark } from "../base/passphrase-mark.ts";
+import { hashForMark } from "../base/passphrase.ts";
 import { noticePassphraseChange } from "./passphrase-change.ts";
 
 test("[REACH-10] another passphrase ends all access, once, also after a crash in between; the same one does not", async () => {

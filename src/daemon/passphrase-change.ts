@@ -1,5 +1,5 @@
 /** A new passphrase ends every access that was given before it: the old one may have been known to others. */
-import { readPassphraseMark } from "../base/passphrase-mark.ts";
+import { readPassphraseMark } from "../base/passphrase.ts";
 import type { Logger } from "../ports/api.ts";
 import type { Store } from "../ports/store.ts";
 

@@ -4,10 +4,14 @@ import type { Paths } from "../base/paths.ts";
 import { peerLookUp } from "../base/peer.ts";
 import { notContained } from "../contract/containment.ts";
 import type { FindingJson } from "../contract/wire.ts";
-import type { Parts } from "../supervisor/services.ts";
+import type { Services } from "../supervisor/services.ts";
 
-export async function selfCheck(parts: Parts, paths: Paths, cgroups: CgroupState): Promise<FindingJson[]> {
-  const problems = parts.store.verify();
+export async function selfCheck(
+  services: Pick<Services, "store" | "contain">,
+  paths: Paths,
+  cgroups: CgroupState,
+): Promise<FindingJson[]> {
+  const problems = services.store.verify();
   const database: FindingJson =
     problems.length === 0
       ? { check: "database", level: "ok", message: "The database is whole.", fix: null, fixable: false }
@@ -30,7 +34,7 @@ export async function selfCheck(parts: Parts, paths: Paths, cgroups: CgroupState
             fixable: false,
           },
         ];
-  return [database, ...socket, ends(cgroups), callers(), await containment(parts), await devcontainers(parts)];
+  return [database, ...socket, ends(cgroups), callers(), await containment(services), await devcontainers(services)];
 }
 
 /** Whether a program that an agent started can pass for the person. */
@@ -67,24 +71,24 @@ function ends(cgroups: CgroupState): FindingJson {
 }
 
 /** A problem only where somebody wants contained sessions: they do not start without. */
-async function containment(parts: Parts): Promise<FindingJson> {
+async function containment(services: Pick<Services, "store" | "contain">): Promise<FindingJson> {
   const check = "containment";
-  const [problem] = await parts.contain.preflight({ contain: { ...notContained, mode: "worktree" } });
+  const [problem] = await services.contain.preflight({ contain: { ...notContained, mode: "worktree" } });
   if (problem === undefined) {
     const message = "Sessions can be contained in their worktrees (bubblewrap works).";
     return { check, level: "ok", message, fix: null, fixable: false };
   }
-  const wanted = parts.store.sessions().some(({ contain }) => contain?.mode === "worktree");
+  const wanted = services.store.sessions().some(({ contain }) => contain?.mode === "worktree");
   return { check, level: wanted ? "fail" : "info", message: problem, fix: null, fixable: false };
 }
 
-export async function devcontainers(parts: Pick<Parts, "contain" | "store">): Promise<FindingJson> {
+export async function devcontainers(services: Pick<Services, "contain" | "store">): Promise<FindingJson> {
   const check = "dev containers";
-  const problems = await parts.contain.preflight({ contain: { ...notContained, mode: "devcontainer" } });
+  const problems = await services.contain.preflight({ contain: { ...notContained, mode: "devcontainer" } });
   if (problems.length === 0) {
     const message = "Sessions can run in dev containers (the devcontainer CLI and a container engine work).";
     return { check, level: "ok", message, fix: null, fixable: false };
   }
-  const wanted = parts.store.sessions().some(({ contain }) => contain?.mode === "devcontainer");
+  const wanted = services.store.sessions().some(({ contain }) => contain?.mode === "devcontainer");
   return { check, level: wanted ? "fail" : "info", message: problems.join(" "), fix: null, fixable: false };
 }

@@ -1,8 +1,7 @@
 /** This process: what it was given, who waits for it, and what it says to them. */
 import { closeSync, writeSync } from "node:fs";
 import { cleanEnvironment } from "../base/clean-env.ts";
-import { readCgroupFacts, scopePrefix } from "../base/cgroup-facts.ts";
-import { judgeCgroup, launchCgroupsRefused } from "../base/cgroup-risk.ts";
+import { readCgroupFacts, scopePrefix, judgeCgroup, launchCgroupsRefused } from "../base/cgroup-risk.ts";
 import type { StartReport } from "../base/launch-options.ts";
 import type { LogFile } from "../base/log-file.ts";
 import { HoldfastError, messageOf } from "../contract/error.ts";

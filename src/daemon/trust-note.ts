@@ -1,13 +1,13 @@
 /** What a start reports about registered projects whose file the user has not answered about. */
 import type { ProjectRow } from "../ports/store.ts";
 import { isOpenQuestion, type TrustState } from "../contract/trust.ts";
-import type { Parts } from "../supervisor/services.ts";
+import type { Services } from "../supervisor/services.ts";
 
-type Known = Pick<Parts, "store" | "settings" | "projects" | "trust">;
+type Known = Pick<Services, "store" | "settings" | "projects" | "trust">;
 
-export async function trustNotes(parts: Known): Promise<string[]> {
+export async function trustNotes(services: Known): Promise<string[]> {
   const states = await Promise.all(
-    parts.store.projects().map(async (row) => ({ row, state: await stateOf(parts, row) })),
+    services.store.projects().map(async (row) => ({ row, state: await stateOf(services, row) })),
   );
   const waiting = states.filter(({ state }) => isOpenQuestion(state)).map(({ row }) => row.id);
   if (waiting.length === 0) return [];

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { settledBuildMs } from "../model/programs.ts";
+import { settledBuildMs } from "../model/runs.ts";
 import { workerBuilds, type WorkerCommand } from "./worker-builds.ts";
 
 let directory: string;

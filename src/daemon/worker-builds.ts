@@ -8,7 +8,7 @@ import { basename, dirname, isAbsolute, join } from "node:path";
 import { crc32 } from "node:zlib";
 import { findLaunchable, findProgram } from "../base/find-program.ts";
 import { digestOf } from "../base/digest.ts";
-import { isStaleBuild, settledBuildMs, type SeenBuild } from "../model/programs.ts";
+import { isStaleBuild, settledBuildMs, type SeenBuild } from "../model/runs.ts";
 
 /** Programs of ours are small; Node itself is not, and changes with its time. */
 const maxReadBytes = 4 * 1024 * 1024;

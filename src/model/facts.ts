@@ -39,7 +39,7 @@ export interface SessionFacts {
   /** Whether the agent has a way back into a conversation. */
   canResume: boolean;
   /** Most of the board looks dead without a proven cause: look again at this time before concluding anything. */
-  lookAgainAt: number | null;
+  recheckAt: number | null;
   /**
    * Whether the trash holds the worktree although the record says `ready`: a crash came between the move and its record.
    * Only worth asking when the directory is missing.
@@ -48,11 +48,11 @@ export interface SessionFacts {
   /** With `workspaceInTrash`: whether it was moved there by a kill that is not on record, because the record is older. */
   trashedUnrecorded?: boolean;
   /** Whether commands that make the worktree still run. Only worth asking when it is wanted no more. */
-  beingMade?: boolean;
+  isCreating?: boolean;
   /** Whether the agent's program can be launched, and since when it cannot. Only worth asking before a launch. */
   program?: { is: "found" } | { is: "missing"; why: string; since: number };
   /** A person asked for the chat agent to be started anew, without a change of intent. */
-  restartAsked?: boolean;
+  restartRequested?: boolean;
 }
 
 /**
@@ -73,7 +73,7 @@ export type StopReason =
 export type Action =
   | { do: "create-workspace" }
   /** The worktree that is being made is wanted no more: ends the commands that make it. */
-  | { do: "end-making" }
+  | { do: "cancel-create" }
   | { do: "restore-workspace" }
   | { do: "launch"; how: LaunchHow; attempt: number }
   /** The launch that is expected was found alive: record it, and for a chat agent read on. */

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { issuePrompt, issueTitle } from "./issue-prompt.ts";
-import { isIssueOf, isPullRequestReference, issueKey, issueReference } from "./issue-reference.ts";
+import { issuePrompt, issueTitle, isIssueOf, isPullRequestReference, issueKey, issueReference } from "./issue.ts";
 
 test.each([
   ["123", "123"],

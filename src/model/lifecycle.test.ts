@@ -3,7 +3,7 @@ import type { SessionEvent } from "../contract/event.ts";
 import { asLaunchId, asPromptId } from "../contract/ids.ts";
 import { reduce } from "./reduce.ts";
 import type { SessionState, Want } from "./session.ts";
-import { applyVerb, conversionEvents, type Verb, type VerbAnswer, type VerbContext } from "./lifecycle.ts";
+import { applyVerb, conversionEvents, type Verb, type VerbResult, type VerbContext } from "./lifecycle.ts";
 import { created, ended, failed, fold, intent, ready, started, t0, trashed, up } from "../supervisor/facts.fixture.ts";
 
 const until = t0 + 60_000;
@@ -20,7 +20,7 @@ const states = {
 type StateName = keyof typeof states;
 
 /** What is expected, without the sequence: every answer has that of the state it was judged against. */
-type Expected = { ok: true; events: readonly SessionEvent[] } | Extract<VerbAnswer, { ok: false }>;
+type Expected = { ok: true; events: readonly SessionEvent[] } | Extract<VerbResult, { ok: false }>;
 const wants = (want: Want): Expected => ({ ok: true, events: [intent(want)] });
 const running = wants({ want: "running" });
 const nothing: Expected = { ok: true, events: [] };

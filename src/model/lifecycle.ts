@@ -8,8 +8,8 @@ import type { Attachment, FactEvent, IntentEvent, Judged, SessionEvent } from ".
 import type { PromptId } from "../contract/ids.ts";
 import { isOpen, reactionActor } from "../contract/reaction.ts";
 import type { Actor, Conversion, IntentName, SessionState, Want } from "./session.ts";
-import { restOf } from "./runs.ts";
-import { quoteShellWord } from "./shell-quote.ts";
+import { downReason } from "./runs.ts";
+import { quoteShellWord } from "./text.ts";
 
 export type Verb =
   | { verb: "stop" | "wake" | "archive" | "unarchive" | "kill" | "delete" | "restore" }
@@ -54,10 +54,10 @@ export interface VerbContext {
   workspaceMissing?: boolean;
 }
 
-export type VerbAnswer = ({ ok: true } & Judged) | { ok: false; code: ErrorCode; message: string; hint: string | null };
+export type VerbResult = ({ ok: true } & Judged) | { ok: false; code: ErrorCode; message: string; hint: string | null };
 
 /** @param state null for a session that does not exist. */
-export function applyVerb(state: SessionState | null, verb: Verb, context: VerbContext): VerbAnswer {
+export function applyVerb(state: SessionState | null, verb: Verb, context: VerbContext): VerbResult {
   if (state === null || state.intent.want === "deleted") {
     return unknownSession;
   }
@@ -121,15 +121,15 @@ const unknownSession = refuse(
   "See what there is: holdfast session ls --include-terminated",
 );
 
-function write(state: SessionState, events: readonly SessionEvent[]): VerbAnswer {
+function write(state: SessionState, events: readonly SessionEvent[]): VerbResult {
   return { ok: true, events, seq: state.seq };
 }
 
-function nothing(state: SessionState): VerbAnswer {
+function nothing(state: SessionState): VerbResult {
   return write(state, []);
 }
 
-function refuse(code: ErrorCode, message: string, hint: string | null): VerbAnswer {
+function refuse(code: ErrorCode, message: string, hint: string | null): VerbResult {
   return { ok: false, code, message, hint };
 }
 
@@ -143,7 +143,7 @@ function intend(
   { by }: VerbContext,
   verb: Verb["verb"],
   facts: readonly FactEvent[] = [],
-): VerbAnswer {
+): VerbResult {
   const from = state.intent.want;
   if (from === "deleted") return unknownSession;
   const staysEnded = want.want === "killed" || want.want === "deleted";
@@ -172,11 +172,11 @@ function change(
   want: Want,
   already: IntentName[],
   verb: Verb["verb"],
-): VerbAnswer {
+): VerbResult {
   return already.includes(state.intent.want) ? nothing(state) : intend(state, want, context, verb);
 }
 
-function kill(state: SessionState, context: VerbContext): VerbAnswer {
+function kill(state: SessionState, context: VerbContext): VerbResult {
   return change(state, context, { want: "killed" }, ["killed"], "kill");
 }
 
@@ -202,7 +202,7 @@ function convert(
   state: SessionState,
   { kind, fresh, handsOver }: Extract<Verb, { verb: "convert" }>,
   context: VerbContext,
-): VerbAnswer {
+): VerbResult {
   const { id, intent, prompted } = state;
   if (intent.want === "killed") return wasKilled(state, cannot("convert"));
   if (state.kind === kind) {
@@ -242,14 +242,14 @@ function back(
   context: VerbContext,
   from: "snoozed" | "archived",
   verb: "wake" | "unarchive",
-): VerbAnswer {
+): VerbResult {
   const { want } = state.intent;
   if (want === from) return missing(state, context) ?? intend(state, { want: "running" }, context, verb);
   if (want === "killed") return wasKilled(state, cannot(verb));
   return refuse("conflict", `Cannot ${verb}: Session is not ${from}`, want === "running" ? null : wayBack(state));
 }
 
-function restore(state: SessionState, context: VerbContext): VerbAnswer {
+function restore(state: SessionState, context: VerbContext): VerbResult {
   const { want } = state.intent;
   if (want === "running") {
     if (context.agent === "alive") {
@@ -274,7 +274,7 @@ function restore(state: SessionState, context: VerbContext): VerbAnswer {
   return answer.ok ? (missing(state, context) ?? answer) : answer;
 }
 
-function missing(state: SessionState, context: VerbContext): VerbAnswer | null {
+function missing(state: SessionState, context: VerbContext): VerbResult | null {
   const { workspace } = state;
   if (workspace.at === "gone" && workspace.original !== undefined) {
     return refuse(
@@ -295,7 +295,7 @@ function missing(state: SessionState, context: VerbContext): VerbAnswer | null {
     : null;
 }
 
-function admit(state: SessionState, prompt: Extract<Verb, { verb: "prompt" }>, context: VerbContext): VerbAnswer {
+function admit(state: SessionState, prompt: Extract<Verb, { verb: "prompt" }>, context: VerbContext): VerbResult {
   const { promptId, text, attachments = [] } = prompt;
   const more = attachments.length === 0 ? {} : { attachments };
   const admitted: FactEvent[] = [
@@ -305,7 +305,7 @@ function admit(state: SessionState, prompt: Extract<Verb, { verb: "prompt" }>, c
   const { intent } = state;
   const converting = intent.want === "running" && intent.convert !== undefined;
   // `false`: a run that was lost is asked for again in so many words, whatever the daemon's own policy is.
-  const down = intent.want !== "running" || (!converting && restOf(state, false) !== null);
+  const down = intent.want !== "running" || (!converting && downReason(state, false) !== null);
   return down ? intend(state, { want: "running" }, context, "prompt", admitted) : write(state, admitted);
 }
 
@@ -318,7 +318,7 @@ function takenUp({ reactions = {} }: SessionState, { by }: VerbContext): FactEve
   return open.map((reaction) => ({ type: "reaction.cleared", reaction }));
 }
 
-function wasKilled(state: SessionState, message: string): VerbAnswer {
+function wasKilled(state: SessionState, message: string): VerbResult {
   return refuse("conflict", message, wayBack(state));
 }
 

@@ -1,9 +1,16 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ruleText, type PermissionRule } from "../contract/permission-rules.ts";
-import { matchesCommand, matchesName, matchesPath } from "./permission-patterns.ts";
-import { judgeCall, optionFor, type CallFacts, type CallPath } from "./permission-rules.ts";
-import { commandParts } from "./shell-parts.ts";
+import {
+  matchesCommand,
+  matchesName,
+  matchesPath,
+  judgeCall,
+  optionFor,
+  type CallFacts,
+  type CallPath,
+  commandParts,
+} from "./permission-rules.ts";
 
 const call = (more: Partial<CallFacts> = {}): CallFacts => ({
   agent: "claude",

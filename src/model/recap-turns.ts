@@ -1,7 +1,7 @@
 /** The turns of a conversation as the context primer tells them: prompts and words whole, each tool call one line. */
 import type { StoredEvent } from "../contract/event.ts";
 import type { PromptId } from "../contract/ids.ts";
-import { isRecord, isText } from "./acp-fields.ts";
+import { isRecord, isText } from "./acp.ts";
 
 export interface PrimerTurn {
   prompt: string | null;

@@ -1,14 +1,13 @@
 /**
- * The one reducer: the daemon's stored projection and every client's view are this fold over a session's events.
- * Pure; an event type it does not know leaves the state as it is, apart from the sequence.
+ * The session reducer: the stored state of a session is this function over its events. Pure; an unknown event type changes
+ * only the sequence.
  */
 import { configurationActor } from "../contract/agents.ts";
-import type { SessionEvent, StoredEvent, TrackerEvent } from "../contract/event.ts";
+import type { SessionEvent, StoredEvent } from "../contract/event.ts";
 import type { PromptId } from "../contract/ids.ts";
-import { rememberedKeys } from "../contract/reaction.ts";
 import type { QueuedPrompt, SessionState } from "./session.ts";
-import { maxKeptChecks, type CheckState, type PullRequestFacts, type SeenPullRequest } from "../contract/tracker.ts";
-import { shorten } from "./shorten.ts";
+import { applyTrackerEvent } from "./pull-requests.ts";
+import { shorten } from "./text.ts";
 
 /** Crashes older than this cannot matter to the budget any more. */
 const crashMemory = 10;
@@ -57,14 +56,17 @@ export function reduce(state: SessionState | null, event: StoredEvent): SessionS
 export function reduceOwn(own: SessionState, event: StoredEvent): SessionState {
   if (event.type === "session.created") throw new Error(`session ${event.id} was created twice`);
   if (event.seq !== own.seq + 1) throw new Error(`event ${event.seq} of ${own.id} follows ${own.seq}`);
-  return Object.assign(own, change(own, event), { seq: event.seq });
+  return Object.assign(own, applyEvent(own, event), { seq: event.seq });
 }
 
 function attemptOf({ run }: SessionState): number {
   return run.run === "launching" ? run.attempt : 1;
 }
 
-function change(state: SessionState, event: Exclude<StoredEvent, { type: "session.created" }>): Partial<SessionState> {
+function applyEvent(
+  state: SessionState,
+  event: Exclude<StoredEvent, { type: "session.created" }>,
+): Partial<SessionState> {
   switch (event.type) {
     case "session.intent":
       return {
@@ -286,7 +288,7 @@ function change(state: SessionState, event: Exclude<StoredEvent, { type: "sessio
     case "reaction.cleared":
     case "notification":
     case "notification.sent":
-      return tracked(state, event);
+      return applyTrackerEvent(state, event);
     case "primer.dismissed":
     case "commands.changed":
     case "usage.updated":
@@ -324,94 +326,6 @@ function converted({ intent }: SessionState, seq: number): Partial<SessionState>
   if (intent.want !== "running" || intent.convert === undefined) return {};
   const { convert: _done, ...plain } = intent;
   return { intent: { ...plain, seq } };
-}
-
-/** None of these is the session's own activity: what others do to its pull request does not make it younger. */
-function tracked(state: SessionState, event: TrackerEvent & { at: number }): Partial<SessionState> {
-  switch (event.type) {
-    case "pull-request.seen":
-      return withPullRequests(seen(state.pullRequests ?? [], event));
-    case "pull-request.lost":
-      return withPullRequests(
-        (state.pullRequests ?? []).map((one) => (one.facts.url === event.url ? { ...one, lost: event.reason } : one)),
-      );
-    case "pull-request.claimed":
-      return withPullRequests(
-        (state.pullRequests ?? []).map((one) =>
-          one.facts.url === event.url ? { ...one, claimed: true, claimedBy: event.by, lost: null } : one,
-        ),
-      );
-    case "issue.seen":
-      return { issueSeen: { ...event.issue, seenAt: event.at } };
-    case "reaction.fired":
-    case "reaction.escalated": {
-      const before = state.reactions?.[event.reaction];
-      const keys = (before?.keys ?? []).filter((key) => key !== event.key);
-      const history = {
-        keys: [...keys, event.key].slice(-rememberedKeys),
-        // Telling a person has no budget.
-        attempts:
-          event.type === "reaction.fired" && event.action !== "notify" ? event.attempt : (before?.attempts ?? 0),
-        escalated: event.type === "reaction.escalated" || (before?.escalated ?? false),
-        at: event.at,
-      };
-      return { reactions: { ...state.reactions, [event.reaction]: history } };
-    }
-    case "reaction.cleared": {
-      const before = state.reactions?.[event.reaction];
-      if (before === undefined) return {};
-      // What was reacted to stays known: the same content again is no news.
-      return { reactions: { ...state.reactions, [event.reaction]: { ...before, attempts: 0, escalated: false } } };
-    }
-    case "notification":
-      return event.channels.length === 0 ? {} : { untold: [...(state.untold ?? []), event.id] };
-    case "notification.sent":
-      return { untold: (state.untold ?? []).filter((id) => id !== event.id) };
-    default:
-      event satisfies never;
-      return {};
-  }
-}
-
-function seen(
-  known: SeenPullRequest[],
-  { pullRequest: facts, was, at }: Extract<TrackerEvent, { type: "pull-request.seen" }> & { at: number },
-): SeenPullRequest[] {
-  const checks = facts.checks
-    .toSorted((a, b) => checkOrder.indexOf(a.state) - checkOrder.indexOf(b.state))
-    .slice(0, maxKeptChecks);
-  const before = known.find((one) => one.facts.url === facts.url) ?? known.find((one) => one.facts.url === was);
-  const now: SeenPullRequest = {
-    facts: { ...facts, checks },
-    seenAt: at,
-    claimed: before?.claimed ?? false,
-    ...(before?.claimedBy === undefined ? {} : { claimedBy: before.claimedBy }),
-    lost: null,
-  };
-  return before === undefined ? [...known, now] : known.map((one) => (one === before ? now : one));
-}
-
-const checkOrder: readonly CheckState[] = ["failed", "pending", "passed", "skipped"];
-
-function withPullRequests(pullRequests: SeenPullRequest[]): Partial<SessionState> {
-  const primary = primaryPullRequest(pullRequests);
-  return {
-    pullRequests,
-    pullRequest: primary === null ? null : { url: primary.facts.url, state: primary.facts.state },
-  };
-}
-
-const stateOrder: readonly PullRequestFacts["state"][] = ["open", "merged", "closed"];
-
-/** The one that a session is judged by. */
-export function primaryPullRequest(pullRequests: readonly SeenPullRequest[] | undefined): SeenPullRequest | null {
-  const [first] = (pullRequests ?? [])
-    .filter(({ lost }) => lost === null)
-    .toSorted(
-      (a, b) =>
-        stateOrder.indexOf(a.facts.state) - stateOrder.indexOf(b.facts.state) || b.facts.number - a.facts.number,
-    );
-  return first ?? null;
 }
 
 /** Back to waiting; also one that counted as given away and went down with its agent. */

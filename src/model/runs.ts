@@ -1,6 +1,62 @@
 /** What the record of the latest launch means by itself: how it ended, whether it may be started again, why not. */
 import type { EndedHow, ExitStatus, Run, SessionState } from "./session.ts";
-import { isLastRetry } from "./programs.ts";
+
+/** The sentence for a program that is not on PATH: the daemon writes it, and the CLI compares it with the user's own PATH. */
+const onPath = /^(\S+) was not found on PATH\b/gm;
+
+export function notOnPath(program: string): string {
+  return `${program} was not found on PATH`;
+}
+
+/** The programs that a text names as missing. */
+export function missingPrograms(text: string): string[] {
+  return [...new Set([...text.matchAll(onPath)].map(([, program]) => program!))];
+}
+
+/** What would be launched now, as far as that can be read. */
+export interface SeenBuild {
+  /** Null: a file of it is missing or cannot be read. */
+  build: string | null;
+  /** Since when it has been seen like this. */
+  since: number;
+}
+
+/** For so long a new program has to be the same before a living agent is ended for it. */
+export const settledBuildMs = 5_000;
+
+/** Whether a living agent is of another build than would be launched now. */
+export function isStaleBuild(recorded: string, seen: SeenBuild, now: number): boolean {
+  return seen.build !== null && seen.build !== recorded && now - seen.since >= settledBuildMs;
+}
+
+/** What sh gives where it could not become the agent: not found; not executable, or still being written. */
+export function couldNotStart(exit: ExitStatus | null): boolean {
+  return exit !== null && exit.signal === null && (exit.code === 127 || exit.code === 126);
+}
+
+const firstRetryMs = 1_000;
+/** Looking for a file costs nothing; a launch that fails leaves events each time. */
+const longestLookMs = 30_000;
+const longestRetryMs = 5 * 60_000;
+
+/** How long to wait before the next look for a program that has been missing for so long. */
+export function nextLookMs(missingForMs: number): number {
+  return Math.min(Math.max(missingForMs, firstRetryMs), longestLookMs);
+}
+
+/** How long after a launch that could not start its program the next one comes. */
+export function nextRetryMs(attempt: number): number {
+  return Math.min(firstRetryMs * 2 ** Math.min(attempt - 1, 20), longestRetryMs);
+}
+
+const retryForMs = 60 * 60_000;
+
+/** Whether the launches that could not start their program have taken an hour: npm is done by then. */
+export function isLastRetry(attempt: number): boolean {
+  let waited = 0;
+  for (let one = 1; one <= attempt && waited <= retryForMs; one++) waited += nextRetryMs(one);
+  return waited > retryForMs;
+}
 
 /** Three crashes within a minute are a loop, not bad luck: then nothing is started again until the person asks. */
 export const crashBudget = 3;
@@ -43,10 +99,10 @@ export function recentCrashes({ crashes }: Pick<SessionState, "crashes">): numbe
 }
 
 /** Why a session that is wanted running stays down by itself. */
-export type Rest = "exited" | "failed" | "crashing" | "lost";
+export type DownReason = "exited" | "failed" | "crashing" | "lost";
 
 /** Null when nothing in the record stands against a launch (or when there is a live run, which needs none). */
-export function restOf(session: SessionState, restoreLost: boolean): Rest | null {
+export function downReason(session: SessionState, restoreLost: boolean): DownReason | null {
   const { run, workspace } = session;
   // The next intent to run clears it.
   if (workspace.at === "planned" && workspace.failed !== undefined) return "failed";
@@ -94,7 +150,7 @@ function promptedSince({ queue }: Pick<SessionState, "queue">, seq: number): boo
  * Wanted down, and down by its own record with nothing left to write: no look at it could lead to anything. What makes
  * its worktree may have outlived the daemon that began it.
  */
-export function isAtRest({ intent, run, turn, queue, workspace }: SessionState): boolean {
+export function isInactive({ intent, run, turn, queue, workspace }: SessionState): boolean {
   if (isLive(run) || turn.turn === "open" || queue.some((prompt) => prompt.state === "sending")) return false;
   if (workspace.at === "planned") return false;
   return intent.want === "stopped" || intent.want === "archived" || isCleared({ intent, run, workspace });

@@ -3,55 +3,48 @@
  * status is computed from it and from what is observed, and is never stored.
  */
 import type { Containment } from "../contract/containment.ts";
-import type { LaunchId, ProjectId, PromptId, SessionId, TrashId } from "../contract/ids.ts";
+import type {
+  Activity,
+  Actor,
+  EndedHow,
+  ExitStatus,
+  Kind,
+  LaunchHow,
+  LaunchId,
+  PermissionOption,
+  ProcessIdentity,
+  ProjectId,
+  PromptId,
+  Role,
+  SessionId,
+  Status,
+  TrashId,
+  Want,
+} from "../contract/ids.ts";
 import type { Asker } from "../contract/question.ts";
 import type { ReactionHistory, ReactionName } from "../contract/reaction.ts";
 import type { SeenIssue, SeenPullRequest } from "../contract/tracker.ts";
 
-export const kinds = ["terminal", "chat"] as const;
-export type Kind = (typeof kinds)[number];
+export { activities, dispositions, kinds, pullRequestStatuses, roles, statuses } from "../contract/ids.ts";
+export type {
+  Activity,
+  Actor,
+  Conversion,
+  Disposition,
+  EndedHow,
+  ExitStatus,
+  Kind,
+  LaunchHow,
+  PermissionOption,
+  ProcessIdentity,
+  Role,
+  Status,
+  Want,
+} from "../contract/ids.ts";
 
-export const roles = ["worker", "orchestrator", "shell"] as const;
-export type Role = (typeof roles)[number];
-
-/** Who changed something: `person`, a policy's name (`cleanup`, `idle-stop`, `snooze-timer`, `reaction`), or `session:<id>`. */
-export type Actor = string;
-
-/** What the person wants. Changed by a verb or a policy the person set, never derived from what is observed. */
-export type Want =
-  /** `convert`: first it becomes the other kind. Any newer intent takes that back. */
-  | { want: "running"; convert?: Conversion }
-  | { want: "stopped" }
-  | { want: "snoozed"; until: number }
-  | { want: "archived" }
-  /** Left only by a person's explicit restore. */
-  | { want: "killed" }
-  /** Left by nothing. */
-  | { want: "deleted" };
-export interface Conversion {
-  kind: Kind;
-  /** The conversation is discarded instead of handed over. */
-  fresh: boolean;
-}
 /** `seq` is the event that wrote it: order is told by sequence, because clocks can be set back. */
 export type Intent = Want & { by: Actor; at: number; seq: number };
 export type IntentName = Want["want"];
-
-/** A process, told apart from a later one with the same pid. */
-export interface ProcessIdentity {
-  bootId: string;
-  pid: number;
-  /** Field 22 of /proc/<pid>/stat, in clock ticks since boot, as text. */
-  startTime: string;
-}
-
-export interface ExitStatus {
-  code: number | null;
-  signal: string | null;
-}
-
-/** How the latest launch ended: by its own exit 0, by a crash, by our stop, or lost with the machine or tmux server. */
-export type EndedHow = "own-exit" | "crash" | "stopped" | "lost";
 
 /** Facts about the latest launch. */
 export type Run =
@@ -81,8 +74,6 @@ export type Run =
       seq: number;
       retry?: { attempt: number };
     };
-
-export type LaunchHow = "fresh" | "resume";
 
 /** Where the session's files are. `planned` is written before anything is created. */
 export type Workspace =
@@ -118,22 +109,8 @@ export interface QueuedPrompt {
   state: "queued" | "sending";
 }
 
-/**
- * What became of a prompt. `delivered`: the agent itself confirmed it. `typed`: on the screen of an agent that confirms
- * nothing, or a command of the agent's own. `unconfirmed`: it may have arrived, and is not sent again without you.
- */
-export const dispositions = ["delivered", "typed", "queued", "unconfirmed", "refused"] as const;
-export type Disposition = (typeof dispositions)[number];
-
-/** One way to answer a permission request; chosen by `kind`, because order and ids differ between agents. */
-export interface PermissionOption {
-  optionId: string;
-  name: string;
-  kind: string;
-}
-
 /** A question of the agent that waits for a person, however long. */
-export interface OpenPermission {
+export interface PermissionRequest {
   /** Unique in the session; contract/question.ts has the name that is shown. */
   requestId: string;
   title: string;
@@ -151,9 +128,6 @@ export interface Picks {
   model?: string;
   config: Record<string, string>;
 }
-
-export const activities = ["working", "idle", "needs_input"] as const;
-export type Activity = (typeof activities)[number];
 
 export interface SessionState {
   id: SessionId;
@@ -174,7 +148,7 @@ export interface SessionState {
   turn: Turn;
   queue: QueuedPrompt[];
   /** Open questions of a chat agent, oldest first. */
-  permissions: OpenPermission[];
+  permissions: PermissionRequest[];
   picks: Picks;
   agentSessionId: string | null;
   /** When the chat conversation began: one agent must not be resumed in that same minute. */
@@ -204,37 +178,6 @@ export interface SessionState {
   /** Sequence of the last event folded in. */
   seq: number;
 }
-
-/** Of a session that is between turns and has a pull request. */
-export const pullRequestStatuses = [
-  "pr_open",
-  "ci_failed",
-  "review_pending",
-  "changes_requested",
-  "approved",
-  "mergeable",
-  "merged",
-] as const;
-
-/** Statuses in the order of section 3.0 of the spec. Computed, never stored. */
-export const statuses = [
-  "starting",
-  "working",
-  "needs_input",
-  "idle",
-  "running",
-  "stuck",
-  "unknown",
-  "failed",
-  ...pullRequestStatuses,
-  "stopped",
-  "snoozed",
-  "archived",
-  "exited",
-  "done",
-  "killed",
-] as const;
-export type Status = (typeof statuses)[number];
 
 const calling: ReadonlySet<Status> = new Set<Status>([
   "needs_input",

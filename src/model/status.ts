@@ -1,10 +1,91 @@
 /** A session's status: computed from the record and what was observed whenever somebody asks, never stored. */
-import type { ExitStatus, SessionState, Status } from "./session.ts";
-import { chatActivity, isStuck } from "./activity.ts";
+import type { ExitStatus, SessionState, Status, Activity } from "./session.ts";
 import type { Observed, RuntimeFacts } from "./facts.ts";
-import { failedTurn } from "./failed-turn.ts";
-import { pullRequestStatus } from "./pull-request-status.ts";
-import { crashBudget, crashWindowMs, isLive, restOf, type Rest } from "./runs.ts";
+import { pullRequestStatus } from "./pull-requests.ts";
+import { crashBudget, crashWindowMs, isLive, downReason, type DownReason } from "./runs.ts";
+import { shorten } from "./text.ts";
+
+export function chatActivity({ permissions, turn }: Pick<SessionState, "permissions" | "turn">): Activity {
+  if (permissions.length > 0) return "needs_input";
+  return turn.turn === "open" ? "working" : "idle";
+}
+
+export interface Hint {
+  activity: Activity;
+  /** What said so: `hook:Stop`, `transcript`, `title`, `screen` … */
+  source: string;
+  /** When it was said (hook) or last seen (screen). */
+  at: number;
+  reason?: string | null;
+}
+
+interface Hints {
+  /** The latest word of the agent itself: its hooks, its status file, its transcript. */
+  told: Hint | null;
+  /** What the rendered screen or the pane's title shows now. */
+  shown: Hint | null;
+}
+
+/**
+ * A hook that says `working` and is older than this while the screen shows otherwise was never followed by its end:
+ * Claude Code runs no hook when a turn is interrupted with Escape.
+ */
+const staleWordMs = 10_000;
+
+/**
+ * The agent's own word first, the screen second, with two exceptions that the screen decides: an open question that is
+ * visible (a start-up dialog has no hook, and typing into it would answer it), and a `working` that was never ended.
+ */
+export function mergeActivity({ told, shown }: Hints): Required<Hint> | null {
+  const chosen = choose(told, shown);
+  return chosen === null ? null : { ...chosen, reason: chosen.reason ?? null };
+}
+
+function choose(told: Hint | null, shown: Hint | null): Hint | null {
+  if (told === null || shown === null) return told ?? shown;
+  if (shown.activity === "needs_input" && shown.at >= told.at) return shown;
+  if (told.activity === "working" && shown.activity === "idle" && shown.at - told.at >= staleWordMs) return shown;
+  return told;
+}
+
+/** A hint for the person, nothing is done about it: working, and nothing happened for longer than the limit. */
+export function isStuck(activity: Activity | null, lastActivityAt: number, now: number, stuckAfterMs: number): boolean {
+  return activity === "working" && now - lastActivityAt > stuckAfterMs;
+}
+
+interface FailedTurn {
+  /** Identifies this turn among the session's turns. */
+  key: string;
+  /** Lower-case fragment, with the agent's own words where it gave any. */
+  why: string;
+}
+
+const longestWords = 300;
+
+const badEnds: Record<string, string> = {
+  error: "its last turn failed",
+  refusal: "the agent refused to continue",
+  max_tokens: "its last answer was cut at the model's token limit",
+  max_turn_requests: "its last turn was cut at the agent's limit of requests",
+  orphaned_at_restart: "the agent stopped before it finished its last turn",
+};
+
+/** The session's latest turn, if it failed, was refused or was cut, and no turn has begun since. */
+export function failedTurn({ kind, turn, cutTurn }: SessionState): FailedTurn | null {
+  if (kind === "terminal") {
+    if (cutTurn === undefined || cutTurn === null) return null;
+    const why =
+      cutTurn.how === "crash"
+        ? "the agent crashed during its last turn and was restarted"
+        : "its last turn was cut: the machine or its tmux server went down";
+    return { key: `cut:${cutTurn.at}`, why };
+  }
+  if (turn.turn !== "ended") return null;
+  const why = Object.hasOwn(badEnds, turn.stopReason) ? badEnds[turn.stopReason]! : null;
+  if (why === null) return null;
+  const words = shorten(turn.message?.replace(/\s+/g, " ").trim() ?? "", longestWords);
+  return { key: `turn:${turn.at}:${turn.stopReason}`, why: words === "" ? why : `${why}: ${words}` };
+}
 
 export interface StatusOptions {
   /** The project's limit of silence for a working agent. */
@@ -19,7 +100,7 @@ export interface StatusOptions {
   trackerHeardAt?: number | null;
 }
 
-export interface StatusAnswer {
+export interface StatusResult {
   status: Status;
   /** Why, where the status alone does not say enough. */
   reason: string | null;
@@ -32,7 +113,7 @@ export function statusOf(
   runtime: Observed<RuntimeFacts>,
   now: number,
   options: StatusOptions,
-): StatusAnswer {
+): StatusResult {
   const { want } = session.intent;
   // A tombstone is never listed; whoever asks all the same reads that it is over.
   if (want === "deleted") return { status: "killed", reason: "deleted" };
@@ -42,7 +123,7 @@ export function statusOf(
   if (intent.want === "running" && intent.convert !== undefined)
     return { status: "starting", reason: `it is being converted to ${intent.convert.kind}` };
   const alive = runtime.is === "known" && runtime.value.agent.alive && isExpected(session, runtime.value);
-  const rest = restOf(session, options.restoreLost ?? true);
+  const rest = downReason(session, options.restoreLost ?? true);
   if (rest !== null && !alive) return atRest(session, rest);
   if (!alive && isMissing(session, options)) return { status: "failed", reason: whyMissing(session) };
   const missing = options.missingProgram ?? null;
@@ -75,7 +156,7 @@ function whyMissing({ run, workspace, workspacePath }: SessionState): string {
     : `Workspace missing: ${workspacePath}`;
 }
 
-function atRest(session: SessionState, rest: Rest): StatusAnswer {
+function atRest(session: SessionState, rest: DownReason): StatusResult {
   const { run } = session;
   switch (rest) {
     case "exited":
@@ -125,7 +206,7 @@ export function describeExit(exit: ExitStatus | null): string {
   return exit.signal === null ? `exit code ${exit.code}` : `signal ${exit.signal}`;
 }
 
-function ofLiving(session: SessionState, seen: RuntimeFacts, now: number, options: StatusOptions): StatusAnswer {
+function ofLiving(session: SessionState, seen: RuntimeFacts, now: number, options: StatusOptions): StatusResult {
   const { turn } = session;
   // What a chat agent does is on record; what was seen of it may be older than that.
   const activity = session.kind === "chat" ? chatActivity(session) : seen.activity;

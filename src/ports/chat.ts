@@ -44,7 +44,7 @@ export type Answered =
   /** Somebody else was first, or the agent that asked is gone. */
   | { answered: false; why: "not-open" | "no-such-option" };
 
-export type Told = { told: true } | { told: false; why: string };
+export type ConfigureResult = { told: true } | { told: false; why: string };
 
 export type CancelResult =
   /** The agent ended the turn; `stopReason` is its own word. */
@@ -76,7 +76,7 @@ export interface Chat {
   /** Ends the stored turn without the agent's word; false when there is none. */
   endTurn(session: SessionState, by: Actor): Promise<boolean>;
   /** Mode, model or another option; stored when the agent agreed, and applied again to its later launches. */
-  configure(session: SessionState, pick: ChatPick, by: Actor): Promise<Told>;
+  configure(session: SessionState, pick: ChatPick, by: Actor): Promise<ConfigureResult>;
   /** Asks the living agent to delete its own copy of the conversation. Only for a permanent removal. */
   deleteConversation(session: SessionState): Promise<DeleteOutcome>;
   /** Runs the agent's own command that deletes a conversation; only once nothing of the session runs. */

@@ -1,5 +1,5 @@
 /** Where permission rules come from: the user's own config.yaml, and nowhere else. */
-import type { JudgedQuestion, RuleAnswer } from "../model/acp-output.ts";
+import type { JudgedQuestion, RuleAnswer } from "../model/acp.ts";
 import type { SessionState } from "../model/session.ts";
 import type { PermissionRule } from "../contract/permission-rules.ts";
 

@@ -88,9 +88,9 @@ export interface Workspaces {
    */
   create(plan: WorkspacePlan, output: (text: string) => void, signal?: AbortSignal): Promise<WorkspaceReady>;
   /** Whether commands of a `create` still run at this path, of this daemon or of one before it. */
-  isBeingMade(path: string): Promise<boolean>;
+  isCreating(path: string): Promise<boolean>;
   /** Ends them, with all that they started; throws what could not be ended. */
-  endMaking(path: string): Promise<void>;
+  cancelCreate(path: string): Promise<void>;
   /** Undoes a `create` that failed: only what is provably empty of work is removed, anything else is trashed. */
   undo(plan: WorkspacePlan): Promise<void>;
   inspect(path: string): Promise<WorkspaceWork>;

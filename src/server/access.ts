@@ -3,7 +3,7 @@
  * a login link or the passphrase. A browser sends no secret, so a program on the daemon's port learns none; see
  * docs/decisions/0016. No cookies: they ignore ports, so an agent's own dev server would receive ours.
  */
-import { crypto } from "../base/crypto.ts";
+import { crypto } from "../base/digest.ts";
 import { chmodSync, readFileSync, statSync } from "node:fs";
 import { writeDurable } from "../base/durable-file.ts";
 import type { Logger } from "../ports/api.ts";

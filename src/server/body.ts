@@ -1,7 +1,7 @@
 /** Reads and checks a request's body: content type, size, JSON, schema. Never holds more than the limit. */
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
-import { crypto } from "../base/crypto.ts";
+import { crypto } from "../base/digest.ts";
 import type { Operation, Schema } from "../contract/operation.ts";
 import { messageOf } from "../contract/error.ts";
 import { maxPromptBytes } from "../contract/prompt.ts";

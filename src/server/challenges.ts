@@ -3,7 +3,7 @@
  * nothing, and one of an earlier daemon, or of another program on its port, is worth nothing here. Only a challenge that
  * came back with a valid signature is remembered: it belongs to that device, and each number is taken once with it.
  */
-import { crypto } from "../base/crypto.ts";
+import { crypto } from "../base/digest.ts";
 
 export const challengeLifeMs = 10 * 60_000;
 /** Requests of one page overtake each other, but never by this many. */

@@ -3,7 +3,7 @@
  * is kept here lets anybody in.
  */
 import type { KeyObject } from "node:crypto";
-import { crypto } from "../base/crypto.ts";
+import { crypto } from "../base/digest.ts";
 import { requestText, type DeviceProof } from "../contract/device-proof.ts";
 import type { Right } from "../contract/rights.ts";
 import type { Settings } from "./lockout.ts";

@@ -2,9 +2,8 @@
  * Which names this daemon answers for. A page of another site can reach a loopback port by pointing its own name at
  * 127.0.0.1; the Host it sends is then not one of these. "Any loopback" and "Origin equals Host" are both holes.
  */
-import { isLoopback } from "../base/loopback.ts";
+import { isLoopback, hostOf } from "../base/addresses.ts";
 import { hostname, networkInterfaces } from "node:os";
-import { hostOf } from "../base/public-url.ts";
 import { HoldfastError } from "../contract/error.ts";
 
 export type AuthMode = "token" | "passphrase";

@@ -3,12 +3,12 @@
  * pattern of IPv6 addresses, which is 6 ms of a start; a socket that is bound beforehand spares that, where Node has it.
  */
 import { isIPv4, type ListenOptions, type Server, connect } from "node:net";
-import { describeListener } from "../base/tcp-table.ts";
+import { describeListener } from "../base/peer.ts";
 import { HoldfastError } from "../contract/error.ts";
 import { lstatSync, statSync, unlinkSync } from "node:fs";
 import { dirname } from "node:path";
 import { maxSocketBytes } from "../base/paths.ts";
-import { quoteShellWord } from "../model/shell-quote.ts";
+import { quoteShellWord } from "../model/text.ts";
 
 const probeMs = 1_000;
 

@@ -2,7 +2,7 @@
  * One-time login links. The secret stands behind the `#` of the link and is never sent: the page proves that it has it. A
  * used link is remembered for a while, so that whoever comes second learns who came first.
  */
-import { crypto } from "../base/crypto.ts";
+import { crypto } from "../base/digest.ts";
 import { mkdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";

@@ -3,7 +3,7 @@
  * sending it, and neither the file nor one proof lets anybody in. The CLI writes the person's words into the file (0600);
  * the daemon that reads them puts the verifier in their place, so that they stand on disk for a moment only.
  */
-import { crypto } from "../base/crypto.ts";
+import { crypto } from "../base/digest.ts";
 import { readFileSync } from "node:fs";
 import { writeDurable } from "../base/durable-file.ts";
 import { minIterations } from "../contract/device-proof.ts";

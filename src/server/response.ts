@@ -1,8 +1,8 @@
 /** Writes answers and refusals. A refused body is neither buffered nor left to reset the connection under the answer. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import { STATUS_CODES } from "../base/node-http.ts";
-import { isExhausted, whyNotStarted } from "../base/start-child.ts";
+import { STATUS_CODES } from "node:http";
+import { isExhausted, whyNotStarted } from "../base/run.ts";
 import { errorBody, errorStatus, HoldfastError, type ErrorCode } from "../contract/error.ts";
 
 export class Refusal extends HoldfastError {

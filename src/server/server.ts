@@ -3,10 +3,9 @@
  * framework: see docs/decisions/0002. Owns its two servers and every follower, and closes them all within a second.
  */
 import { chmodSync } from "node:fs";
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { createServer } from "../base/node-http.ts";
 import type { TlsFiles } from "../base/tls-files.ts";
 import type { Callers, Authorize, Handlers, Logger, Tail, Terminals } from "../ports/api.ts";
 import { HoldfastError } from "../contract/error.ts";

@@ -4,7 +4,7 @@
  * all others out: a browser needs its connection for milliseconds before it has proved itself.
  */
 import type { Socket } from "node:net";
-import { peersOf } from "../base/tcp-table.ts";
+import { peersOf } from "../base/peer.ts";
 
 export interface StrangerLimits {
   /** Connections of one address, or on loopback of one user of this machine. */

@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
-import { crypto } from "../base/crypto.ts";
+import { crypto } from "../base/digest.ts";
 import type { JudgeVerb } from "../ports/store.ts";
 import type { Attachment } from "../contract/event.ts";
 import { asPromptId, asSessionId } from "../contract/ids.ts";

@@ -3,8 +3,7 @@
  * opens the database; it holds the daemon's lock meanwhile, and writes nothing.
  */
 import { realpathSync } from "node:fs";
-import { homeIdentitySetting, homeMismatch } from "../base/home-mismatch.ts";
-import { acquireLock } from "../base/lock.ts";
+import { homeIdentitySetting, homeMismatch, acquireLock } from "../base/home-lock.ts";
 import type { Paths } from "../base/paths.ts";
 import { HoldfastError, messageOf } from "../contract/error.ts";
 import type { FindingJson } from "../contract/wire.ts";

@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, it } from "vitest";
 import { asPromptId, asSessionId } from "../contract/ids.ts";
-import { acquireLock } from "../base/lock.ts";
+import { acquireLock } from "../base/home-lock.ts";
 import { checkDatabase } from "./check.ts";
 import { admitted, created, errorOf, eventOf, intent, makeHome, output, renamed, type Home } from "./store.fixture.ts";
 

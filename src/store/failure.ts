@@ -1,6 +1,5 @@
 /** What SQLite's failures mean to a person. */
-import { hasNoRoom } from "../base/durable-file.ts";
-import { type DiskTrouble, diskTrouble, probeDisk } from "../base/probe-disk.ts";
+import { hasNoRoom, type DiskTrouble, diskTrouble, probeDisk } from "../base/durable-file.ts";
 import { accessSync, constants, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { HoldfastError, messageOf } from "../contract/error.ts";

@@ -1,5 +1,5 @@
 /** Prompts by the id their sender gave them: what makes sending one again safe. */
-import { crypto } from "../base/crypto.ts";
+import { crypto } from "../base/digest.ts";
 import { HoldfastError } from "../contract/error.ts";
 import type { Attachment } from "../contract/event.ts";
 import type { PromptId, SessionId } from "../contract/ids.ts";

@@ -2,7 +2,7 @@
  * A file whose only use is to be given back: when the disk is full, removing it makes room to record that a session is
  * to end [DB-5]. While it is spent, only such records are written, so that other traffic cannot eat the room.
  */
-import { crypto } from "../base/crypto.ts";
+import { crypto } from "../base/digest.ts";
 import { rmSync, statSync, statfsSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 

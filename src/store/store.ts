@@ -1,5 +1,5 @@
 /** The store: committed states in memory, everything else read when asked for, all writing through the group commit. */
-import { crypto } from "../base/crypto.ts";
+import { crypto } from "../base/digest.ts";
 import { HoldfastError, messageOf } from "../contract/error.ts";
 import type { FactEvent, LogEntry, SessionCreated, StoredEvent } from "../contract/event.ts";
 import type { LaunchId, ProjectId, PromptId, SessionId } from "../contract/ids.ts";

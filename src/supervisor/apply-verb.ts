@@ -1,17 +1,17 @@
 /** One verb on one session: judged against the state as it is when it is committed, and written before anything is done. */
 import { reach } from "../base/test-points.ts";
 import { applyVerb, type PolicyVerb, type Verb } from "../model/lifecycle.ts";
-import { alreadyOrchestrated, orchestratorInTheWay } from "../model/orchestrator.ts";
+import { alreadyOrchestrated, orchestratorInTheWay } from "../model/roles.ts";
 import { HoldfastError } from "../contract/error.ts";
 import type { FactEvent, Judged } from "../contract/event.ts";
 import type { Actor, SessionState } from "../model/session.ts";
 import { runtimeFacts } from "./facts.ts";
 import type { Loop } from "./loop.ts";
-import type { Parts } from "./services.ts";
+import type { Services } from "./services.ts";
 import { repositoryOf } from "./plan.ts";
 
-export async function change(
-  parts: Parts,
+export async function commitVerb(
+  services: Pick<Services, "store" | "workspaces" | "settings">,
   loop: Loop,
   session: SessionState,
   verb: Verb,
@@ -21,8 +21,8 @@ export async function change(
   const seen = runtimeFacts(loop.observation(session));
   const agent =
     seen.is === "unknown" ? { unknown: seen.why } : seen.is === "known" && seen.value.agent.alive ? "alive" : "down";
-  const workspaceMissing = session.workspace.at === "ready" && !(await hasFiles(parts, session));
-  const putBack = verb.verb === "restore" ? await findPutBack(parts, session) : [];
+  const workspaceMissing = session.workspace.at === "ready" && !(await hasFiles(services, session));
+  const putBack = verb.verb === "restore" ? await findPutBack(services, session) : [];
   await reach(`verb.${verb.verb}`, session.id);
   const judge = (state: SessionState): Judged => {
     const isBack = putBack.length > 0 && state.workspace.at === "gone";
@@ -31,17 +31,17 @@ export async function change(
     if (!answer.ok)
       throw new HoldfastError(answer.code, answer.message, answer.hint === null ? {} : { hint: answer.hint });
     if (answer.events.some((event) => event.type === "session.intent" && event.want.want === "running")) {
-      refuseBeside(orchestratorInTheWay(parts.store.sessions(), state));
+      refuseBeside(orchestratorInTheWay(services.store.sessions(), state));
     }
     // In one commit with the intent: between the two, a killed session's worktree would go to the trash.
     return isBack ? { ...answer, events: [...putBack, ...answer.events] } : answer;
   };
-  return parts.store.applyVerb(session.id, judge, attachments);
+  return services.store.applyVerb(session.id, judge, attachments);
 }
 
 /** A policy's verb: what it may not do any more is no failure, because something newer happened. */
-export function changeByPolicy(
-  { store }: Pick<Parts, "store">,
+export function commitPolicyVerb(
+  { store }: Pick<Services, "store">,
   session: SessionState,
   verb: PolicyVerb,
   by: Actor,
@@ -53,12 +53,16 @@ export function changeByPolicy(
 }
 
 /** The record of a worktree that was gone when its session was killed and that is at its path again. */
-async function findPutBack(parts: Parts, session: SessionState): Promise<FactEvent[]> {
+async function findPutBack(
+  services: Pick<Services, "workspaces" | "settings">,
+  session: SessionState,
+): Promise<FactEvent[]> {
   const { id, workspace, workspacePath: path, branch, base, branchCreated } = session;
-  if (workspace.at !== "gone" || workspace.original !== undefined || parts.workspaces.exists(path) !== true) return [];
+  if (workspace.at !== "gone" || workspace.original !== undefined || services.workspaces.exists(path) !== true)
+    return [];
   const ready = { path, branch, base, branchCreated };
-  const repository = await repositoryOf(parts, session);
-  const isBack = await parts.workspaces.findPutBack({ ...ready, session: id, repository });
+  const repository = await repositoryOf(services, session);
+  const isBack = await services.workspaces.findPutBack({ ...ready, session: id, repository });
   return isBack ? [{ type: "workspace.ready", ...ready }] : [];
 }
 
@@ -70,7 +74,7 @@ export function refuseBeside(other: SessionState | null): void {
 }
 
 /** In place, or in the trash although a crash kept that from being recorded. */
-async function hasFiles(parts: Parts, session: SessionState): Promise<boolean> {
-  if (parts.workspaces.exists(session.workspacePath) !== false) return true;
-  return (await parts.workspaces.listTrash()).some((entry) => entry.session === session.id);
+async function hasFiles(services: Pick<Services, "workspaces">, session: SessionState): Promise<boolean> {
+  if (services.workspaces.exists(session.workspacePath) !== false) return true;
+  return (await services.workspaces.listTrash()).some((entry) => entry.session === session.id);
 }

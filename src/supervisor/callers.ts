@@ -2,31 +2,31 @@
 import type { Socket } from "node:net";
 import { readLineage, tcpClient } from "../base/lineage.ts";
 import { peerLookUp } from "../base/peer.ts";
-import { whyNotStarted } from "../base/start-child.ts";
+import { whyNotStarted } from "../base/run.ts";
 import { callerOf, currentLaunch, peerOf, type Launches } from "./identify-caller.ts";
-import { isShell } from "../model/shells.ts";
+import { isShell } from "../model/roles.ts";
 import type { Callers } from "../ports/api.ts";
 import type { Peer } from "../contract/caller.ts";
 import { HoldfastError } from "../contract/error.ts";
 import { asSessionId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
 import type { Capabilities } from "./capabilities.ts";
-import type { Parts } from "./services.ts";
+import type { Services } from "./services.ts";
 
 export function openCallers(
-  parts: Pick<Parts, "store" | "agents" | "home" | "worktrees">,
+  services: Pick<Services, "store" | "agents" | "home" | "worktrees">,
   capabilities: Capabilities,
   cgroup: string,
 ): Callers {
-  const { store } = parts;
+  const { store } = services;
   const launches = (): Launches => ({
-    home: parts.home,
+    home: services.home,
     cgroup,
-    worktrees: parts.worktrees,
+    worktrees: services.worktrees,
     sessions: store.sessions(),
     isShell: (id) => {
       const session = store.session(asSessionId(id));
-      return session !== null && isShellSession(parts, session);
+      return session !== null && isShellSession(services, session);
     },
   });
   /** Nobody's, rather than the person's, where this process cannot look: an agent could use up the descriptors first. */
@@ -55,7 +55,7 @@ export function openCallers(
     tcpPeer: (clientPort, ourPort) => {
       if (process.platform !== "linux") return { is: "unknown" };
       // Without an agent there is none to be kept out, and nothing to look for.
-      if (!store.sessions().some((one) => currentLaunch(one) !== null && !isShellSession(parts, one))) {
+      if (!store.sessions().some((one) => currentLaunch(one) !== null && !isShellSession(services, one))) {
         return { is: "person" };
       }
       const client = tcpClient(clientPort, ourPort);
@@ -71,13 +71,13 @@ export function openCallers(
   };
 }
 
-export function isShellSession(parts: Pick<Parts, "agents">, session: SessionState): boolean {
-  return isShell(session, startOf(parts, session));
+export function isShellSession(services: Pick<Services, "agents">, session: SessionState): boolean {
+  return isShell(session, startOf(services, session));
 }
 
 /** Argv of a session's agent in its terminal; null in a chat. */
 export function startOf(
-  { agents }: Pick<Parts, "agents">,
+  { agents }: Pick<Services, "agents">,
   session: Pick<SessionState, "project" | "agent" | "kind">,
 ): readonly string[] | null {
   return session.kind === "terminal" ? (agents.of(session)?.terminal?.start ?? null) : null;

@@ -3,7 +3,7 @@
  * home, so that it survives every end of the daemon without being written down; void as soon as the launch is not the
  * session's current one.
  */
-import { crypto } from "../base/crypto.ts";
+import { crypto } from "../base/digest.ts";
 import { currentLaunch } from "./identify-caller.ts";
 import type { Store } from "../ports/store.ts";
 import type { AgentLaunch } from "../contract/caller.ts";

@@ -100,9 +100,9 @@ function* combinations(): Generator<SessionFacts> {
             for (const workspace of workspaces)
               for (const disk of [there, absent, unknown])
                 for (const sight of sights)
-                  for (const lookAgainAt of [null, now + 5_000])
-                    for (const beingMade of workspace.at === "planned" ? [false, true] : [false])
-                      yield factsOf({ ...folded, workspace }, { workspace: disk, ...sight, lookAgainAt, beingMade });
+                  for (const recheckAt of [null, now + 5_000])
+                    for (const isCreating of workspace.at === "planned" ? [false, true] : [false])
+                      yield factsOf({ ...folded, workspace }, { workspace: disk, ...sight, recheckAt, isCreating });
           }
 }
 
@@ -125,7 +125,7 @@ const harmless: ReadonlySet<Action["do"]> = new Set<Action["do"]>([
 
 /** Says what is wrong with a decision, or null. */
 function fault(facts: SessionFacts, actions: Action[]): string | null {
-  const { session, runtime, workspace, absence, lookAgainAt } = facts;
+  const { session, runtime, workspace, absence, recheckAt } = facts;
   const dos = actions.map((action) => action.do);
   const { want } = session.intent;
   if (want !== "running" && want !== "snoozed" && dos.some((name) => forward.has(name))) return `${want} goes forward`;
@@ -142,12 +142,12 @@ function fault(facts: SessionFacts, actions: Action[]): string | null {
   if (dos.includes("remove-workspace") && (runtime.is !== "absent" || (want !== "killed" && want !== "deleted"))) {
     return "removes a worktree that is wanted or in use";
   }
-  if (dos.includes("remove-workspace") && facts.beingMade === true) return "removes a worktree that is being made";
-  if (dos.includes("end-making") && want === "running") return "ends what makes a worktree that is wanted";
+  if (dos.includes("remove-workspace") && facts.isCreating === true) return "removes a worktree that is being made";
+  if (dos.includes("cancel-create") && want === "running") return "ends what makes a worktree that is wanted";
   if (dos.includes("record-end") && !isLive(session.run)) return "ends what is not on record";
   if (dos.includes("convert") && (runtime.is !== "absent" || isLive(session.run)))
     return "converts beside the other kind";
-  const unproven = runtime.is === "absent" && absence === null && lookAgainAt !== null;
+  const unproven = runtime.is === "absent" && absence === null && recheckAt !== null;
   if (unproven && dos.some((name) => ["record-end", "remove-workspace", "launch", "convert"].includes(name))) {
     return "concludes before the second look";
   }
@@ -194,9 +194,9 @@ function performed(facts: SessionFacts, action: Action): SessionFacts {
   switch (action.do) {
     case "create-workspace":
     case "restore-workspace":
-      return { ...facts, session: { ...session, workspace: { at: "ready" } }, workspace: there, beingMade: false };
-    case "end-making":
-      return { ...facts, beingMade: false };
+      return { ...facts, session: { ...session, workspace: { at: "ready" } }, workspace: there, isCreating: false };
+    case "cancel-create":
+      return { ...facts, isCreating: false };
     case "remove-workspace":
       return { ...facts, session: write({ type: "workspace.gone", reason: "r" }), workspace: absent };
     case "launch":

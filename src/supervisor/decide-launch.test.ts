@@ -47,7 +47,7 @@ describe("[CORE-6] what ended is launched again, or rests until asked", () => {
     ["a failed launch, asked again: launched", [...base, started, failed, again], {}, [fresh()]],
     ["a failed launch, a newer prompt: launched", [...base, started, failed, prompt("p-1")], {}, [fresh()]],
     ["a failed launch, an older prompt: not tried again", [...base, prompt("p-1"), started, failed], {}, []],
-    ["launches wait for the second look too", [...talked, ended("stopped")], { lookAgainAt: now + 500 }, [lookAgain]],
+    ["launches wait for the second look too", [...talked, ended("stopped")], { recheckAt: now + 500 }, [lookAgain]],
   ]);
 });
 

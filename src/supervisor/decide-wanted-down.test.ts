@@ -5,7 +5,7 @@ import {
   chat,
   check,
   deleted,
-  endMaking,
+  cancelCreate,
   killed,
   lookAgain,
   now,
@@ -80,8 +80,8 @@ describe("[CORE-1] wanted gone: stopped, recorded, settled, cleared away, never 
     [
       "[KILL-6] killed while its worktree is made: that ends first",
       [created, killed],
-      { beingMade: true },
-      [endMaking],
+      { isCreating: true },
+      [cancelCreate],
     ],
     ["killed and ended: the worktree goes", [...upNow, ended("stopped"), killed], {}, [{ do: "remove-workspace" }]],
     [
@@ -110,13 +110,13 @@ describe("[CORE-1] wanted gone: stopped, recorded, settled, cleared away, never 
     [
       "killed and absent while the board is looked at again: wait",
       [...upNow, killed],
-      { lookAgainAt: now + 500 },
+      { recheckAt: now + 500 },
       [lookAgain],
     ],
     [
       "killed and ended while the board is looked at again: wait",
       [...upNow, ended("stopped"), killed],
-      { lookAgainAt: now + 500 },
+      { recheckAt: now + 500 },
       [lookAgain],
     ],
   ]);
@@ -130,7 +130,12 @@ describe("[CORE-2] stopped, snoozed, archived: brought down, the worktree untouc
     ["stopped and absent: the end is recorded", [...upNow, stopped], {}, [recordEnd("stopped")]],
     ["stopped and down: nothing", [...upNow, ended("stopped"), stopped], {}, []],
     ["stopped before anything was launched: nothing", [created, stopped], {}, []],
-    ["[KILL-6] stopped while its worktree is made: that ends", [created, stopped], { beingMade: true }, [endMaking]],
+    [
+      "[KILL-6] stopped while its worktree is made: that ends",
+      [created, stopped],
+      { isCreating: true },
+      [cancelCreate],
+    ],
     ["stopped and unknown: wait", [...upNow, stopped], { runtime: unknown }, [retry]],
     ["snoozed and alive: stop", [...upNow, snooze(now + 9_000)], { runtime: alive() }, [stop("wanted-down")]],
     [

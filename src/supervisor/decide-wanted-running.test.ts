@@ -60,7 +60,7 @@ describe("[CORE-221] wanted running as the other kind", () => {
     ["down: it becomes the other kind", [...upNow, converting, ended("stopped")], {}, [{ do: "convert" }]],
     ["down by its own exit: as well", [...upNow, converting, ended("own-exit")], {}, [{ do: "convert" }]],
     ["without a worktree yet: as well", [created, converting], {}, [{ do: "convert" }]],
-    ["most of the board looks dead: look again first", [...upNow, converting], { lookAgainAt: now + 500 }, [lookAgain]],
+    ["most of the board looks dead: look again first", [...upNow, converting], { recheckAt: now + 500 }, [lookAgain]],
     [
       "became it: launched, whatever the end of the other kind was",
       [...upNow, converting, ended("own-exit"), { type: "session.converted", kind: "chat", by: "person" }],
@@ -154,7 +154,7 @@ describe("[CORE-17] a living chat agent is replaced only where that costs nobody
     [
       "a person asked for it, turn or not",
       [...chatUp, mine],
-      { runtime: alive(), restartAsked: true },
+      { runtime: alive(), restartRequested: true },
       [stop("restart")],
     ],
     ["a terminal is never replaced", upNow, { runtime: alive({ stale: true, deaf: true }) }, []],

@@ -22,7 +22,7 @@ export const recordEnd = (how: Extract<Action, { do: "record-end" }>["how"]): Ac
   lastLines: [],
 });
 export const retry: Action = { do: "wait", until: now + 2_000, why: "could not be observed: tmux did not answer" };
-export const endMaking: Action = { do: "end-making" };
+export const cancelCreate: Action = { do: "cancel-create" };
 export const settleTurn: Action = { do: "settle-turn", as: "orphaned_at_restart" };
 export const settle = (id: string): Action => ({ do: "settle-prompt", prompt: asPromptId(id) });
 export const deliver = (id: string): Action => ({ do: "deliver", prompt: asPromptId(id) });

@@ -1,6 +1,13 @@
 import type { Action, RuntimeFacts, SessionFacts, StopReason } from "../model/facts.ts";
-import { nextLookMs, nextRetryMs } from "../model/programs.ts";
-import { askedOrPrompted, howEnded, isLive, recentCrashes, restOf } from "../model/runs.ts";
+import {
+  nextLookMs,
+  nextRetryMs,
+  askedOrPrompted,
+  howEnded,
+  isLive,
+  recentCrashes,
+  downReason,
+} from "../model/runs.ts";
 
 /** What could not be seen is looked at again after this: soon enough for a person who waits, cheap enough for ever. */
 export const retryUnknownMs = 2_000;
@@ -69,7 +76,7 @@ function bringDown(facts: SessionFacts, now: number, why: StopReason): Action[] 
   // A dead agent's pane or keeper is stopped too: nothing is left behind.
   if (runtime.is === "known") return [{ do: "stop", why }];
   const ending = unlessLookingAgain(facts, now, conclude(facts, "stopped"));
-  return ending.length === 0 && facts.beingMade === true ? [{ do: "end-making" }] : ending;
+  return ending.length === 0 && facts.isCreating === true ? [{ do: "cancel-create" }] : ending;
 }
 
 /** One side is down, and everything about it is on record, before the other begins. */
@@ -109,7 +116,7 @@ function prepareWorkspace(facts: SessionFacts): Action[] {
   const moved = at === "ready" && facts.workspaceInTrash === true && facts.workspace.is === "absent";
   // Also where nothing would start it again: it is not a session that failed.
   if (moved && facts.trashedUnrecorded === true) return [{ do: "stay-ended" }];
-  if (restOf(session, facts.restoreLost) !== null) return [];
+  if (downReason(session, facts.restoreLost) !== null) return [];
   if (at === "planned") return [{ do: "create-workspace" }];
   return at === "trashed" || moved ? [{ do: "restore-workspace" }] : [];
 }
@@ -137,9 +144,9 @@ function tend(facts: SessionFacts, seen: RuntimeFacts, now: number): Action[] {
 }
 
 /** Why a living chat agent is ended so that it can be resumed; a turn that can still end by itself is let to do so. */
-function replacement({ session, restartAsked }: SessionFacts, seen: RuntimeFacts): StopReason | null {
+function replacement({ session, restartRequested }: SessionFacts, seen: RuntimeFacts): StopReason | null {
   if (session.kind !== "chat") return null;
-  if (restartAsked === true) return "restart";
+  if (restartRequested === true) return "restart";
   const inTurn = session.turn.turn === "open" && session.turn.prompt !== null;
   // A question that nobody can answer any more would hold the turn for ever.
   if (seen.deaf === true && (!inTurn || session.permissions.length > 0)) return "deaf";
@@ -176,7 +183,7 @@ function settlePrompt({ session }: SessionFacts): Action[] {
 
 function launch(facts: SessionFacts, now: number): Action[] {
   const { session, workspace } = facts;
-  if (restOf(session, facts.restoreLost) !== null || session.workspace.at !== "ready") return [];
+  if (downReason(session, facts.restoreLost) !== null || session.workspace.at !== "ready") return [];
   if (workspace.is === "unknown") return [waitForSight(workspace.why, now)];
   // Never made anew: that would drop what was not committed. The status says what is missing.
   if (workspace.is === "absent") {
@@ -214,9 +221,9 @@ function attemptOf(session: SessionFacts["session"]): number {
 }
 
 function unlessLookingAgain(facts: SessionFacts, now: number, actions: Action[]): Action[] {
-  const { lookAgainAt } = facts;
-  if (actions.length === 0 || facts.absence !== null || lookAgainAt === null || now >= lookAgainAt) return actions;
-  return [{ do: "wait", until: lookAgainAt, why: "most sessions look dead at once; looking again before concluding" }];
+  const { recheckAt } = facts;
+  if (actions.length === 0 || facts.absence !== null || recheckAt === null || now >= recheckAt) return actions;
+  return [{ do: "wait", until: recheckAt, why: "most sessions look dead at once; looking again before concluding" }];
 }
 
 function waitForSight(why: string, now: number): Action {

@@ -119,7 +119,7 @@ export function factsOf(session: SessionState, more: Partial<Omit<SessionFacts, 
     workspace: there,
     restoreLost: true,
     canResume: true,
-    lookAgainAt: null,
+    recheckAt: null,
     ...more,
   };
 }

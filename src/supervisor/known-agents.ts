@@ -6,7 +6,7 @@ import type { AgentConfiguration } from "../ports/agents.ts";
 import type { ConfiguredAgents } from "../ports/projects.ts";
 import { asProjectId } from "../contract/ids.ts";
 import type { KnownSettings } from "./known-settings.ts";
-import type { Parts } from "./services.ts";
+import type { Services } from "./services.ts";
 
 interface Registry {
   define(project: string, said: readonly AgentConfiguration[]): void;
@@ -25,7 +25,7 @@ const keptUser = "config.agents.user";
 
 export function knownAgents(
   agents: Registry,
-  { store, log }: Pick<Parts, "log"> & { store: Pick<Parts["store"], "getSetting" | "putSetting"> },
+  { store, log }: Pick<Services, "log"> & { store: Pick<Services["store"], "getSetting" | "putSetting"> },
 ): KnownAgents {
   const keep = async (user: readonly AgentConfiguration[]): Promise<void> => {
     const text = JSON.stringify(user);

@@ -9,7 +9,7 @@ import type { SessionState } from "../model/session.ts";
 import { environmentFor } from "./environment.ts";
 import { openKeptEnv, type KeptEnv } from "./kept-env.ts";
 import { knownSettings } from "./known-settings.ts";
-import type { Parts } from "./services.ts";
+import type { Services } from "./services.ts";
 
 const id = asProjectId("app");
 const row: ProjectRow = { id, path: "/p", prefix: "ap", configFile: "/p/holdfast.yaml", addedAt: 0 };
@@ -93,9 +93,9 @@ describe("[TEXT-9] values of a project's env", () => {
     const { known } = world({ "project.app.settings": first.text() }, broken);
     const parts = { settings: known, programs: { of: () => null }, agents: { of: () => null }, home: "/h" };
     const session = { id: "ap-1", project: id, role: "worker" } as SessionState;
-    await expect(environmentFor(parts as unknown as Parts, session, null)).rejects.toThrow("TOKEN");
+    await expect(environmentFor(parts as unknown as Services, session, null)).rejects.toThrow("TOKEN");
     const good = { ...parts, settings: first.known };
-    expect(await environmentFor(good as unknown as Parts, session, null)).toMatchObject({ TOKEN: "s3cret" });
+    expect(await environmentFor(good as unknown as Services, session, null)).toMatchObject({ TOKEN: "s3cret" });
   });
 
   test("that an earlier build stored are removed, and not used before the user was asked", async () => {

@@ -9,7 +9,7 @@ import { HoldfastError } from "../contract/error.ts";
 import type { ProjectId } from "../contract/ids.ts";
 import type { KeptEnv } from "./kept-env.ts";
 import { untrustedSettings } from "./untrusted-settings.ts";
-import type { Parts } from "./services.ts";
+import type { Services } from "./services.ts";
 
 export interface KnownSettings {
   /** As the file is now; throws where it is wrong. */
@@ -60,9 +60,9 @@ function withTrust(settings: Kept): ProjectSettings {
 }
 
 export function knownSettings(
-  parts: Pick<Parts, "store" | "projects" | "log" | "trust"> & { keptEnv: KeptEnv },
+  services: Pick<Services, "store" | "projects" | "log" | "trust"> & { keptEnv: KeptEnv },
 ): KnownSettings {
-  const { store, projects, log, trust, keptEnv } = parts;
+  const { store, projects, log, trust, keptEnv } = services;
   const key = (project: ProjectId): string => `project.${project}.settings`;
   const remembered = new Map<ProjectId, ProjectSettings | null>();
   const lost = new Map<ProjectId, readonly string[]>();

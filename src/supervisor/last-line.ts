@@ -2,9 +2,9 @@
  * A session's last line. Read from the log in steps: what was read once is kept, and a list of sessions in which nothing
  * happened asks for nothing.
  */
-import { lastLineOf } from "../model/last-line.ts";
+import { lastLineOf } from "../model/text.ts";
 import type { SessionState } from "../model/session.ts";
-import type { Parts } from "./services.ts";
+import type { Services } from "./services.ts";
 
 /** The line grows while the agent speaks; a card need not follow each word. */
 const freshMs = 250;
@@ -22,7 +22,7 @@ const known = new WeakMap<object, Map<string, Known>>();
 
 /** @param said what the agent of a terminal session said last, by its own word: a screen's last line is where one types. */
 export function lastLine(
-  parts: Pick<Parts, "store" | "clock">,
+  services: Pick<Services, "store" | "clock">,
   session: SessionState,
   said: string | undefined,
 ): string | null {
@@ -30,11 +30,11 @@ export function lastLine(
     const { run } = session;
     return lastLineOf(run.run === "ended" || run.run === "failed" ? run.lastLines.join("\n") : (said ?? ""));
   }
-  const { store } = parts;
+  const { store } = services;
   const sessions = known.get(store) ?? new Map<string, Known>();
   known.set(store, sessions);
   const before = sessions.get(session.id);
-  const now = parts.clock.now();
+  const now = services.clock.now();
   if (before?.seq === session.seq) return before.line;
   // At the end of a turn it is always read: nothing may come after it for hours.
   if (before !== undefined && session.turn.turn === "open" && Math.abs(now - before.at) < freshMs) return before.line;

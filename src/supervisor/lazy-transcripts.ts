@@ -2,7 +2,7 @@
 import { loadOnce } from "../base/load-once.ts";
 import type { Store } from "../ports/store.ts";
 import type { SessionId } from "../contract/ids.ts";
-import type { TranscriptPage } from "../model/transcript.ts";
+import type { TranscriptPage } from "../contract/transcript.ts";
 
 /** A turn's end is often followed by the next turn; the fold can wait until there is nothing better to do. */
 const defaultRestMs = 2_000;

@@ -5,7 +5,7 @@
 import { decide } from "./decide.ts";
 import type { Action, SessionFacts } from "../model/facts.ts";
 import { isLostWithServer, looksDead, massDeath } from "./mass-death.ts";
-import { isAtRest, isLive } from "../model/runs.ts";
+import { isInactive, isLive } from "../model/runs.ts";
 import type { Observation } from "../ports/runtime.ts";
 import type { FactEvent } from "../contract/event.ts";
 import { HoldfastError, messageOf } from "../contract/error.ts";
@@ -13,20 +13,25 @@ import type { LaunchId, SessionId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
 import { runtimeFacts, workspaceFacts } from "./facts.ts";
 import { observe } from "./observe.ts";
-import type { Parts } from "./services.ts";
-import type { Perform } from "./execute/execute.ts";
-import { Places } from "./worktree-probe.ts";
+import type { Services } from "./services.ts";
+import type { Executor } from "./execute/execute.ts";
+import { WorktreeProbe } from "./worktree-probe.ts";
 import { isRecordedLaunch } from "./unrecorded.ts";
+
+type Needs = Pick<
+  Services,
+  "store" | "runtimes" | "workspaces" | "agents" | "settings" | "programs" | "clock" | "log" | "restore"
+>;
 
 /** How often everything is looked at although nothing was heard. Hints make the usual case immediate. */
 const passEveryMs = 5_000;
 /** After this many actions in a row a session gets a pause, so that a flapping one cannot spin. */
 const maxActionsInARow = 25;
-const troubleRetryMs = [1_000, 2_000, 5_000, 15_000, 30_000];
+const errorRetryMs = [1_000, 2_000, 5_000, 15_000, 30_000];
 
 const gone: Observation = { seen: { is: "absent" }, cause: "identity-gone" };
 
-interface Trouble {
+interface LastError {
   count: number;
   message: string;
   /** Something outside is in the way, such as a process that uses the worktree: it may stay for long. */
@@ -34,40 +39,40 @@ interface Trouble {
 }
 
 export class Loop {
-  readonly #parts: Parts;
-  readonly #perform: Perform;
+  readonly #services: Needs;
+  readonly #execute: Executor;
   readonly #seen = new Map<SessionId, Observation>();
-  readonly #trouble = new Map<SessionId, Trouble>();
+  readonly #lastErrors = new Map<SessionId, LastError>();
   /** Why the next prompt of a session is not sent yet, with the session's sequence at that time. */
   readonly #held = new Map<SessionId, { why: string; seq: number }>();
   readonly #running = new Map<SessionId, Promise<void>>();
   readonly #again = new Set<SessionId>();
   readonly #timers = new Map<SessionId, NodeJS.Timeout>();
   readonly #watchers = new Set<(id: SessionId) => void>();
-  readonly #places: Places;
+  readonly #worktrees: WorktreeProbe;
   /** Sessions that are down with nothing left to do, by the sequence they had then: passed over until that changes. */
-  readonly #resting = new Map<SessionId, number>();
+  readonly #inactive = new Map<SessionId, number>();
   /** Sessions whose launch waits for a program, and since when. */
   readonly #missing = new Map<SessionId, { why: string; since: number }>();
   /** Chat sessions whose agent a person wants anew, by the launch that is to go. */
   readonly #restarts = new Map<SessionId, LaunchId>();
-  #lookAgainAt: number | null = null;
+  #recheckAt: number | null = null;
   #passTimer: NodeJS.Timeout | undefined;
   #passing = false;
   #passWanted = false;
   #closed = false;
 
-  constructor(parts: Parts, perform: Perform) {
-    this.#parts = parts;
-    this.#perform = perform;
-    this.#places = new Places(parts.workspaces, parts.store);
-    for (const runtime of Object.values(parts.runtimes)) runtime.onHint((id) => this.wake(id));
+  constructor(services: Needs, execute: Executor) {
+    this.#services = services;
+    this.#execute = execute;
+    this.#worktrees = new WorktreeProbe(services.workspaces, services.store);
+    for (const runtime of Object.values(services.runtimes)) runtime.onHint((id) => this.wake(id));
   }
 
   /** Resolves when every session has its first answer; what then has to be launched goes on behind it. */
   async start(): Promise<void> {
-    const sessions = this.#restless();
-    await this.#look(sessions);
+    const sessions = this.#active();
+    await this.#observe(sessions);
     for (const session of sessions) this.#step(session.id);
     this.#schedulePass();
   }
@@ -81,7 +86,7 @@ export class Loop {
 
   /** A person asked for something: what failed before does not count any more. */
   asked(id: SessionId): void {
-    this.#trouble.delete(id);
+    this.#lastErrors.delete(id);
     this.#missing.delete(id);
     this.wake(id);
   }
@@ -94,12 +99,12 @@ export class Loop {
 
   /** Null before the first look. Of a session at rest nothing is there to be seen. */
   observation(session: SessionState): Observation | null {
-    return this.#seen.get(session.id) ?? (isAtRest(session) ? gone : null);
+    return this.#seen.get(session.id) ?? (isInactive(session) ? gone : null);
   }
 
   /** What went wrong the last time something was tried for this session, and how often in a row. */
-  trouble(id: SessionId): Trouble | null {
-    return this.#trouble.get(id) ?? null;
+  lastError(id: SessionId): LastError | null {
+    return this.#lastErrors.get(id) ?? null;
   }
 
   /** Why the program of a session that is to be launched cannot be; null where it can, or nothing is to be launched. */
@@ -119,7 +124,7 @@ export class Loop {
 
   /** Nothing of it is on record as running, and nothing is being done for it. */
   isDown(id: SessionId): boolean {
-    const run = this.#parts.store.session(id)?.run;
+    const run = this.#services.store.session(id)?.run;
     return !this.isBusy(id) && (run === undefined || !isLive(run));
   }
 
@@ -152,10 +157,10 @@ export class Loop {
     ]);
   }
 
-  #restless(): readonly SessionState[] {
-    const all = [...this.#parts.store.sessions(), ...this.#parts.store.deleting()];
+  #active(): readonly SessionState[] {
+    const all = [...this.#services.store.sessions(), ...this.#services.store.deleting()];
     return all.filter(
-      (session) => this.#resting.get(session.id) !== session.seq && !(isAtRest(session) && !this.#mayBeUp(session)),
+      (session) => this.#inactive.get(session.id) !== session.seq && !(isInactive(session) && !this.#mayBeUp(session)),
     );
   }
 
@@ -170,12 +175,12 @@ export class Loop {
       this.#passWanted = false;
       clearTimeout(this.#passTimer);
       try {
-        const sessions = this.#restless();
-        await this.#look(sessions);
+        const sessions = this.#active();
+        await this.#observe(sessions);
         // What failed waits for its own time, which grows with each failure.
-        for (const { id } of sessions) if (!(this.#trouble.has(id) && this.#timers.has(id))) this.#step(id);
+        for (const { id } of sessions) if (!(this.#lastErrors.has(id) && this.#timers.has(id))) this.#step(id);
       } catch (error) {
-        this.#parts.log.error("a look at all sessions failed; the next one comes", { error });
+        this.#services.log.error("a look at all sessions failed; the next one comes", { error });
       }
     }
     this.#passing = false;
@@ -185,38 +190,38 @@ export class Loop {
   #schedulePass(): void {
     if (this.#closed) return;
     clearTimeout(this.#passTimer);
-    const wait = this.#lookAgainAt === null ? passEveryMs : Math.max(0, this.#lookAgainAt - this.#parts.clock.now());
+    const wait = this.#recheckAt === null ? passEveryMs : Math.max(0, this.#recheckAt - this.#services.clock.now());
     this.#passTimer = setTimeout(() => this.#startPass(), Math.min(wait, passEveryMs));
   }
 
   /** One observation for all that could have something to be seen; the rest is down by its own record. */
-  async #look(sessions: readonly SessionState[]): Promise<void> {
+  async #observe(sessions: readonly SessionState[]): Promise<void> {
     const found = await observe(
-      this.#parts,
+      this.#services,
       sessions.filter((session) => this.#mayBeUp(session)),
     );
     for (const session of sessions) {
       // One that was launched or has ended since the look began: only its own look tells.
-      if (this.#parts.store.session(session.id)?.run === session.run) {
+      if (this.#services.store.session(session.id)?.run === session.run) {
         this.#seen.set(session.id, found.get(session.id) ?? gone);
       }
     }
-    await this.#places.look(sessions);
+    await this.#worktrees.observe(sessions);
     const verdict = massDeath(
       sessions.filter(({ run }) => isLive(run)).map((session) => this.#facts(session)),
-      this.#parts.clock.now(),
-      this.#lookAgainAt,
+      this.#services.clock.now(),
+      this.#recheckAt,
     );
-    this.#lookAgainAt = verdict.lookAgainAt;
+    this.#recheckAt = verdict.recheckAt;
     if (verdict.tripped)
-      this.#parts.log.warn("most sessions look dead without a proven cause; looking again before concluding");
+      this.#services.log.warn("most sessions look dead without a proven cause; looking again before concluding");
   }
 
   /** Whether there can be something to see: a run that is not recorded as ended, or leftovers of one that is. */
   #mayBeUp(session: SessionState): boolean {
     // Without any run on record there may still be one that a newer record named.
     if (session.run.run === "launching" || session.run.run === "up") return true;
-    return this.#parts.runtimes[session.kind].mayHaveLeft(session);
+    return this.#services.runtimes[session.kind].mayHaveLeft(session);
   }
 
   #step(id: SessionId, first: "look" | "seen" = "seen"): void {
@@ -230,7 +235,7 @@ export class Loop {
       .finally(() => {
         this.#running.delete(id);
         if (this.#again.delete(id)) this.#step(id, "look");
-        else this.#tell(id);
+        else this.#notify(id);
       });
     this.#running.set(id, work);
   }
@@ -240,21 +245,21 @@ export class Loop {
     this.#timers.delete(id);
     let look = first === "look";
     for (let count = 0; count < maxActionsInARow && !this.#closed; count++) {
-      let session = this.#parts.store.session(id);
+      let session = this.#services.store.session(id);
       if (session === null) return this.#forget(id);
       if (look) {
-        this.#seen.set(id, (await observe(this.#parts, this.#mayBeUp(session) ? [session] : [])).get(id) ?? gone);
-        await this.#places.look([session]);
+        this.#seen.set(id, (await observe(this.#services, this.#mayBeUp(session) ? [session] : [])).get(id) ?? gone);
+        await this.#worktrees.observe([session]);
       }
       await this.#noteActivity(session);
-      session = this.#parts.store.session(id) ?? session;
-      const now = this.#parts.clock.now();
+      session = this.#services.store.session(id) ?? session;
+      const now = this.#services.clock.now();
       const facts = this.#facts(session);
       // One session that looks dead may be one of many: the breaker judges over the whole board. And one that is lost with
       // its server is one of many: all are seen to be gone before the first is recorded, so that they are reported together.
       if (first === "look" && (looksDead(facts) || isLostWithServer(facts))) return this.#startPass();
       const actions = decide(facts, now);
-      this.#tell(id);
+      this.#notify(id);
       const action = actions[0];
       if (action === undefined) {
         this.#held.delete(id);
@@ -264,27 +269,27 @@ export class Loop {
         this.#hold(id, action.why);
         const { intent } = session;
         if (intent.want === "snoozed" && action.until === intent.until) this.#clearLeft(session);
-        return this.#later(id, action.until - now);
+        return this.#scheduleStep(id, action.until - now);
       }
       // Told about after the next look, so that whoever waits sees the outcome and not the record alone.
       const then = await this.#try(session, action);
       if (then === "pause") return;
       look = then === "look";
     }
-    if (!this.#closed) this.#later(id, troubleRetryMs[0]!);
+    if (!this.#closed) this.#scheduleStep(id, errorRetryMs[0]!);
   }
 
   /** `pause` when it failed; then it is tried again later, and the reason can be read meanwhile. */
   async #try(session: SessionState, action: Action): Promise<"look" | "seen" | "pause"> {
     try {
-      const outcome = await this.#perform(session, action, this.#seen.get(session.id) ?? gone);
+      const outcome = await this.#execute(session, action, this.#seen.get(session.id) ?? gone);
       if (outcome === "done") return "look";
       if ("seen" in outcome) {
         this.#seen.set(session.id, outcome.seen);
         return "seen";
       }
       if (outcome.why !== undefined) this.#hold(session.id, outcome.why);
-      this.#later(session.id, outcome.retryInMs);
+      this.#scheduleStep(session.id, outcome.retryInMs);
       return "pause";
     } catch (error) {
       this.#failed(session.id, action.do, error);
@@ -293,13 +298,13 @@ export class Loop {
   }
 
   #hold(id: SessionId, why: string): void {
-    this.#held.set(id, { why, seq: this.#parts.store.session(id)?.seq ?? 0 });
+    this.#held.set(id, { why, seq: this.#services.store.session(id)?.seq ?? 0 });
   }
 
   #rest(session: SessionState): void {
-    this.#trouble.delete(session.id);
+    this.#lastErrors.delete(session.id);
     this.#clearLeft(session);
-    if (!this.#mayBeUp(session)) this.#resting.set(session.id, session.seq);
+    if (!this.#mayBeUp(session)) this.#inactive.set(session.id, session.seq);
   }
 
   /**
@@ -309,23 +314,24 @@ export class Loop {
   #clearLeft(session: SessionState): void {
     const absent = this.#seen.get(session.id)?.seen.is === "absent";
     if (!absent || isLive(session.run)) return;
-    for (const runtime of Object.values(this.#parts.runtimes)) if (runtime.mayHaveLeft(session)) runtime.clear(session);
+    for (const runtime of Object.values(this.#services.runtimes))
+      if (runtime.mayHaveLeft(session)) runtime.clear(session);
   }
 
   #failed(id: SessionId, action: string, error: unknown): void {
-    const count = (this.#trouble.get(id)?.count ?? 0) + 1;
+    const count = (this.#lastErrors.get(id)?.count ?? 0) + 1;
     const isConflict = error instanceof HoldfastError && error.code === "conflict";
-    this.#trouble.set(id, { count, message: messageOf(error), isConflict });
-    this.#parts.log.error("an action failed", { session: id, action, error });
-    this.#tell(id);
-    this.#later(id, troubleRetryMs[Math.min(count, troubleRetryMs.length) - 1]!);
+    this.#lastErrors.set(id, { count, message: messageOf(error), isConflict });
+    this.#services.log.error("an action failed", { session: id, action, error });
+    this.#notify(id);
+    this.#scheduleStep(id, errorRetryMs[Math.min(count, errorRetryMs.length) - 1]!);
   }
 
   #facts(session: SessionState): SessionFacts {
     const observation = this.#seen.get(session.id) ?? gone;
-    const agent = this.#parts.agents.of(session);
+    const agent = this.#services.agents.of(session);
     const canResume = session.kind === "terminal" ? (agent?.terminal?.resume ?? null) !== null : true;
-    const { workspaces } = this.#parts;
+    const { workspaces } = this.#services;
     const program = (): NonNullable<SessionFacts["program"]> => this.#program(session);
     return {
       session,
@@ -338,13 +344,13 @@ export class Loop {
       get program() {
         return program();
       },
-      restoreLost: this.#parts.restore && (this.#parts.settings.last(session.project)?.restoreOnBoot ?? true),
+      restoreLost: this.#services.restore && (this.#services.settings.last(session.project)?.restoreOnBoot ?? true),
       canResume,
-      lookAgainAt: this.#lookAgainAt,
-      workspaceInTrash: this.#places.isInTrash(session.id),
-      trashedUnrecorded: this.#places.isTrashedUnrecorded(session),
-      beingMade: this.#places.isBeingMade(session.id),
-      restartAsked: session.run.run === "up" && this.#restarts.get(session.id) === session.run.launch,
+      recheckAt: this.#recheckAt,
+      workspaceInTrash: this.#worktrees.isInTrash(session.id),
+      trashedUnrecorded: this.#worktrees.isTrashedUnrecorded(session),
+      isCreating: this.#worktrees.isCreating(session.id),
+      restartRequested: session.run.run === "up" && this.#restarts.get(session.id) === session.run.launch,
     };
   }
 
@@ -353,20 +359,20 @@ export class Loop {
     const { run, id } = session;
     const launch = observation.seen.is === "known" ? observation.seen.value.launch : null;
     if (facts.is !== "known" || launch === null || (run.run !== "none" && run.launch === launch)) return facts;
-    return { is: "known", value: { ...facts.value, unrecorded: !isRecordedLaunch(this.#parts.store, id, launch) } };
+    return { is: "known", value: { ...facts.value, unrecorded: !isRecordedLaunch(this.#services.store, id, launch) } };
   }
 
   #program(session: SessionState): NonNullable<SessionFacts["program"]> {
-    const found = this.#parts.programs.of(session);
+    const found = this.#services.programs.of(session);
     if (found?.is !== "missing") {
       this.#missing.delete(session.id);
       return { is: "found" };
     }
     const before = this.#missing.get(session.id);
-    const missing = { why: found.why, since: before?.since ?? this.#parts.clock.now() };
+    const missing = { why: found.why, since: before?.since ?? this.#services.clock.now() };
     this.#missing.set(session.id, missing);
     if (before === undefined)
-      this.#parts.log.warn("an agent's program is missing", { session: session.id, ...missing });
+      this.#services.log.warn("an agent's program is missing", { session: session.id, ...missing });
     return { is: "missing", ...missing };
   }
 
@@ -386,10 +392,10 @@ export class Loop {
     // Told by the agent's hooks; one without them that works has been told to.
     const used = seen.value.prompted === true || (session.kind === "terminal" && activity?.activity === "working");
     if (used && !session.prompted) events.push({ type: "conversation.used" });
-    if (events.length > 0) await this.#parts.store.change(session.id, (now) => (now.run.run === "up" ? events : []));
+    if (events.length > 0) await this.#services.store.change(session.id, (now) => (now.run.run === "up" ? events : []));
   }
 
-  #later(id: SessionId, ms: number): void {
+  #scheduleStep(id: SessionId, ms: number): void {
     if (this.#closed) return;
     clearTimeout(this.#timers.get(id));
     const longest = 2 ** 31 - 1;
@@ -399,18 +405,18 @@ export class Loop {
     );
   }
 
-  #tell(id: SessionId): void {
+  #notify(id: SessionId): void {
     for (const watcher of this.#watchers) watcher(id);
   }
 
   #forget(id: SessionId): void {
     this.#seen.delete(id);
-    this.#trouble.delete(id);
+    this.#lastErrors.delete(id);
     this.#held.delete(id);
-    this.#places.forget(id);
-    this.#resting.delete(id);
+    this.#worktrees.forget(id);
+    this.#inactive.delete(id);
     this.#restarts.delete(id);
     this.#missing.delete(id);
-    this.#tell(id);
+    this.#notify(id);
   }
 }

@@ -27,11 +27,11 @@ const board = (deaths: number, lives: number, death = gone): SessionFacts[] => [
   ...Array.from({ length: deaths }, () => death),
   ...Array.from({ length: lives }, () => living),
 ];
-const quiet = { lookAgainAt: null, tripped: false };
+const quiet = { recheckAt: null, tripped: false };
 
 describe("[CORE-9] mass death without a proven cause is looked at again", () => {
   test("five of nine trip it, for ten seconds", () => {
-    expect(massDeath(board(5, 4), now, null)).toEqual({ lookAgainAt: now + 10_000, tripped: true });
+    expect(massDeath(board(5, 4), now, null)).toEqual({ recheckAt: now + 10_000, tripped: true });
   });
 
   test("four of four and five of ten do not", () => {
@@ -52,18 +52,18 @@ describe("[CORE-9] mass death without a proven cause is looked at again", () => 
   });
 
   test("the time is kept over further passes, and the second look concludes", () => {
-    const { lookAgainAt } = massDeath(board(6, 0), now, null);
-    expect(massDeath(board(6, 0), now + 5_000, lookAgainAt)).toEqual({ lookAgainAt, tripped: false });
-    expect(massDeath(board(6, 0), now + 10_000, lookAgainAt)).toEqual({ lookAgainAt, tripped: false });
+    const { recheckAt } = massDeath(board(6, 0), now, null);
+    expect(massDeath(board(6, 0), now + 5_000, recheckAt)).toEqual({ recheckAt, tripped: false });
+    expect(massDeath(board(6, 0), now + 10_000, recheckAt)).toEqual({ recheckAt, tripped: false });
   });
 
   test("a board that came back forgets it, and may trip it anew", () => {
     expect(massDeath(board(0, 6), now + 5_000, now + 10_000)).toEqual(quiet);
-    expect(massDeath(board(6, 0), now + 60_000, null)).toEqual({ lookAgainAt: now + 70_000, tripped: true });
+    expect(massDeath(board(6, 0), now + 60_000, null)).toEqual({ recheckAt: now + 70_000, tripped: true });
   });
 
   test("a clock that was set back does not stretch the wait", () => {
-    expect(massDeath(board(6, 0), now - 3_600_000, now + 10_000).lookAgainAt).toBe(now - 3_590_000);
+    expect(massDeath(board(6, 0), now - 3_600_000, now + 10_000).recheckAt).toBe(now - 3_590_000);
   });
 });
 

@@ -8,23 +8,23 @@ import { isLive } from "../model/runs.ts";
 /** Fewer deaths at once than this can be a coincidence and cost little to mend. */
 export const massDeathSessions = 5;
 /** Long enough for a server that restarts or a machine that wakes up to answer properly again. */
-export const lookAgainMs = 10_000;
+export const recheckMs = 10_000;
 
 export interface MassDeath {
   /** Until then nothing is concluded from an unproven death; in the past: this was the second look, conclude. */
-  lookAgainAt: number | null;
+  recheckAt: number | null;
   /** True in the one pass that tripped it. */
   tripped: boolean;
 }
 
-/** @param previous what the pass before answered as `lookAgainAt`. */
+/** @param previous what the pass before answered as `recheckAt`. */
 export function massDeath(board: readonly SessionFacts[], now: number, previous: number | null): MassDeath {
   const expected = board.filter(({ session }) => session.intent.want === "running" && isLive(session.run));
   const suspects = expected.filter(looksDead).length;
-  if (suspects < massDeathSessions || suspects * 2 <= expected.length) return { lookAgainAt: null, tripped: false };
-  if (previous === null) return { lookAgainAt: now + lookAgainMs, tripped: true };
+  if (suspects < massDeathSessions || suspects * 2 <= expected.length) return { recheckAt: null, tripped: false };
+  if (previous === null) return { recheckAt: now + recheckMs, tripped: true };
   // A clock that was set back must not stretch the wait.
-  return { lookAgainAt: Math.min(previous, now + lookAgainMs), tripped: false };
+  return { recheckAt: Math.min(previous, now + recheckMs), tripped: false };
 }
 
 /** Whether a session that should live looks dead, and nothing proves it. */

@@ -1,18 +1,21 @@
 /** Looks at many sessions at once, each runtime with a deadline: what does not answer in time is unknown, never gone. */
-import { bounded } from "../base/deadline.ts";
+import { bounded } from "../base/async.ts";
 import type { Observation } from "../ports/runtime.ts";
 import type { SessionId } from "../contract/ids.ts";
 import { kinds, type SessionState } from "../model/session.ts";
-import type { Parts } from "./services.ts";
+import type { Services } from "./services.ts";
 
 /** Longer than any runtime's own deadline, so that this one only speaks when a runtime itself hangs. */
 const observeDeadlineMs = 8_000;
 
-export async function observe(parts: Parts, sessions: readonly SessionState[]): Promise<Map<SessionId, Observation>> {
+export async function observe(
+  services: Pick<Services, "runtimes" | "log">,
+  sessions: readonly SessionState[],
+): Promise<Map<SessionId, Observation>> {
   const found = await Promise.all(
     kinds.map((kind) =>
       observeKind(
-        parts,
+        services,
         kind,
         sessions.filter((session) => session.kind === kind),
       ),
@@ -22,21 +25,21 @@ export async function observe(parts: Parts, sessions: readonly SessionState[]): 
 }
 
 async function observeKind(
-  parts: Parts,
+  services: Pick<Services, "runtimes" | "log">,
   kind: SessionState["kind"],
   sessions: SessionState[],
 ): Promise<Map<SessionId, Observation>> {
   if (sessions.length === 0) return new Map();
   const unknown = (why: string): Map<SessionId, Observation> =>
     new Map(sessions.map((session) => [session.id, { seen: { is: "unknown", why }, cause: null }]));
-  const runtime = parts.runtimes[kind];
+  const runtime = services.runtimes[kind];
   try {
     const answer = await bounded(runtime.observe(sessions), observeDeadlineMs);
     if (answer === "too-late")
       return unknown(`the ${kind} runtime did not answer within ${observeDeadlineMs / 1000} s`);
     return answer;
   } catch (error) {
-    parts.log.warn("observing failed", { kind, error });
+    services.log.warn("observing failed", { kind, error });
     return unknown(error instanceof Error ? error.message : String(error));
   }
 }

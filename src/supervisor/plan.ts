@@ -5,14 +5,14 @@ import type { ProjectSettings } from "../ports/projects.ts";
 import type { WorkspacePlan } from "../ports/worktree.ts";
 import type { ProjectId, SessionId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
-import type { Parts } from "./services.ts";
+import type { Services } from "./services.ts";
 
-export function workspacePath(parts: Parts, project: ProjectId, session: SessionId): string {
-  return join(parts.worktrees, project, session);
+export function workspacePath(services: Pick<Services, "worktrees">, project: ProjectId, session: SessionId): string {
+  return join(services.worktrees, project, session);
 }
 
-export async function planFor(parts: Parts, session: SessionState): Promise<WorkspacePlan> {
-  return planWith(await parts.settings.forSession(session.project), session);
+export async function planFor(services: Pick<Services, "settings">, session: SessionState): Promise<WorkspacePlan> {
+  return planWith(await services.settings.forSession(session.project), session);
 }
 
 export function planWith(
@@ -33,6 +33,6 @@ export function planWith(
   };
 }
 
-export async function repositoryOf(parts: Parts, session: SessionState): Promise<string> {
-  return (await parts.settings.forSession(session.project)).path;
+export async function repositoryOf(services: Pick<Services, "settings">, session: SessionState): Promise<string> {
+  return (await services.settings.forSession(session.project)).path;
 }

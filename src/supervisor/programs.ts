@@ -5,7 +5,7 @@ import { findLaunchable, findProgram } from "../base/find-program.ts";
 import type { AgentDefinition, Agents } from "../ports/agents.ts";
 import type { ProjectSettings } from "../ports/projects.ts";
 import type { Store } from "../ports/store.ts";
-import { notOnPath } from "../model/missing-program.ts";
+import { notOnPath } from "../model/runs.ts";
 import type { Kind, SessionState } from "../model/session.ts";
 import type { KnownSettings } from "./known-settings.ts";
 

@@ -4,7 +4,7 @@ import type { PromptToSend, SentAttachment } from "../ports/runtime.ts";
 import type { Attachment } from "../contract/event.ts";
 import type { PromptId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
-import type { Parts } from "./services.ts";
+import type { Services } from "./services.ts";
 
 export interface StoredPrompt {
   promptId: PromptId;
@@ -12,10 +12,14 @@ export interface StoredPrompt {
   attachments: Attachment[];
 }
 
-export function promptToSend(parts: Parts, session: SessionState, promptId: PromptId): StoredPrompt {
+export function promptToSend(
+  services: Pick<Services, "store">,
+  session: SessionState,
+  promptId: PromptId,
+): StoredPrompt {
   const edited = session.queue.find((prompt) => prompt.promptId === promptId)?.editedSeq;
-  const event = edited === undefined ? undefined : parts.store.events(session.id, edited - 1, 1)[0];
-  const prompt = parts.store.prompt(session.id, promptId);
+  const event = edited === undefined ? undefined : services.store.events(session.id, edited - 1, 1)[0];
+  const prompt = services.store.prompt(session.id, promptId);
   const text = event?.type === "prompt.edited" ? event.text : prompt?.text;
   if (text === undefined) throw new Error(`prompt ${promptId} of ${session.id} has no text`);
   return { promptId, text, attachments: prompt?.attachments ?? [] };
@@ -32,11 +36,15 @@ export function hasImage({ attachments }: StoredPrompt): boolean {
 }
 
 /** For a chat: with the bytes. */
-export function wholePrompt(parts: Parts, session: SessionState, prompt: StoredPrompt): PromptToSend {
+export function wholePrompt(
+  services: Pick<Services, "store">,
+  session: SessionState,
+  prompt: StoredPrompt,
+): PromptToSend {
   const { promptId, text } = prompt;
   if (prompt.attachments.length === 0) return { promptId, text };
   const attachments = prompt.attachments.map(({ type, name, mimeType, size }, n): SentAttachment => {
-    const bytes = parts.store.attachment(session.id, promptId, n) ?? new Uint8Array();
+    const bytes = services.store.attachment(session.id, promptId, n) ?? new Uint8Array();
     if (type === "image") return { type, mimeType: mimeType ?? "", bytes };
     const path = join(session.workspacePath, name);
     return { type, name, path, text: size === 0 ? null : Buffer.from(bytes).toString("utf8") };

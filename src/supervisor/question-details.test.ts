@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { StoredEvent } from "../contract/event.ts";
 import { asLaunchId } from "../contract/ids.ts";
 import { questionId } from "../contract/question.ts";
-import type { OpenPermission, SessionState } from "../model/session.ts";
+import type { PermissionRequest, SessionState } from "../model/session.ts";
 import { findQuestion, listedQuestions, questionJson } from "./question-details.ts";
 
 const options = [{ optionId: "n", name: "Reject", kind: "allow_always" }];
@@ -23,7 +23,7 @@ const store = {
   someEvents: (_: unknown, { before = Infinity }: { before?: number }) => events.filter(({ seq }) => seq < before),
 };
 const launch = asLaunchId("l-1");
-const asked: OpenPermission = {
+const asked: PermissionRequest = {
   requestId: "q4",
   title: "List",
   options,
@@ -31,8 +31,9 @@ const asked: OpenPermission = {
   toolCallId: "t",
   seq: 4,
 };
-const old: OpenPermission = { requestId: `${launch}:"$(id)"`, title: "Old", options };
-const session = (...permissions: OpenPermission[]) => ({ id: "ma-1", seq: 9, permissions }) as unknown as SessionState;
+const old: PermissionRequest = { requestId: `${launch}:"$(id)"`, title: "Old", options };
+const session = (...permissions: PermissionRequest[]) =>
+  ({ id: "ma-1", seq: 9, permissions }) as unknown as SessionState;
 
 describe("[TEXT-4] an open question", () => {
   test("is the call as it was when the agent asked, not as it became since", () => {

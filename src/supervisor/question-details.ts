@@ -3,8 +3,8 @@ import type { Store } from "../ports/store.ts";
 import { HoldfastError } from "../contract/error.ts";
 import type { SessionId } from "../contract/ids.ts";
 import { questionId, questionsNamed } from "../contract/question.ts";
-import { shorten } from "../model/shorten.ts";
-import type { OpenPermission, SessionState } from "../model/session.ts";
+import { shorten } from "../model/text.ts";
+import type { PermissionRequest, SessionState } from "../model/session.ts";
 import { callDetails, mergeCall, type CallDetails, type ToolCallFields } from "../model/tool-call.ts";
 import type { QuestionJson, SessionJson } from "../contract/wire.ts";
 
@@ -27,9 +27,9 @@ export function callBefore(store: Reads, session: SessionId, toolCallId: string,
 }
 
 /** By the stored question, which stays the same object as long as it is open. */
-const known = new WeakMap<OpenPermission, CallDetails>();
+const known = new WeakMap<PermissionRequest, CallDetails>();
 
-export function detailsOf(store: Reads, session: SessionState, open: OpenPermission): CallDetails {
+export function detailsOf(store: Reads, session: SessionState, open: PermissionRequest): CallDetails {
   const before = known.get(open);
   if (before !== undefined) return before;
   const { toolCallId, seq = session.seq + 1, title } = open;
@@ -39,7 +39,7 @@ export function detailsOf(store: Reads, session: SessionState, open: OpenPermiss
   return details;
 }
 
-export function questionJson(store: Reads, session: SessionState, open: OpenPermission): QuestionJson {
+export function questionJson(store: Reads, session: SessionState, open: PermissionRequest): QuestionJson {
   return {
     id: questionId(open.requestId),
     ...detailsOf(store, session, open),
@@ -68,7 +68,7 @@ export function listedQuestions(store: Reads, session: SessionState): SessionJso
 }
 
 /** The question that a request means. Without a name there may be one at most: which of several was read is not known. */
-export function findQuestion(session: SessionState, name: string | undefined): OpenPermission | null {
+export function findQuestion(session: SessionState, name: string | undefined): PermissionRequest | null {
   const open = name === undefined ? session.permissions : questionsNamed(session.permissions, name);
   if (open.length <= 1) return open[0] ?? null;
   throw new HoldfastError("conflict", `${session.id} has ${open.length} open questions.`, {

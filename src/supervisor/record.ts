@@ -3,15 +3,19 @@ import type { Runtime } from "../ports/runtime.ts";
 import type { FactEvent } from "../contract/event.ts";
 import type { PromptId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
-import type { Parts } from "./services.ts";
+import type { Services } from "./services.ts";
 
-export async function record(parts: Parts, session: SessionState, events: FactEvent[]): Promise<"done"> {
-  await parts.store.change(session.id, () => events);
+export async function record(
+  services: Pick<Services, "store">,
+  session: SessionState,
+  events: FactEvent[],
+): Promise<"done"> {
+  await services.store.change(session.id, () => events);
   return "done";
 }
 
-export function runtimeOf(parts: Parts, session: SessionState): Runtime {
-  return parts.runtimes[session.kind];
+export function runtimeOf(services: Pick<Services, "runtimes">, session: SessionState): Runtime {
+  return services.runtimes[session.kind];
 }
 
 export function pinned(session: SessionState, agentSessionId: string | null): FactEvent[] {

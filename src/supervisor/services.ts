@@ -1,4 +1,4 @@
-/** The parts that the daemon is made of, named by their ports. Only main.ts knows which implementation each one is. */
+/** The services of the daemon, named by their ports. Only main.ts knows each implementation; functions take a `Pick` of what they use. */
 import type { ChatRuntime } from "../ports/chat.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Containing } from "../ports/contain.ts";
@@ -16,7 +16,7 @@ import type { RuleBook } from "../ports/permission-rules.ts";
 import type { Programs } from "./programs.ts";
 import type { KeptTrust } from "./trust-answers.ts";
 
-export interface Parts {
+export interface Services {
   store: Store;
   runtimes: { terminal: TerminalRuntime; chat: ChatRuntime };
   workspaces: Workspaces;

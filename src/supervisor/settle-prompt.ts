@@ -3,7 +3,7 @@ import type { SentPrompt } from "../ports/runtime.ts";
 import type { FactEvent, IntentBody } from "../contract/event.ts";
 import type { PromptId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
-import type { Parts } from "./services.ts";
+import type { Services } from "./services.ts";
 import type { Outcome } from "./execute/execute.ts";
 import { promptToSend, typedPrompt } from "./prompt-text.ts";
 import { eventPage, lastEvent } from "./read-events.ts";
@@ -15,19 +15,23 @@ export const confirmRetryMs = 1_000;
 const maxTries = 3;
 const interrupted = "something stopped while it was being sent; it may or may not have arrived";
 
-export async function settlePrompt(parts: Parts, session: SessionState, promptId: PromptId): Promise<Outcome> {
-  const sent = sentPrompt(parts, session, promptId);
-  if (sent === null) return record(parts, session, [doubtful(promptId, interrupted)]);
+export async function settlePrompt(
+  services: Pick<Services, "store" | "runtimes">,
+  session: SessionState,
+  promptId: PromptId,
+): Promise<Outcome> {
+  const sent = sentPrompt(services, session, promptId);
+  if (sent === null) return record(services, session, [doubtful(promptId, interrupted)]);
   const isUp = session.run.run === "up" && session.run.launch === sent.launch;
-  if (!isUp) return record(parts, session, await lastWord(parts, session));
-  const found = await parts.runtimes.terminal.confirm(session, sent, { finish: true });
+  if (!isUp) return record(services, session, await lastWord(services, session));
+  const found = await services.runtimes.terminal.confirm(session, sent, { finish: true });
   switch (found.is) {
     case "confirmed":
-      return record(parts, session, [{ type: "prompt.sent", promptId, seenBy: found.by }]);
+      return record(services, session, [{ type: "prompt.sent", promptId, seenBy: found.by }]);
     case "doubtful":
-      return record(parts, session, [doubtful(promptId, found.why)]);
+      return record(services, session, [doubtful(promptId, found.why)]);
     case "not-taken":
-      return tryAgain(parts, session, promptId, found.why);
+      return tryAgain(services, session, promptId, found.why);
     case "waiting":
       return { retryInMs: confirmRetryMs, why: found.why };
     case "gone":
@@ -39,11 +43,16 @@ export async function settlePrompt(parts: Parts, session: SessionState, promptId
   }
 }
 
-export async function tryAgain(parts: Parts, session: SessionState, promptId: PromptId, why: string): Promise<Outcome> {
-  const after = parts.store.prompt(session.id, promptId)?.seq ?? 0;
-  const events = parts.store.someEvents(session.id, { after, types: ["prompt.requeued"], ...eventPage });
-  if (timesTyped(events, promptId) + 1 >= maxTries) return record(parts, session, [doubtful(promptId, why)]);
-  await record(parts, session, [{ type: "prompt.requeued", promptId, reason: why, typed: true }]);
+export async function tryAgain(
+  services: Pick<Services, "store">,
+  session: SessionState,
+  promptId: PromptId,
+  why: string,
+): Promise<Outcome> {
+  const after = services.store.prompt(session.id, promptId)?.seq ?? 0;
+  const events = services.store.someEvents(session.id, { after, types: ["prompt.requeued"], ...eventPage });
+  if (timesTyped(events, promptId) + 1 >= maxTries) return record(services, session, [doubtful(promptId, why)]);
+  await record(services, session, [{ type: "prompt.requeued", promptId, reason: why, typed: true }]);
   return { retryInMs: confirmRetryMs, why };
 }
 
@@ -55,36 +64,39 @@ export function timesTyped(events: readonly (FactEvent | IntentBody)[], promptId
 }
 
 /** Of the prompt that an agent was given before it ended. One that it cannot have read waits for the next start. */
-export async function lastWord(parts: Parts, session: SessionState): Promise<FactEvent[]> {
+export async function lastWord(
+  services: Pick<Services, "store" | "runtimes">,
+  session: SessionState,
+): Promise<FactEvent[]> {
   if (session.kind !== "terminal") return [];
   const open = session.queue.find((prompt) => prompt.state === "sending");
   if (open === undefined) return [];
   const { promptId } = open;
-  const sent = sentPrompt(parts, session, promptId);
+  const sent = sentPrompt(services, session, promptId);
   if (sent === null) return [doubtful(promptId, interrupted)];
-  const found = await parts.runtimes.terminal.confirm(session, sent, { finish: false });
+  const found = await services.runtimes.terminal.confirm(session, sent, { finish: false });
   if (found.is === "confirmed") return [{ type: "prompt.sent", promptId, seenBy: found.by }];
   if (found.is === "doubtful") return [doubtful(promptId, found.why)];
   if (found.is === "not-taken") return [requeued(promptId, found.why)];
-  return sent.asArgument && !hasBegun(parts, session)
+  return sent.asArgument && !hasBegun(services, session)
     ? [requeued(promptId, "the agent ended before it could read it")]
     : [doubtful(promptId, "the agent ended before it confirmed it; it may or may not have read it")];
 }
 
 /** Whether the latest launch was ever seen to work or to wait for a prompt; a dialog alone reads none. */
-function hasBegun({ store }: Parts, { id }: SessionState): boolean {
+function hasBegun({ store }: Pick<Services, "store">, { id }: SessionState): boolean {
   const started = lastEvent(store, id, { after: 0, types: ["launch.started"] })?.seq ?? 0;
   const seen = store.someEvents(id, { after: started, types: ["activity.changed"], ...eventPage });
   return seen.some((event) => event.type === "activity.changed" && event.activity !== "needs_input");
 }
 
-function sentPrompt(parts: Parts, session: SessionState, promptId: PromptId): SentPrompt | null {
+function sentPrompt(services: Pick<Services, "store">, session: SessionState, promptId: PromptId): SentPrompt | null {
   if (session.kind !== "terminal") return null;
-  const after = parts.store.prompt(session.id, promptId)?.seq ?? 0;
-  const event = lastEvent(parts.store, session.id, { after, types: ["prompt.sending"] });
+  const after = services.store.prompt(session.id, promptId)?.seq ?? 0;
+  const event = lastEvent(services.store, session.id, { after, types: ["prompt.sending"] });
   if (event?.type !== "prompt.sending" || event.promptId !== promptId || event.mark === undefined) return null;
   const { launch, mark, argument = false, at } = event;
-  return { ...typedPrompt(promptToSend(parts, session, promptId)), launch, mark, sentAt: at, asArgument: argument };
+  return { ...typedPrompt(promptToSend(services, session, promptId)), launch, mark, sentAt: at, asArgument: argument };
 }
 
 function doubtful(promptId: PromptId, reason: string): FactEvent {

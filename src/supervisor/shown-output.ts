@@ -2,7 +2,7 @@
 import { messageOf } from "../contract/error.ts";
 import type { FactEvent } from "../contract/event.ts";
 import type { SessionId } from "../contract/ids.ts";
-import type { Parts } from "./services.ts";
+import type { Services } from "./services.ts";
 
 /** Soon enough for a person who watches, seldom enough for the log of a command that never stops printing. */
 const showEveryMs = 500;
@@ -11,14 +11,14 @@ const maxShown = 256_000;
 const maxLast = 16_000;
 
 export class ShownOutput {
-  readonly #parts: Pick<Parts, "store" | "log">;
+  readonly #services: Pick<Services, "store" | "log">;
   readonly #session: SessionId;
   #waiting = "";
   #shown = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(parts: Pick<Parts, "store" | "log">, session: SessionId) {
-    this.#parts = parts;
+  constructor(services: Pick<Services, "store" | "log">, session: SessionId) {
+    this.#services = services;
     this.#session = session;
   }
 
@@ -41,10 +41,10 @@ export class ShownOutput {
     this.#shown += this.#waiting.length;
     const events = this.rest();
     try {
-      await this.#parts.store.change(this.#session, () => events);
+      await this.#services.store.change(this.#session, () => events);
     } catch (error) {
       // The worktree is made all the same.
-      this.#parts.log.warn("output could not be recorded", { session: this.#session, error: messageOf(error) });
+      this.#services.log.warn("output could not be recorded", { session: this.#session, error: messageOf(error) });
     }
   }
 }

@@ -6,10 +6,10 @@ import { setImmediate as breathe } from "node:timers/promises";
 import type { Store } from "../ports/store.ts";
 import { HoldfastError } from "../contract/error.ts";
 import type { SessionId } from "../contract/ids.ts";
-import { compactItem } from "../model/transcript-compact.ts";
-import type { TranscriptItem } from "../model/transcript-items.ts";
-import { referred, type SavedTranscript } from "../model/transcript-state.ts";
-import { TranscriptBuilder, transcriptFormat, type TranscriptPage } from "../model/transcript.ts";
+import { compactItem } from "../model/transcript/compact.ts";
+import type { TranscriptItem, TranscriptPage } from "../contract/transcript.ts";
+import { referred, type SavedTranscript } from "../model/transcript/state.ts";
+import { TranscriptBuilder, transcriptFormat } from "../model/transcript/builder.ts";
 
 const defaultItems = 200;
 const maxItems = 1_000;

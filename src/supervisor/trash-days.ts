@@ -1,17 +1,17 @@
 /** Counts the days that entries lie in the trash, in the store, so that no clock alone can empty it. */
 import { daysInTrash, isExpired, keptUntil, readSeenDays, seeTrash } from "../model/trash-days.ts";
 import type { TrashEntry } from "../ports/worktree.ts";
-import type { Parts } from "./services.ts";
+import type { Services } from "./services.ts";
 
 const setting = "trash.days";
 
 const readingMs = 1_000;
 
-type Counted = Pick<Parts, "store" | "clock" | "workspaces">;
+type Counted = Pick<Services, "store" | "clock" | "workspaces">;
 
 /** Looks at the clock once more; the entries that have been in the trash for their time. */
-export async function expiredTrash(parts: Counted, entries: readonly TrashEntry[]): Promise<TrashEntry[]> {
-  const { store, clock, workspaces } = parts;
+export async function expiredTrash(services: Counted, entries: readonly TrashEntry[]): Promise<TrashEntry[]> {
+  const { store, clock, workspaces } = services;
   const reading = { boot: clock.bootId(), up: clock.uptime(), wall: clock.now() };
   // The machine slept between the two clocks: together they would look like a jump. The next look is a minute away.
   if (clock.uptime() - reading.up > readingMs) return [];

@@ -2,8 +2,7 @@
  * The user's answers about repositories' files, in the home's database (0600). Kept by file and digest: a file that goes
  * back to a version that was answered before, as with a change of branch, asks nobody again.
  */
-import { crypto } from "../base/crypto.ts";
-import { digestOf } from "../base/digest.ts";
+import { crypto, digestOf } from "../base/digest.ts";
 import type { Store } from "../ports/store.ts";
 import type { TrustAnswers, TrustQuestion } from "../ports/trust.ts";
 import type { TrustPart, TrustState } from "../contract/trust.ts";
@@ -41,7 +40,7 @@ function sealed(parts: readonly TrustPart[]): TrustPart[] {
 const isVariable = (key: string): boolean => /\.env\.[^.]+$/.test(key);
 const sealOf = (value: string): string => `sha256:${crypto().createHash("sha256").update(value).digest("hex")}`;
 
-/** Parts that were kept, with the values that are still the same; of the others it is only known that they were others. */
+/** Services that were kept, with the values that are still the same; of the others it is only known that they were others. */
 export function unsealed(kept: readonly TrustPart[], now: readonly TrustPart[]): TrustPart[] {
   return kept.map(({ key, value }) => {
     if (!isVariable(key)) return { key, value };

@@ -8,12 +8,12 @@ import { readProcessTable } from "../base/process-tree.ts";
 import { policyActors } from "../model/lifecycle.ts";
 import type { Observation } from "../ports/runtime.ts";
 import type { Store } from "../ports/store.ts";
-import type { TrashEntry } from "../ports/worktree.ts";
+import type { TrashEntry, Workspaces } from "../ports/worktree.ts";
 import type { FactEvent } from "../contract/event.ts";
 import { asSessionId, type LaunchId, type ProjectId, type SessionId } from "../contract/ids.ts";
 import { kinds, type SessionState } from "../model/session.ts";
-import { changeByPolicy } from "./apply-verb.ts";
-import type { Parts } from "./services.ts";
+import { commitPolicyVerb } from "./apply-verb.ts";
+import type { Services } from "./services.ts";
 import type { Outcome } from "./execute/execute.ts";
 import { workspacePath } from "./plan.ts";
 import { pinned } from "./record.ts";
@@ -40,14 +40,18 @@ export function isRecordedLaunch(store: Store, session: SessionId, launch: Launc
  * Writes down a launch that the record never named, dead or alive: from then on it is decided about like any other. One
  * that was started after the intent was written shows that the intent changed since.
  */
-export async function adoptUnrecorded(parts: Parts, session: SessionState, seen: Observation): Promise<Outcome> {
+export async function adoptUnrecorded(
+  services: Pick<Services, "store" | "runtimes" | "workspaces" | "log">,
+  session: SessionState,
+  seen: Observation,
+): Promise<Outcome> {
   if (seen.seen.is !== "known") return "done";
   const { launch, agent, agentSessionId } = seen.seen.value;
   const since = agent.alive ? (startedAt(agent.identity) ?? 0) : 0;
-  const found = parts.workspaces.exists(session.workspacePath) === true;
+  const found = services.workspaces.exists(session.workspacePath) === true;
   // First the intent: a launch that is on record under an intent to end would be ended by the next daemon.
   const verb = { verb: "recover-running", startedAt: since } as const;
-  const { intent } = await changeByPolicy(parts, session, verb, policyActors.recovery);
+  const { intent } = await commitPolicyVerb(services, session, verb, policyActors.recovery);
   const restored = intent.seq !== session.intent.seq && intent.by === policyActors.recovery;
   const events = (state: SessionState): FactEvent[] => {
     const { workspacePath: path, branch, branchCreated, base } = state;
@@ -63,9 +67,9 @@ export async function adoptUnrecorded(parts: Parts, session: SessionState, seen:
       { type: "notice", level: "warn", text: noticeOf(session, restored) },
     ];
   };
-  if (session.kind === "chat") await parts.runtimes.chat.adoptUnrecorded(session, launch, events);
-  else await parts.store.change(session.id, events);
-  parts.log.warn("found a launch that the database does not know; it is older than its home", {
+  if (session.kind === "chat") await services.runtimes.chat.adoptUnrecorded(session, launch, events);
+  else await services.store.change(session.id, events);
+  services.log.warn("found a launch that the database does not know; it is older than its home", {
     session: session.id,
     launch,
   });
@@ -79,8 +83,11 @@ function noticeOf({ id, intent }: SessionState, restored: boolean): string {
 }
 
 /** Unless you decided otherwise meanwhile. */
-export async function stayEnded(parts: Parts, session: SessionState): Promise<Outcome> {
-  const entries = (await parts.workspaces.listTrash()).filter((entry) => entry.session === session.id);
+export async function stayEnded(
+  services: Pick<Services, "store" | "workspaces">,
+  session: SessionState,
+): Promise<Outcome> {
+  const entries = (await services.workspaces.listTrash()).filter((entry) => entry.session === session.id);
   const entry = entries.toSorted((a, b) => a.trashedAt - b.trashedAt).at(-1);
   if (entry === undefined) return "done";
   const { id: trash, ref, uncommitted, unpushed } = entry;
@@ -90,49 +97,54 @@ export async function stayEnded(parts: Parts, session: SessionState): Promise<Ou
     { type: "notice", level: "warn", text },
   ];
   const verb = { verb: "recover-end", intent: session.intent.seq, found } as const;
-  await changeByPolicy(parts, session, verb, policyActors.recovery);
+  await commitPolicyVerb(services, session, verb, policyActors.recovery);
   return "done";
 }
 
 /** Before the first look: a session that was converted since the record was written has an agent of the other kind. */
-export async function recordConversions(parts: Parts): Promise<void> {
-  await Promise.all([...parts.store.sessions(), ...parts.store.deleting()].map((one) => recordConversion(parts, one)));
+export async function recordConversions(services: Pick<Services, "store" | "runtimes">): Promise<void> {
+  await Promise.all(
+    [...services.store.sessions(), ...services.store.deleting()].map((one) => recordConversion(services, one)),
+  );
 }
 
-async function recordConversion(parts: Parts, session: SessionState): Promise<void> {
+async function recordConversion(services: Pick<Services, "store" | "runtimes">, session: SessionState): Promise<void> {
   const other = kinds.find((kind) => kind !== session.kind)!;
-  const runtime = parts.runtimes[other];
+  const runtime = services.runtimes[other];
   if (!runtime.mayHaveLeft(session)) return;
   const observed = (await runtime.observe([{ ...session, kind: other }])).get(session.id)?.seen;
   if (observed?.is !== "known") return;
-  if (isRecordedLaunch(parts.store, session.id, observed.value.launch)) return;
+  if (isRecordedLaunch(services.store, session.id, observed.value.launch)) return;
   const { recovery } = policyActors;
-  await parts.store.change(session.id, () => [{ type: "session.converted", kind: other, by: recovery }]);
+  await services.store.change(session.id, () => [{ type: "session.converted", kind: other, by: recovery }]);
 }
 
-const taken = new WeakMap<Parts, Promise<ReadonlySet<string>>>();
+const taken = new WeakMap<Workspaces, Promise<ReadonlySet<string>>>();
 
 /**
  * Which ids a new session must not get although the database does not know them: something of a session with that id is
  * on disk or runs. The slow part is read once per daemon: only this daemon adds to its home.
  */
-export async function takenIds(parts: Parts, project: ProjectId): Promise<(id: string) => boolean> {
-  let found = taken.get(parts);
-  if (found === undefined) taken.set(parts, (found = traces(parts)));
+export async function takenIds(
+  services: Pick<Services, "runtimes" | "workspaces" | "worktrees" | "home">,
+  project: ProjectId,
+): Promise<(id: string) => boolean> {
+  let found = taken.get(services.workspaces);
+  if (found === undefined) taken.set(services.workspaces, (found = traces(services)));
   const ids = await found;
   return (id) =>
     ids.has(id) ||
-    parts.runtimes.terminal.hasFiles(asSessionId(id)) ||
-    parts.runtimes.chat.hasFiles(asSessionId(id)) ||
-    existsSync(workspacePath(parts, project, asSessionId(id)));
+    services.runtimes.terminal.hasFiles(asSessionId(id)) ||
+    services.runtimes.chat.hasFiles(asSessionId(id)) ||
+    existsSync(workspacePath(services, project, asSessionId(id)));
 }
 
-async function traces(parts: Parts): Promise<ReadonlySet<string>> {
+async function traces(services: Pick<Services, "runtimes" | "workspaces" | "home">): Promise<ReadonlySet<string>> {
   const [trash, running] = await Promise.all([
-    parts.workspaces.listTrash(),
-    parts.runtimes.terminal.running().catch(() => []),
+    services.workspaces.listTrash(),
+    services.runtimes.terminal.running().catch(() => []),
   ]);
-  return new Set<string>([...trash.map(({ session }) => session), ...running, ...(await marked(parts.home))]);
+  return new Set<string>([...trash.map(({ session }) => session), ...running, ...(await marked(services.home))]);
 }
 
 /** Sessions of this home that living processes name in their environment. */

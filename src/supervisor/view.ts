@@ -1,20 +1,23 @@
 /** A session as clients see it: the stored state, what was last observed, and the status computed from both. */
-import { chatActivity } from "../model/activity.ts";
-import { sortChecks } from "../model/pull-request-status.ts";
-import { statusOf } from "../model/status.ts";
+import { chatActivity, statusOf } from "../model/status.ts";
+import { primaryPullRequest, sortChecks } from "../model/pull-requests.ts";
 import { runtimeFacts } from "./facts.ts";
 import type { StoredEvent } from "../contract/event.ts";
 import { notContained } from "../contract/containment.ts";
 import { statusNeedsYou, type SessionState } from "../model/session.ts";
-import { primaryPullRequest } from "../model/reduce.ts";
 import type { SeenIssue } from "../contract/tracker.ts";
 import { whyDefaults } from "../contract/trust.ts";
 import type { EventJson } from "../contract/stream.ts";
 import type { PullRequestJson, SessionJson } from "../contract/wire.ts";
 import { lastLine } from "./last-line.ts";
 import type { Loop } from "./loop.ts";
-import type { Parts } from "./services.ts";
+import type { Services } from "./services.ts";
 import { listedQuestions } from "./question-details.ts";
+
+/** What a status is computed from. */
+export type StatusServices = Pick<Services, "workspaces" | "settings" | "clock" | "restore" | "heardAt">;
+/** What a session's JSON is made from. */
+export type ViewServices = StatusServices & Pick<Services, "store" | "runtimes">;
 
 /** Where the project's own limit was never read. */
 const defaultStuckMinutes = 30;
@@ -32,18 +35,18 @@ export function eventJson(event: StoredEvent): EventJson {
   return { ...event, at: iso(event.at) };
 }
 
-export function sessionJson(parts: Parts, loop: Loop, session: SessionState): SessionJson {
+export function sessionJson(services: ViewServices, loop: Loop, session: SessionState): SessionJson {
   const observation = loop.observation(session);
-  const branch = liveBranch(parts, session);
+  const branch = liveBranch(services, session);
   // Whoever has read its branch need not ask whether the worktree is there.
   const {
     status,
     reason,
     turnFailed = false,
-  } = currentStatus(parts, loop, session, branch === null ? undefined : true);
+  } = currentStatus(services, loop, session, branch === null ? undefined : true);
   const seen = observation?.seen.is === "known" ? observation.seen.value : null;
   const { intent } = session;
-  const pullRequests = session.pullRequests === undefined ? [] : pullRequestsJson(parts, session);
+  const pullRequests = session.pullRequests === undefined ? [] : pullRequestsJson(services, session);
   return {
     id: session.id,
     name: session.id,
@@ -53,7 +56,7 @@ export function sessionJson(parts: Parts, loop: Loop, session: SessionState): Se
     agent: session.agent,
     title: session.title,
     status,
-    reason: reason ?? loop.trouble(session.id)?.message ?? null,
+    reason: reason ?? loop.lastError(session.id)?.message ?? null,
     needsYou: turnFailed || statusNeedsYou(status),
     intent: {
       want: intent.want,
@@ -77,29 +80,29 @@ export function sessionJson(parts: Parts, loop: Loop, session: SessionState): Se
     })),
     trash: session.workspace.at === "trashed" ? session.workspace.trash : null,
     workspace: session.workspace.at,
-    attach: attachText(parts, session),
+    attach: attachText(services, session),
     activity: seen?.activity && session.kind === "chat" ? chatActivity(session) : (seen?.activity?.activity ?? null),
-    permissions: session.permissions.length === 0 ? [] : listedQuestions(parts.store, session),
+    permissions: session.permissions.length === 0 ? [] : listedQuestions(services.store, session),
     queued: session.queue.length,
-    lastLine: lastLine(parts, session, seen?.said),
+    lastLine: lastLine(services, session, seen?.said),
     createdAt: iso(session.createdAt),
     lastActivityAt: iso(Math.max(session.lastActivityAt, seen?.activity?.since ?? 0)),
     end: endJson(session),
     seq: session.seq,
-    ...noticeOf(parts, session),
+    ...noticeOf(services, session),
   };
 }
 
 /** By the last look at the file: a list of sessions reads no files. */
-function noticeOf(parts: Parts, session: SessionState): { notice?: string } {
+function noticeOf(services: Pick<Services, "settings">, session: SessionState): { notice?: string } {
   if (session.intent.want === "killed" || session.intent.want === "deleted") return {};
-  const notice = whyDefaults(session.project, parts.settings.last(session.project)?.trust.state ?? "none");
+  const notice = whyDefaults(session.project, services.settings.last(session.project)?.trust.state ?? "none");
   return notice === null ? {} : { notice };
 }
 
 /** The one that counts first. */
-function pullRequestsJson(parts: Parts, session: SessionState): PullRequestJson[] {
-  const heardAt = parts.heardAt(session.id);
+function pullRequestsJson(services: Pick<Services, "heardAt">, session: SessionState): PullRequestJson[] {
+  const heardAt = services.heardAt(session.id);
   const primary = primaryPullRequest(session.pullRequests);
   const shown = (session.pullRequests ?? []).filter(({ lost }) => lost === null);
   return [...shown.filter((one) => one === primary), ...shown.filter((one) => one !== primary)].map(
@@ -134,43 +137,43 @@ function issueJson({ key, url, title, state, seenAt }: SeenIssue): NonNullable<S
 }
 
 /** The branch that is checked out now; one bad worktree must not spoil the list of all. */
-function liveBranch(parts: Parts, session: SessionState): string | null {
+function liveBranch(services: Pick<Services, "workspaces">, session: SessionState): string | null {
   try {
-    return parts.workspaces.liveBranch(session.workspacePath);
+    return services.workspaces.liveBranch(session.workspacePath);
   } catch {
     return null;
   }
 }
 
 export function currentStatus(
-  parts: Parts,
+  services: StatusServices,
   loop: Pick<Loop, "observation" | "missingProgram">,
   session: SessionState,
   /** Whether the worktree is there, where that is known already. */
   isThere?: true,
 ): ReturnType<typeof statusOf> {
-  const settings = parts.settings.last(session.project);
+  const settings = services.settings.last(session.project);
   const observation = loop.observation(session);
-  const there = isThere ?? parts.workspaces.exists(session.workspacePath);
+  const there = isThere ?? services.workspaces.exists(session.workspacePath);
   const since = observation?.seen.is === "known" ? (observation.seen.value.activity?.since ?? 0) : 0;
   return statusOf(
     { ...session, lastActivityAt: Math.max(session.lastActivityAt, since) },
     runtimeFacts(observation),
-    parts.clock.now(),
+    services.clock.now(),
     {
       stuckAfterMs: (settings?.stuckMinutes ?? defaultStuckMinutes) * 60_000,
       workspaceThere: there === "unknown" ? undefined : there,
-      restoreLost: parts.restore && (settings?.restoreOnBoot ?? true),
+      restoreLost: services.restore && (settings?.restoreOnBoot ?? true),
       missingProgram: loop.missingProgram(session.id),
-      trackerHeardAt: parts.heardAt(session.id),
+      trackerHeardAt: services.heardAt(session.id),
     },
   );
 }
 
 /** Something that can be pasted into a shell. */
-export function attachText(parts: Parts, session: SessionState): string | null {
+export function attachText(services: Pick<Services, "runtimes">, session: SessionState): string | null {
   if (session.run.run !== "up") return null;
-  const argv = parts.runtimes[session.kind].attachCommand(session);
+  const argv = services.runtimes[session.kind].attachCommand(session);
   return argv === null ? null : argv.map(quote).join(" ");
 }
 

@@ -3,7 +3,7 @@ import { HoldfastError } from "../contract/error.ts";
 import type { SessionState } from "../model/session.ts";
 import type { SessionJson } from "../contract/wire.ts";
 import type { Loop } from "./loop.ts";
-import type { Parts } from "./services.ts";
+import type { Services } from "./services.ts";
 import { currentStatus, sessionJson } from "./view.ts";
 
 /** A large checkout and a slow agent together may take this long; the spawn goes on behind an answer that gave up. */
@@ -12,8 +12,8 @@ const spawnDeadlineMs = 180_000;
 const triesBeforeAnswer = 3;
 
 /** Until the agent runs or has failed since it was asked for, with the reason. */
-export async function settled(
-  parts: Parts,
+export async function waitUntilUp(
+  services: Pick<Services, "store" | "runtimes" | "workspaces" | "settings" | "clock" | "restore" | "heardAt">,
   loop: Loop,
   asked: SessionState,
   signal: AbortSignal,
@@ -21,13 +21,13 @@ export async function settled(
   const { id } = asked;
   let last = asked;
   const over = (): boolean => {
-    const state = parts.store.session(id);
+    const state = services.store.session(id);
     if (state === null) return true;
     last = state;
     const { run } = state;
     const concluded = (run.run === "failed" || run.run === "ended") && run.seq > asked.seq;
     const up = run.run === "up" && loop.observation(state)?.seen.is !== "absent";
-    const tries = loop.trouble(id)?.count ?? 0;
+    const tries = loop.lastError(id)?.count ?? 0;
     const unmade = state.workspace.at === "gone" || whyNotCreated(state) !== null;
     const down = unmade || tries >= triesBeforeAnswer || loop.missingProgram(id) !== null;
     return state.intent.want !== "running" || up || concluded || down;
@@ -36,9 +36,9 @@ export async function settled(
   if (last.intent.want !== "running" && last.run.run !== "up") throw takenBack(last);
   const notCreated = whyNotCreated(last);
   if (notCreated !== null) throw neverMade(last, notCreated);
-  const json = sessionJson(parts, loop, last);
-  const { status, reason } = currentStatus(parts, loop, last);
-  const trouble = last.run.run === "up" ? null : loop.trouble(id);
+  const json = sessionJson(services, loop, last);
+  const { status, reason } = currentStatus(services, loop, last);
+  const trouble = last.run.run === "up" ? null : loop.lastError(id);
   if (trouble !== null) {
     throw new HoldfastError("launch-failed", `${last.agent} has not started in ${id} yet: ${trouble.message}`, {
       hint: `It is tried again: see holdfast session show ${id}, or end it with holdfast session kill ${id}.`,

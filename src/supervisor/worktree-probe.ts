@@ -5,12 +5,12 @@ import type { SessionId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
 import { isRecordedEnd } from "./unrecorded.ts";
 
-export class Places {
+export class WorktreeProbe {
   readonly #workspaces: Workspaces;
   readonly #store: Store;
   /** The newest entry of each. */
   readonly #movedToTrash = new Map<SessionId, TrashEntry>();
-  readonly #beingMade = new Set<SessionId>();
+  readonly #isCreating = new Set<SessionId>();
 
   constructor(workspaces: Workspaces, store: Store) {
     this.#workspaces = workspaces;
@@ -29,22 +29,22 @@ export class Places {
   }
 
   /** Whether the worktree, which is wanted no more, is still being made. */
-  isBeingMade(id: SessionId): boolean {
-    return this.#beingMade.has(id);
+  isCreating(id: SessionId): boolean {
+    return this.#isCreating.has(id);
   }
 
-  async look(sessions: readonly SessionState[]): Promise<void> {
+  async observe(sessions: readonly SessionState[]): Promise<void> {
     for (const { id } of sessions) this.forget(id);
-    await Promise.all([this.#lookIntoTrash(sessions), this.#lookForMakers(sessions)]);
+    await Promise.all([this.#checkTrash(sessions), this.#checkCreations(sessions)]);
   }
 
   forget(id: SessionId): void {
     this.#movedToTrash.delete(id);
-    this.#beingMade.delete(id);
+    this.#isCreating.delete(id);
   }
 
   /** A crash between the move of a worktree and its record leaves it where only the trash's own list tells. */
-  async #lookIntoTrash(sessions: readonly SessionState[]): Promise<void> {
+  async #checkTrash(sessions: readonly SessionState[]): Promise<void> {
     const missing = sessions.filter(
       ({ workspace, workspacePath }) => workspace.at === "ready" && this.#workspaces.exists(workspacePath) === false,
     );
@@ -57,13 +57,13 @@ export class Places {
   }
 
   /** Commands that make a worktree outlive the daemon that began them, and may still be at it when they are asked to end. */
-  async #lookForMakers(sessions: readonly SessionState[]): Promise<void> {
+  async #checkCreations(sessions: readonly SessionState[]): Promise<void> {
     const unwanted = sessions.filter(
       ({ workspace, intent }) => workspace.at === "planned" && intent.want !== "running",
     );
-    const look = async ({ id, workspacePath }: SessionState): Promise<void> => {
-      if (await this.#workspaces.isBeingMade(workspacePath)) this.#beingMade.add(id);
+    const check = async ({ id, workspacePath }: SessionState): Promise<void> => {
+      if (await this.#workspaces.isCreating(workspacePath)) this.#isCreating.add(id);
     };
-    await Promise.all(unwanted.map(look));
+    await Promise.all(unwanted.map(check));
   }
 }

@@ -1,5 +1,5 @@
 /** What has to hold of a simulated world: at every step, and when it has come to rest. */
-import { restOf } from "../model/runs.ts";
+import { downReason } from "../model/runs.ts";
 import type { Sim, World } from "./world.fixture.ts";
 
 export type AgentDoes = "exits" | "crashes" | "vanishes" | "asks" | "goes on" | "answers" | "digs in";
@@ -85,7 +85,7 @@ export function faultAtRest(sim: Sim): string | null {
   ) {
     return `${state.id}: ${want}, and its worktree was not cleared away`;
   }
-  const resting = restOf(state, true) !== null || state.workspace.at === "gone";
+  const resting = downReason(state, true) !== null || state.workspace.at === "gone";
   if (want === "running" && !resting) {
     if (living.length !== 1 || state.run.run !== "up") return `${state.id}: wanted running, and is not`;
     if (state.queue.length > 0) return `${state.id}: a prompt was left waiting`;

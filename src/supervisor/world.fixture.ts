@@ -214,7 +214,7 @@ export class World {
     return own.find(({ launch }) => launch !== expected) ?? own[0];
   }
 
-  facts(sim: Sim, lookAgainAt: number | null = null): SessionFacts {
+  facts(sim: Sim, recheckAt: number | null = null): SessionFacts {
     const expected = "launch" in sim.state.run ? sim.state.run.launch : null;
     const process = this.#found(sim);
     const common = {
@@ -227,11 +227,11 @@ export class World {
             : ({ is: "known", value: true } as const),
       restoreLost: true,
       canResume: sim.canResume,
-      lookAgainAt,
+      recheckAt,
       workspaceInTrash: sim.disk.trash,
       trashedUnrecorded: sim.trashedBy !== null && !sim.events.includes(sim.trashedBy),
-      beingMade: sim.making,
-      restartAsked: sim.state.run.run === "up" && sim.state.run.launch === sim.restart,
+      isCreating: sim.making,
+      restartRequested: sim.state.run.run === "up" && sim.state.run.launch === sim.restart,
     };
     if (sim.sight === "runtime-unknown")
       return { ...common, runtime: { is: "unknown", why: "runtime" }, absence: null };
@@ -282,7 +282,7 @@ export class World {
           { type: "workspace.ready", path, branch, base, branchCreated: true },
         ]);
         return;
-      case "end-making":
+      case "cancel-create":
         sim.making = false;
         return;
       case "restore-workspace":

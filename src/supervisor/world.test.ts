@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { massDeath } from "./mass-death.ts";
 import { decide } from "./decide.ts";
-import { restOf } from "../model/runs.ts";
+import { downReason } from "../model/runs.ts";
 import { World, type LaunchOutcome, type Sight, type Sim, type VerbName } from "./world.fixture.ts";
 import { agentDoes, checkAlways, faultAtRest, settle, type AgentDoes } from "./world-checks.fixture.ts";
 
@@ -125,7 +125,7 @@ test("[HOME-202] with a record that is older than the world: no agent is ended t
 
 /** Wanted running by a record that is older than the move of its worktree to the trash. */
 function lostItsKill({ state, disk, trashedBy, events, processes }: Sim): boolean {
-  const due = state.intent.want === "running" && state.workspace.at === "ready" && restOf(state, true) === null;
+  const due = state.intent.want === "running" && state.workspace.at === "ready" && downReason(state, true) === null;
   return (
     due &&
     disk.path === "none" &&
@@ -193,14 +193,14 @@ function boardOf(count: number): World {
 }
 
 /** One pass over the board; returns the actions that were decided. */
-function pass(world: World, previous: number | null): { lookAgainAt: number | null; dos: string[] } {
-  const { lookAgainAt } = massDeath(
+function pass(world: World, previous: number | null): { recheckAt: number | null; dos: string[] } {
+  const { recheckAt } = massDeath(
     world.sims.map((sim) => world.facts(sim)),
     world.now,
     previous,
   );
-  const dos = world.sims.flatMap((sim) => decide(world.facts(sim, lookAgainAt), world.now).map((action) => action.do));
-  return { lookAgainAt, dos };
+  const dos = world.sims.flatMap((sim) => decide(world.facts(sim, recheckAt), world.now).map((action) => action.do));
+  return { recheckAt, dos };
 }
 
 test("[CORE-9] a board that cannot be seen for less than ten seconds loses and doubles nothing", () => {
@@ -212,10 +212,10 @@ test("[CORE-9] a board that cannot be seen for less than ten seconds loses and d
       const first = pass(world, null);
       expect(first.dos).toEqual(Array.from({ length: blind }, () => "wait"));
       world.now += ms;
-      const second = pass(world, first.lookAgainAt);
-      expect(second).toEqual({ lookAgainAt: first.lookAgainAt, dos: first.dos });
+      const second = pass(world, first.recheckAt);
+      expect(second).toEqual({ recheckAt: first.recheckAt, dos: first.dos });
       for (const sim of world.sims) sim.sight = "clear";
-      expect(pass(world, second.lookAgainAt)).toEqual({ lookAgainAt: null, dos: [] });
+      expect(pass(world, second.recheckAt)).toEqual({ recheckAt: null, dos: [] });
     }),
     { numRuns: 50 },
   );
@@ -226,5 +226,5 @@ test("[CORE-9] a board that is still gone after ten seconds is concluded", () =>
   for (const sim of world.sims) sim.sight = "blind";
   const first = pass(world, null);
   world.now += 10_000;
-  expect(pass(world, first.lookAgainAt).dos).toEqual(Array.from({ length: 6 }, () => "record-end"));
+  expect(pass(world, first.recheckAt).dos).toEqual(Array.from({ length: 6 }, () => "record-end"));
 });

@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { openAgents } from "../agents/registry.ts";
 import { asLaunchId, asProjectId, asPromptId, asSessionId } from "../contract/ids.ts";
 import { requestFor, sampleSession } from "../ports/runtime-contract.fixture.ts";
-import { agentCommand, agentEnvironment, fill, fitsArgument } from "./command.ts";
-import { typeable } from "./input.ts";
+import { agentCommand, agentEnvironment, fill, fitsArgument } from "./launch.ts";
+import { typeable } from "./screen.ts";
 
 const agents = openAgents([], { demo: ["demo"], demoChat: [], shell: "/bin/sh", geminiTrustsOurSettings: true });
 const session = sampleSession({ id: asSessionId("t-1"), project: asProjectId("p"), agent: "x" });

@@ -3,13 +3,10 @@
  * deaths and closed sessions; hook files are watched; and since tmux misses some deaths, the kernel is asked about
  * each agent now and then. Hints can be lost: the truth is the list.
  */
-import { watch } from "node:fs";
-import type { FSWatcher } from "node:fs";
-import { isAlive } from "../base/pid.ts";
-import type { Identity } from "../base/pid.ts";
+import { watch, type FSWatcher } from "node:fs";
+import { isAlive, type Identity } from "../base/pid.ts";
 import type { SessionId } from "../contract/ids.ts";
-import { hintChannel } from "./config.ts";
-import type { Tmux } from "./tmux.ts";
+import { hintChannel, type Tmux } from "./tmux.ts";
 
 /** The first look of a starting daemon finds many at once, and its first answer must not wait for their watches. */
 const soonMs = 100;

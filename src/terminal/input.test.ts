@@ -4,7 +4,7 @@ import { claude } from "../agents/claude.ts";
 import { codex } from "../agents/codex.ts";
 import { gemini } from "../agents/gemini.ts";
 import { opencode } from "../agents/opencode.ts";
-import { endsAtCursor, endsInMention, holds, inputOn, isCommand } from "./input.ts";
+import { endsAtCursor, endsInMention, holds, inputOn, isCommand } from "./screen.ts";
 
 const rule = "─".repeat(60);
 const edge = `  ╹${"▀".repeat(60)}`;

@@ -2,26 +2,94 @@
  * Starts one launch of an agent in a tmux session of its own and sees that it lives. Repeatable for one launch id: the
  * launch id stands in the session's options, so a launch that is already there is found instead of started again.
  */
-import { crypto } from "../base/crypto.ts";
+import { crypto } from "../base/digest.ts";
 import { cgroupMembers, joinFile, type Cgroups } from "../base/cgroup.ts";
 import { identify } from "../base/pid.ts";
 import { firstWithin } from "../base/pid-namespace.ts";
 import { findTree } from "../base/process-tree.ts";
-import { personalUmask } from "../base/umask.ts";
+import { personalUmask } from "../base/program.ts";
 import type { AgentDefinition, Agents, TerminalAgent } from "../ports/agents.ts";
-import type { Contained, Containing } from "../ports/contain.ts";
+import { type Contained, type Containing, containedLaunch } from "../ports/contain.ts";
 import type { LaunchRequest, LaunchResult } from "../ports/runtime.ts";
 import { HoldfastError } from "../contract/error.ts";
-import { containedLaunch } from "../ports/contain.ts";
-import { defaultTerminal } from "./config.ts";
-import { agentCommand, agentEnvironment, fill } from "./command.ts";
-import { treeTarget } from "./identity.ts";
-import { otherName, tmuxName } from "./names.ts";
-import { agentPaneOption, homeOption, launchOption, listPanes, removeSession, sessionOption } from "./panes.ts";
-import type { Pane } from "./panes.ts";
-import { failure, watchStart } from "./start.ts";
-import type { StartContext, Started } from "./start.ts";
+import { defaultTerminal } from "./tmux.ts";
+import { treeTarget, otherName, tmuxName, launchMarker } from "./launch-files.ts";
+import {
+  agentPaneOption,
+  homeOption,
+  launchOption,
+  listPanes,
+  removeSession,
+  sessionOption,
+  type Pane,
+} from "./panes.ts";
+import { failure, watchStart, type StartContext, type Started } from "./start.ts";
 import { confirmsPrompts, showsReady } from "./watch.ts";
+import { isCommand } from "./screen.ts";
+
+/** Linux takes 128 KiB in one argument; longer prompts are pasted once the agent runs. */
+const maxArgumentBytes = 100 * 1024;
+
+interface Placeholders {
+  id: string;
+  prompt: string;
+  hooks: string;
+}
+
+/** One pass, so that a prompt that contains `{id}` stays as it is. */
+export function fill(text: string, values: Placeholders): string {
+  return text.replaceAll(/\{(id|prompt|hooks)\}/g, (_, name: keyof Placeholders) => values[name]);
+}
+
+/**
+ * Whether the first prompt can be an argument: not too long, and not to be mistaken for an option. A command of the
+ * agent's own is typed: nothing would confirm it.
+ */
+export function fitsArgument(prompt: string): boolean {
+  return (
+    prompt.trim() !== "" &&
+    !prompt.startsWith("-") &&
+    !isCommand(prompt) &&
+    Buffer.byteLength(prompt) <= maxArgumentBytes
+  );
+}
+
+interface AgentCommand {
+  argv: string[];
+  promptTaken: boolean;
+}
+
+export function agentCommand(agent: TerminalAgent, request: LaunchRequest, values: Placeholders): AgentCommand {
+  const resuming = request.how === "resume" && agent.resume !== null;
+  const base = resuming ? agent.resume! : agent.start;
+  const promptArgs = resuming ? agent.resumePrompt : agent.startPrompt;
+  const isArgument = promptArgs !== null && fitsArgument(values.prompt);
+  const promptTaken = request.prompt !== null && isArgument;
+  const argv = [...base, ...(promptTaken ? promptArgs : [])].map((part) => fill(part, values));
+  return { argv, promptTaken };
+}
+
+/** Of the surroundings: what would tell the agent that it runs elsewhere, or in somebody else's session. */
+const notPassedOn =
+  /^(TMUX|HOLDFAST_(?!HOME$|TEST_)|TERM$|TERM_PROGRAM|STY$|WINDOWID$|SHLVL$|PWD$|OLDPWD$|COLUMNS$|LINES$)/;
+
+export function agentEnvironment(
+  base: NodeJS.ProcessEnv,
+  agent: AgentDefinition,
+  request: LaunchRequest,
+  values: Placeholders,
+): Record<string, string> {
+  const env: Record<string, string> = { COLORTERM: "truecolor" };
+  for (const [name, value] of Object.entries(base)) {
+    if (value !== undefined && !notPassedOn.test(name)) env[name] = value;
+  }
+  for (const layer of [agent.env, agent.terminal?.env ?? {}, request.env]) {
+    for (const [name, value] of Object.entries(layer)) env[name] = fill(value, values);
+  }
+  env["HOLDFAST_SESSION"] = request.session.id;
+  env[launchMarker] = request.launch;
+  return env;
+}
 
 export interface LaunchContext extends StartContext {
   agents: Agents;

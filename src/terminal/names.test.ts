@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { asProjectId, asSessionId } from "../contract/ids.ts";
-import { otherName, safeName, tmuxName } from "./names.ts";
+import { otherName, safeName, tmuxName } from "./launch-files.ts";
 
 const named = (role: "worker" | "orchestrator" | "shell", id: string, project = "my-app"): string =>
   tmuxName({ role, project: asProjectId(project), id: asSessionId(id) });

@@ -4,24 +4,18 @@
  */
 import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
-import { identify, readStat, signalIdentity, startedAt } from "../base/pid.ts";
-import type { Identity } from "../base/pid.ts";
-import { findTree, isTmuxServer } from "../base/process-tree.ts";
-import type { TreeMember } from "../base/process-tree.ts";
+import { identify, readStat, signalIdentity, startedAt, type Identity } from "../base/pid.ts";
+import { findTree, isTmuxServer, type TreeMember } from "../base/process-tree.ts";
 import type { Logger } from "../ports/api.ts";
 import type { Absence, Observation, RuntimeSeen } from "../ports/runtime.ts";
 import type { LaunchId, SessionId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
-import { isEnding } from "../base/ending.ts";
-import { treeTarget } from "./identity.ts";
-import type { LaunchFiles } from "./launch-files.ts";
-import { awaitsExit, listPanes, paneFor, remind } from "./panes.ts";
-import type { Pane, PaneList } from "./panes.ts";
-import { captureScreens, lastLines } from "./screen.ts";
-import { isRaw, readsTerminal } from "./tty.ts";
+import { isStopping } from "../base/stop-mark.ts";
+import { treeTarget, type LaunchFiles } from "./launch-files.ts";
+import { awaitsExit, listPanes, paneFor, remind, type Pane, type PaneList } from "./panes.ts";
+import { captureScreens, lastLines, isRaw, readsTerminal } from "./screen.ts";
 import type { Tmux } from "./tmux.ts";
-import { confirmsPrompts } from "./watch.ts";
-import type { LaunchWatch, Watches } from "./watch.ts";
+import { confirmsPrompts, type LaunchWatch, type Watches } from "./watch.ts";
 
 export interface ObserveContext {
   tmux: Tmux;
@@ -191,7 +185,7 @@ async function describe(context: ObserveContext, one: Found, now: number): Promi
     activity: null,
     lastLines: watch.deadLines ?? [],
   });
-  return isEnding(context.files.directory(session.id, pane.launch)) ? { ...seen, cause: "stopped" } : seen;
+  return isStopping(context.files.directory(session.id, pane.launch)) ? { ...seen, cause: "stopped" } : seen;
 }
 
 /** No pane has it: what of it still lives, and if nothing does, what proves that. */
@@ -220,7 +214,7 @@ async function describeMissing(context: ObserveContext, session: SessionState, l
     agentSessionId: watch.agentSessionId,
     lastLines: [],
   });
-  if (isEnding(context.files.directory(session.id, launch))) return { ...seen, cause: "stopped" };
+  if (isStopping(context.files.directory(session.id, launch))) return { ...seen, cause: "stopped" };
   // What it left may need a moment to end: it is lost with its server all the same, and did not crash.
   return list.is === "no-server" ? { ...seen, cause: "no-server" } : seen;
 }
@@ -235,7 +229,7 @@ async function leftOver(context: ObserveContext, session: SessionState, watch: L
 function absenceOf(context: ObserveContext, session: SessionState, list: PaneList): Absence {
   if (isOtherBoot(context, session)) return "other-boot";
   const launch = expectedLaunch(session);
-  if (launch !== null && isEnding(context.files.directory(session.id, launch))) return "stopped";
+  if (launch !== null && isStopping(context.files.directory(session.id, launch))) return "stopped";
   return list.is === "no-server" ? "no-server" : "identity-gone";
 }
 

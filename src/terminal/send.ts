@@ -3,17 +3,23 @@
  * seen there, then Enter. What became of it is the agent's own word (confirm.ts). A question that is open, or that opens
  * meanwhile, is never typed into.
  */
-import { crypto } from "../base/crypto.ts";
+import { crypto } from "../base/digest.ts";
 import { setTimeout as delay } from "node:timers/promises";
 import type { PromptToSend, SendResult, Typing } from "../ports/runtime.ts";
 import type { SessionState } from "../model/session.ts";
-import { forgetEnding } from "../base/ending.ts";
-import { Confirming, onlyEcho } from "./confirm.ts";
-import { endsInMention, holds, pastePlaceholder, typeable } from "./input.ts";
+import { clearStopping } from "../base/stop-mark.ts";
+import { Confirming, onlyEcho, findTyped, pollMs, questionOf, type Look, type Pane, type Typed } from "./confirm.ts";
+import {
+  endsInMention,
+  holds,
+  pastePlaceholder,
+  typeable,
+  countOf,
+  normalise,
+  isRaw,
+  readsTerminal,
+} from "./screen.ts";
 import type { ObserveContext } from "./observe.ts";
-import { countOf, normalise } from "./screen.ts";
-import { isRaw, readsTerminal } from "./tty.ts";
-import { findTyped, pollMs, questionOf, type Look, type Pane, type Typed } from "./typed.ts";
 import { confirmsPrompts } from "./watch.ts";
 
 export interface SendTimes {
@@ -78,7 +84,7 @@ export async function send(
   if (!entered) return (known ? pending : doubtful)("the text was typed, but Enter could not be pressed");
   watch.pressed = { promptId: prompt.promptId, enters: 1, at: Date.now() };
   watch.tookOver();
-  forgetEnding(context.files.directory(session.id, pane.launch));
+  clearStopping(context.files.directory(session.id, pane.launch));
   if (!confirmsPrompts(watch.agent)) {
     return echoes ? untilAnswer(typed, shown.screen, times, wasReady) : untilReaction(typed, shown.screen, times);
   }

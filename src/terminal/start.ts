@@ -6,11 +6,9 @@ import { programWithin } from "../base/pid-namespace.ts";
 import { endTree } from "../base/process-tree.ts";
 import type { TerminalAgent } from "../ports/agents.ts";
 import type { LaunchRequest, LaunchResult } from "../ports/runtime.ts";
-import { treeTarget } from "./identity.ts";
-import { deathLines } from "./observe.ts";
-import type { ObserveContext } from "./observe.ts";
-import { awaitsExit, listPanes, remind, removeSession } from "./panes.ts";
-import type { Pane } from "./panes.ts";
+import { treeTarget } from "./launch-files.ts";
+import { deathLines, type ObserveContext } from "./observe.ts";
+import { awaitsExit, listPanes, remind, removeSession, type Pane } from "./panes.ts";
 import { captureScreens, lastLines } from "./screen.ts";
 
 /** How long a start is watched before it counts as started. */

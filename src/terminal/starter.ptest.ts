@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
-import { runFileText, starterText } from "./starter.ts";
+import { runFileText, starterText } from "./launch-files.ts";
 
 test("[PROC-10] what sh reads from the run file is byte for byte what was meant", () => {
   const argv = [

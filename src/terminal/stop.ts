@@ -5,12 +5,10 @@ import { endTree } from "../base/process-tree.ts";
 import { reach } from "../base/test-points.ts";
 import type { StopResult } from "../ports/runtime.ts";
 import type { SessionState } from "../model/session.ts";
-import { markEnding } from "../base/ending.ts";
-import { treeTarget } from "./identity.ts";
-import { deathLines, expectedLaunch } from "./observe.ts";
-import type { ObserveContext } from "./observe.ts";
-import { awaitsExit, listPanes, paneFor, remind, removeSession } from "./panes.ts";
-import type { Pane } from "./panes.ts";
+import { markStopping } from "../base/stop-mark.ts";
+import { treeTarget } from "./launch-files.ts";
+import { deathLines, expectedLaunch, type ObserveContext } from "./observe.ts";
+import { awaitsExit, listPanes, paneFor, remind, removeSession, type Pane } from "./panes.ts";
 import { captureScreens, lastLines } from "./screen.ts";
 
 /** An agent writes its transcript some 100 ms late, so even a forced end begins politely. */
@@ -34,7 +32,7 @@ export async function stop(
   const roots = before.flatMap((pane) => (pane.dead ? [] : (identify(pane.pid) ?? [])));
   const target = treeTarget(session, context.files, roots);
   if (!options.force) await untilWritten(context, session, before);
-  for (const pane of before) if (!pane.dead) markEnding(context.files.directory(session.id, pane.launch));
+  for (const pane of before) if (!pane.dead) markStopping(context.files.directory(session.id, pane.launch));
   const polite = options.force ? forcedPoliteMs : Math.min(politeMs, options.deadlineMs / 2);
   const forceMs = Math.max(until - performance.now() - polite, forcedPoliteMs);
   const left = await endTree(target, { politeMs: polite, forceMs });

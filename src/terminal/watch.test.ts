@@ -9,7 +9,7 @@ import { codex } from "../agents/codex.ts";
 import { identify, readStat } from "../base/pid.ts";
 import type { TerminalAgent } from "../ports/agents.ts";
 import { asLaunchId, asSessionId } from "../contract/ids.ts";
-import { cpuTimeOf } from "./cpu.ts";
+import { cpuTimeOf } from "./activity.ts";
 import { LaunchFiles, type LaunchNote } from "./launch-files.ts";
 import type { Pane } from "./panes.ts";
 import { LaunchWatch, Watches } from "./watch.ts";

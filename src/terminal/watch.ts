@@ -1,18 +1,13 @@
 /** What the daemon remembers of one launch between two looks. Everything in it can be found again by looking. */
-import type { Identity } from "../base/pid.ts";
-import { readStat, startedAt } from "../base/pid.ts";
+import { type Identity, readStat, startedAt } from "../base/pid.ts";
 import type { Agents, AgentStatus, TerminalAgent } from "../ports/agents.ts";
 import type { LaunchId, SessionId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
-import { activityOf, matchRules, matchScreen } from "./activity.ts";
-import type { ActivitySeen, ScreenSays } from "./activity.ts";
-import { cpuTimeOf } from "./cpu.ts";
+import { activityOf, matchRules, matchScreen, type ActivitySeen, type ScreenSays, cpuTimeOf } from "./activity.ts";
 import { HookReader, hookFileName } from "./hooks.ts";
-import { inputOn, same } from "./input.ts";
-import type { InputSeen } from "./input.ts";
+import { inputOn, same, type InputSeen, lastLines } from "./screen.ts";
 import type { LaunchFiles, LaunchNote } from "./launch-files.ts";
 import type { Pane } from "./panes.ts";
-import { lastLines } from "./screen.ts";
 
 /** The server tells a pane's last activity in whole seconds: within this a screen may have changed again unseen. */
 const activitySlackMs = 2000;

@@ -1,18 +1,18 @@
-/** The page's entry: log in, then follow the daemon, and draw what it says. */
+/** The page's entry: draws the app, connects to the daemon, and preloads the views that are likely next. */
 import { createRoot } from "react-dom/client";
 import { navigate } from "wouter/use-browser-location";
-import { warmViews } from "./app/warm.ts";
 import { App } from "./app/app.tsx";
-import { begin } from "./state/begin.ts";
-import { beginCounting, beginNotifying } from "./state/notify.ts";
+import { preloadViews } from "./app/preload.ts";
+import { connect } from "./shared/data/connect.ts";
+import { startCounting, startNotifying } from "./shared/data/notify.ts";
 import "./styles.css";
 
 createRoot(document.getElementById("root")!).render(<App />);
-beginCounting();
-beginNotifying((session) => navigate(`/s/${session}`));
-warmViews();
-void begin();
-// Only where browsers allow it: on this machine, or over https. Where the daemon goes away meanwhile, the next page asks.
+startCounting();
+startNotifying((session) => navigate(`/s/${session}`));
+preloadViews();
+void connect();
+// Browsers allow it on this machine and over https. If the daemon is down, the next page load registers it.
 if ("serviceWorker" in navigator) {
   addEventListener("load", () => void navigator.serviceWorker.register("/sw.js").catch(() => undefined));
 }

@@ -1,7 +1,7 @@
 /** What every part of the workspace shares. */
 import type { Logger } from "../ports/api.ts";
-import type { Foresight } from "./preflight-cache.ts";
-import type { Serial } from "./serial.ts";
+import type { Foresight } from "./create/preflight-cache.ts";
+import type { Serial } from "../base/async.ts";
 
 /** Long enough to notice after a holiday that something is missing. */
 export const trashDays = 14;

@@ -6,7 +6,7 @@ import { loadOnce } from "../base/load-once.ts";
 import type { Workspaces } from "../ports/worktree.ts";
 import { trashDays } from "./context.ts";
 import { exists } from "./exists.ts";
-import { liveBranch } from "./head.ts";
+import { liveBranch } from "./git/head.ts";
 import { readWorktree } from "./record.ts";
 import type { WorkspacesOptions } from "./worktrees.ts";
 
@@ -30,8 +30,8 @@ export function openLazyWorkspaces(options: WorkspacesOptions): Workspaces {
     freeBranch: async (...given) => await (await open()).freeBranch(...given),
     preflight: async (...given) => await (await open()).preflight(...given),
     create: async (...given) => await (await open()).create(...given),
-    isBeingMade: async (...given) => await (await open()).isBeingMade(...given),
-    endMaking: async (...given) => await (await open()).endMaking(...given),
+    isCreating: async (...given) => await (await open()).isCreating(...given),
+    cancelCreate: async (...given) => await (await open()).cancelCreate(...given),
     undo: async (...given) => await (await open()).undo(...given),
     inspect: async (...given) => await (await open()).inspect(...given),
     landing: async (...given) => await (await open()).landing(...given),

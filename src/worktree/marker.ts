@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { existsSync, renameSync, writeFileSync } from "node:fs";
 import type { WorkspaceReady } from "../ports/worktree.ts";
-import { readText } from "./read-regular.ts";
+import { readText } from "./git/read-regular.ts";
 
 export type Marker = { is: "spare"; commit: string } | { is: "ready"; session: string; workspace: WorkspaceReady };
 

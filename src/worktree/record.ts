@@ -5,9 +5,9 @@
  */
 import { mkdirSync, rmSync } from "node:fs";
 import { basename, dirname, isAbsolute, join } from "node:path";
-import { crypto } from "../base/crypto.ts";
+import { crypto } from "../base/digest.ts";
 import { writeAtomically, writeDurable } from "../base/durable-file.ts";
-import { readText } from "./read-regular.ts";
+import { readText } from "./git/read-regular.ts";
 
 export interface Worktree {
   /** Where its files are. */

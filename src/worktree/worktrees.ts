@@ -4,23 +4,23 @@ import { join } from "node:path";
 import type { Logger } from "../ports/api.ts";
 import type { Workspaces } from "../ports/worktree.ts";
 import { HoldfastError, messageOf } from "../contract/error.ts";
-import { areCommandsLeft, endAllCommands } from "./commands.ts";
+import { areCommandsLeft, endAllCommands } from "./create/commands.ts";
 import { trashDays, type Context } from "./context.ts";
-import { createWorkspace } from "./create.ts";
-import { emptyTrash } from "./empty.ts";
-import { excludePatterns } from "./exclude.ts";
+import { createWorkspace } from "./create/create.ts";
+import { emptyTrash } from "./trash/empty.ts";
+import { excludePatterns } from "./create/exclude.ts";
 import { exists } from "./exists.ts";
-import { Foresight } from "./preflight-cache.ts";
-import { findFreeBranch } from "./free-branch.ts";
+import { Foresight } from "./create/preflight-cache.ts";
+import { findFreeBranch } from "./create/free-branch.ts";
 import { findWorktree, worktreeAt } from "./find-worktree.ts";
-import { liveBranch } from "./head.ts";
-import { inspectWorktree } from "./inspect.ts";
-import { preflightWorkspace } from "./preflight.ts";
-import { findPutBack } from "./put-back.ts";
+import { liveBranch } from "./git/head.ts";
+import { inspectWorktree } from "./changes/inspect.ts";
+import { preflightWorkspace } from "./create/preflight.ts";
+import { findPutBack } from "./trash/put-back.ts";
 import type { Worktree } from "./record.ts";
-import { restoreFromTrash } from "./restore.ts";
-import { Serial } from "./serial.ts";
-import { prepareSpare } from "./spare.ts";
+import { restoreFromTrash } from "./trash/restore.ts";
+import { Serial } from "../base/async.ts";
+import { prepareSpare } from "./create/spare.ts";
 import {
   dropUnwritten,
   forgetRestored,
@@ -29,9 +29,9 @@ import {
   readRecord,
   readRecords,
   treeOf,
-} from "./trash-records.ts";
-import { moveToTrash, settle } from "./trash.ts";
-import { undoWorkspace } from "./undo.ts";
+} from "./trash/trash-records.ts";
+import { moveToTrash, settle } from "./trash/trash.ts";
+import { undoWorkspace } from "./create/undo.ts";
 
 export interface WorkspacesOptions {
   worktreesDirectory: string;
@@ -77,19 +77,21 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
           throw error;
         }
       }),
-    isBeingMade: areCommandsLeft,
-    endMaking: async (path) => await serial.run(path, async () => await endAllCommands(path)),
+    isCreating: areCommandsLeft,
+    cancelCreate: async (path) => await serial.run(path, async () => await endAllCommands(path)),
     undo: async (plan) => await serial.run(plan.path, async () => await undoWorkspace(context, plan)),
     inspect: async (path) => (await inspectWorktree(context, at(path))).work,
-    landing: async (question) => await (await import("./merge-check.ts")).readLanding(at(question.path), question),
+    landing: async (question) =>
+      await (await import("./changes/merge-check.ts")).readLanding(at(question.path), question),
     isOwnCommit: async (path, commit, base) =>
-      await (await import("./merge-check.ts")).isOwnCommit(at(path), commit, base),
+      await (await import("./changes/merge-check.ts")).isOwnCommit(at(path), commit, base),
     trashDays,
     // Only the dashboard asks for these: they load with the first question.
-    changes: async (path, against) => await (await import("./changes.ts")).readChanges(context, at(path), against),
+    changes: async (path, against) =>
+      await (await import("./changes/changes.ts")).readChanges(context, at(path), against),
     patch: async (path, against, file) =>
-      await (await import("./patch.ts")).readPatch(context, at(path), against, file),
-    files: async (path, query, limit) => await (await import("./files.ts")).findFiles(at(path), query, limit),
+      await (await import("./changes/patch.ts")).readPatch(context, at(path), against, file),
+    files: async (path, query, limit) => await (await import("./changes/files.ts")).findFiles(at(path), query, limit),
     trashedAt: async (id) => (hasTree(context.trash, id) ? treeOf(context.trash, id) : null),
     exists,
     liveBranch: (path) => {

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { SocketTransport } from "../../src/cli/socket-transport.ts";
+import { SocketTransport } from "../../src/cli/system/daemon/socket-transport.ts";
 import { createClient, type Client } from "../../src/client/client.ts";
 import type { ConfigureRequest, PromptRequest } from "../../src/contract/command.ts";
 import type { Answers } from "../../src/contract/answers.ts";

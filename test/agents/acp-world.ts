@@ -2,12 +2,11 @@
  * A chat runtime of a test's own, with a real store, and agents from ../acp-agents. `restart` leaves everything as a
  * daemon that dies would and opens it anew. `await using` ends what is left.
  */
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { randomUUID } from "node:crypto";
 import { bootId, readStat } from "../../src/base/pid.ts";
 import { createIngest } from "../../src/chat/ingest.ts";
-import { keeperText } from "../../src/chat/keeper.ts";
 import type { AgentDefinition, Agents, ChatAgent } from "../../src/ports/agents.ts";
 import type { ChatRuntime } from "../../src/ports/chat.ts";
 import type { LaunchResult, Runtime } from "../../src/ports/runtime.ts";
@@ -47,7 +46,7 @@ export class AcpWorld implements RuntimeWorld, AsyncDisposable {
   constructor(over: Partial<AcpRuntimeOptions> = {}) {
     mkdirSync(this.#work);
     mkdirSync(this.gates);
-    writeFileSync(this.#keeper, keeperText);
+    copyFileSync(new URL("../../src/chat/keeper.sh", import.meta.url), this.#keeper);
     this.start(over);
   }
 

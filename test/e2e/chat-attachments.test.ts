@@ -3,7 +3,7 @@ import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
-import { builderOf, transcriptOf } from "../../src/model/transcript.ts";
+import { builderOf, transcriptOf } from "../../src/model/transcript/builder.ts";
 import type { InfoJson } from "../../src/contract/wire.ts";
 import { ChatHome } from "../harness/chat.ts";
 import { until } from "../harness/until.ts";

@@ -24,7 +24,7 @@ test("[CHAT-15] a prompt sent in the instant the daemon dies is delivered exactl
   await using home = await ChatHome.open();
   const id = await home.chat();
   const agent = await home.agent(id);
-  const points = ["perform.deliver", "outbox.append", "prompt.typed"];
+  const points = ["execute.deliver", "outbox.append", "prompt.typed"];
   for (const [at, point] of points.entries()) {
     const promptId = `p-${at}`;
     const send = (): Promise<unknown> => home.send(id, `say: ${point}`, { promptId });
@@ -42,9 +42,9 @@ test("[CHAT-15] a prompt sent in the instant the daemon dies is delivered exactl
 
 test("[CHAT-16] a start that is cut off at any step is taken up: one agent, one conversation, its prompt once", async () => {
   await using home = await ChatHome.open();
-  const points = ["perform.launch", "launch.recorded", "chat.recorded", "chat.spawned", "launch.made", "perform.adopt"];
+  const points = ["execute.launch", "launch.recorded", "chat.recorded", "chat.spawned", "launch.made", "execute.adopt"];
   for (const [at, point] of points.entries()) {
-    const before = point === "perform.adopt" ? "launch.made" : null;
+    const before = point === "execute.adopt" ? "launch.made" : null;
     const prompt = `say: ${point}`;
     if (before === null) await dieAt(home, point, () => home.chat(prompt));
     else {
@@ -96,7 +96,7 @@ test("[CHAT-17] an answer to a question that is given in the instant the daemon 
 
 test("[CHAT-18] a stop that is cut off at any step is completed by the next daemon, and the turn is not lost", async () => {
   await using home = await ChatHome.open();
-  for (const point of ["perform.stop", "stop.ended"]) {
+  for (const point of ["execute.stop", "stop.ended"]) {
     const id = await home.chat("say: one\ngate: never");
     await home.says(id, "one\n");
     await dieAt(home, point, () => home.call("stop", id, { body: {} }));

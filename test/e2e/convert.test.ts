@@ -10,7 +10,7 @@ const conversationFile = (home: ChatHome, id: string): string =>
 
 test("[CONVERT-2] a session that is killed while it is converted ends as killed, and the command reports it", async () => {
   await using home = await ChatHome.open();
-  for (const point of ["perform.stop", "stop.ended", "perform.convert", "convert.stopped"]) {
+  for (const point of ["execute.stop", "stop.ended", "execute.convert", "convert.stopped"]) {
     const id = await home.chat("say: hello");
     await home.ended(id);
     home.arm(point, "pause");
@@ -44,11 +44,11 @@ test("[CONVERT-1] [CONVERT-4] the intent is on record before anything is stopped
   const id = await home.chat("say: hello");
   await home.ended(id);
   const file = conversationFile(home, (await home.show(id)).agentSessionId!);
-  home.arm("perform.stop", "pause");
+  home.arm("execute.stop", "pause");
   expect(await home.ok(["session", "convert", id, "--kind", "terminal", "--fresh", "--no-wait"])).toBe(
     `Session ${id} will be converted to terminal.\n`,
   );
-  await home.reached("perform.stop");
+  await home.reached("execute.stop");
   expect(existsSync(file)).toBe(true);
   expect(await home.show(id)).toMatchObject({
     kind: "chat",
@@ -56,7 +56,7 @@ test("[CONVERT-1] [CONVERT-4] the intent is on record before anything is stopped
     reason: "it is being converted to terminal",
     intent: { want: "running", by: "person" },
   });
-  home.disarm("perform.stop");
+  home.disarm("execute.stop");
   await until("the other kind", async () => (await home.show(id)).kind === "terminal");
   expect(existsSync(file)).toBe(false);
   await home.status(id, "idle");
@@ -67,11 +67,11 @@ test("[CONVERT-5] a conversion with --fresh that is taken back before anything w
   const id = await home.chat("say: hello");
   await home.ended(id);
   const file = conversationFile(home, (await home.show(id)).agentSessionId!);
-  home.arm("perform.stop", "pause");
+  home.arm("execute.stop", "pause");
   await home.ok(["session", "convert", id, "--kind", "terminal", "--fresh", "--no-wait"]);
-  await home.reached("perform.stop");
+  await home.reached("execute.stop");
   await home.ok(["session", "kill", id, "--no-wait"]);
-  home.disarm("perform.stop");
+  home.disarm("execute.stop");
   await until(`${id} to be cleared away`, async () => (await home.show(id)).workspace === "trashed");
   expect(existsSync(file)).toBe(true);
   await home.ok(["session", "restore", id]);
@@ -84,12 +84,12 @@ test("[CONVERT-3] a daemon killed at any step of a conversion finishes it after 
   await home.ended(id);
   // From chat to terminal and back in turns: only a chat agent is asked to delete its conversation.
   const points = [
-    "perform.stop",
+    "execute.stop",
     "stop.ended",
     "convert.discarded",
-    "perform.convert",
+    "execute.convert",
     "convert.stopped",
-    "perform.launch",
+    "execute.launch",
     "launch.made",
   ];
   for (const point of points) {

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { SocketTransport } from "../../src/cli/socket-transport.ts";
+import { SocketTransport } from "../../src/cli/system/daemon/socket-transport.ts";
 import { createClient } from "../../src/client/client.ts";
 import type { FindingJson } from "../../src/contract/wire.ts";
 import { ChatHome } from "../harness/chat.ts";

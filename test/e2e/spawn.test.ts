@@ -10,9 +10,9 @@ import { until } from "../harness/until.ts";
 test("[SPAWN-1] a spawn whose daemon dies at any step is whole after the next start", async () => {
   await using home = await ProjectHome.make();
   for (const point of [
-    "perform.create-workspace",
+    "execute.create-workspace",
     "workspace.created",
-    "perform.launch",
+    "execute.launch",
     "launch.recorded",
     "launch.made",
   ]) {

@@ -54,7 +54,7 @@ test("[KILL-2] kill works while the daemon is down, while it starts, twice, and 
 
 test("[KILL-2] a daemon killed at any step of a kill finishes it after the next start", async () => {
   await using home = await ProjectHome.make();
-  for (const point of ["perform.stop", "stop.ended", "perform.remove-workspace", "workspace.trashed"]) {
+  for (const point of ["execute.stop", "stop.ended", "execute.remove-workspace", "workspace.trashed"]) {
     const { id, workspacePath } = await home.spawn();
     home.arm(point, "kill");
     await home.cli(["session", "kill", id]);
@@ -193,12 +193,12 @@ test("[KILL-5] a kill that cannot be finished says what remains, and is finished
 
 test("[VERB-4] halting the sessions includes one that is still being made", async () => {
   await using home = await ProjectHome.make();
-  home.arm("perform.create-workspace", "pause");
+  home.arm("execute.create-workspace", "pause");
   await home.ok(["spawn", "my-app", "--agent", "demo", "--kind", "terminal", "--no-wait"]);
-  await home.reached("perform.create-workspace");
+  await home.reached("execute.create-workspace");
   const halting = home.cli(["stop", "--halt-sessions", "--yes"]);
   await until("the intent", async () => (await home.show("ma-1")).intent.want === "stopped");
-  home.disarm("perform.create-workspace");
+  home.disarm("execute.create-workspace");
   expect((await halting).code).toBe(0);
   await home.ok(["start"]);
   expect(await home.show("ma-1")).toMatchObject({ status: "stopped", processes: [] });
@@ -250,13 +250,13 @@ test("[KILL-6] a command that makes a worktree ends with its session, with what 
   cutShort.push(home.cli(args));
   const fourth = await making("ma-4");
   await home.crash();
-  home.arm("perform.create-workspace", "pause");
+  home.arm("execute.create-workspace", "pause");
   cutShort.push(home.cli(["session", "stop", "ma-4"]));
-  await home.reached("perform.create-workspace");
+  await home.reached("execute.create-workspace");
   await until("the intent", async () => (await home.show("ma-4")).intent.want === "stopped");
   await home.crash();
   expect(left(fourth)).toHaveLength(2);
-  home.disarm("perform.create-workspace");
+  home.disarm("execute.create-workspace");
   await home.ok(["start"]);
   await until("what an earlier daemon began to end", () => left(fourth).length === 0);
   expect(await home.show("ma-4")).toMatchObject({ status: "stopped" });
@@ -297,7 +297,7 @@ test("[KILL-201] a prompt that a kill overtakes is refused, and a restore does n
   await using home = await ProjectHome.make();
   const { id } = await home.spawn();
   await home.status(id, "idle");
-  for (const point of ["verb.prompt", "perform.deliver"]) {
+  for (const point of ["verb.prompt", "execute.deliver"]) {
     home.arm(point, "pause");
     const sending = home.cli(["send", id, `say: overtaken at ${point}`]);
     await home.reached(point);
@@ -319,12 +319,12 @@ test("[VERB-204] a halt includes a session that is being deleted, and waits for 
   await using home = await ProjectHome.make();
   const { id, workspacePath } = await home.spawn();
   const { pid } = await home.agent(id);
-  home.arm("perform.stop", "pause");
+  home.arm("execute.stop", "pause");
   await home.ok(["session", "delete", id, "--yes", "--no-wait"]);
-  await home.reached("perform.stop");
+  await home.reached("execute.stop");
   const halting = home.cli(["stop", "--halt-sessions", "--yes"]);
   await home.reached("halt.recorded");
-  home.disarm("perform.stop");
+  home.disarm("execute.stop");
   expect(await halting).toMatchObject({ code: 0, stdout: `Daemon stopped. 1 session stopped: ${id}.\n` });
   expect(isRunning(pid)).toBe(false);
   expect(existsSync(workspacePath)).toBe(false);
@@ -335,13 +335,13 @@ test("[VERB-205] over its limit a halt lists what still ends, and the daemon end
   // One after the other: the list is in the order in which they were recorded.
   const [one, two] = [await home.spawn(), await home.spawn()];
   const daemon = home.daemon();
-  home.arm("perform.stop", "pause");
+  home.arm("execute.stop", "pause");
   const late = await home.cli(["stop", "--halt-sessions", "--yes"]);
   expect(late.code).toBe(1);
   expect(late.stderr).toContain("Still ending: ma-1, ma-2.\nThe daemon stops once they are down.");
   expect(isRunning(daemon.pid)).toBe(true);
   expect(await home.cli(["spawn", "my-app", "--agent", "demo", "--kind", "terminal"])).toMatchObject({ code: 1 });
-  home.disarm("perform.stop");
+  home.disarm("execute.stop");
   await until("the daemon to end", () => !isRunning(daemon.pid));
   const left = markedProcesses(`HOLDFAST_HOME=${home.home}`);
   expect(left).toEqual([]);
@@ -349,10 +349,10 @@ test("[VERB-205] over its limit a halt lists what still ends, and the daemon end
   for (const { id } of [one, two]) expect(await home.show(id)).toMatchObject({ status: "stopped" });
 
   await Promise.all([one, two].map(({ id }) => home.ok(["session", "restore", id])));
-  home.arm("perform.stop", "pause");
+  home.arm("execute.stop", "pause");
   expect((await home.cli(["stop", "--halt-sessions", "--yes"])).code).toBe(1);
   await home.ok(["session", "restore", two.id, "--no-wait"]);
-  home.disarm("perform.stop");
+  home.disarm("execute.stop");
   await home.status(one.id, "stopped");
   await home.status(two.id, "idle");
   expect((await home.spawn()).id).toBe("ma-3");

@@ -63,13 +63,13 @@ test("[CORE-201, REACT-200] a failed turn that the next prompt follows neither n
   await home.ended(id);
   await home.send(id, "exit: 0");
   await until("the end", async () => (await home.ofType(id, "notification")).length > 0);
-  home.arm("perform.deliver", "pause");
+  home.arm("execute.deliver", "pause");
   await home.send(id, "say: back", { waitMs: 0 });
-  await home.reached("perform.deliver");
+  await home.reached("execute.deliver");
   // The agent is back and idle after the turn that its exit cut, and the next prompt is not sent yet.
   expect(await home.show(id)).toMatchObject({ status: "idle", needsYou: false, reason: null });
   await home.refresh();
-  home.disarm("perform.deliver");
+  home.disarm("execute.deliver");
   await home.ended(id, 3);
   expect((await home.ofType(id, "reaction.fired")).map((event) => event["reaction"])).toEqual(["exited"]);
 });

@@ -16,22 +16,22 @@ type Want = "killed" | "deleted" | "stopped" | "archived" | "snoozed" | "running
 
 /** The steps at which the first verb is held; a restore is of a killed session, all others of a running one. */
 const steps: Record<Verb, string[]> = {
-  kill: ["perform.stop", "stop.ended", "perform.remove-workspace", "workspace.trashed"],
-  delete: ["perform.stop", "stop.ended", "perform.remove-workspace", "workspace.trashed"],
-  stop: ["perform.stop", "stop.ended"],
-  archive: ["perform.stop", "stop.ended"],
-  snooze: ["perform.stop", "stop.ended"],
-  restore: ["perform.restore-workspace", "perform.launch", "launch.recorded", "launch.made"],
+  kill: ["execute.stop", "stop.ended", "execute.remove-workspace", "workspace.trashed"],
+  delete: ["execute.stop", "stop.ended", "execute.remove-workspace", "workspace.trashed"],
+  stop: ["execute.stop", "stop.ended"],
+  archive: ["execute.stop", "stop.ended"],
+  snooze: ["execute.stop", "stop.ended"],
+  restore: ["execute.restore-workspace", "execute.launch", "launch.recorded", "launch.made"],
   convert: [
-    "perform.stop",
+    "execute.stop",
     "stop.ended",
-    "perform.convert",
+    "execute.convert",
     "convert.stopped",
-    "perform.launch",
+    "execute.launch",
     "launch.recorded",
     "launch.made",
   ],
-  send: ["perform.deliver", "prompt.recorded", "prompt.typed"],
+  send: ["execute.deliver", "prompt.recorded", "prompt.typed"],
 };
 /** Steps that a chat does not have. */
 const terminalOnly = new Set(["prompt.recorded"]);

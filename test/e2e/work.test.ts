@@ -36,16 +36,16 @@ test("[WORK-1] a crash between any two steps of kill and restore loses nothing",
   await home.status(id, "idle");
   await fillZoo(home, workspacePath);
   const before = { files: fingerprint(workspacePath), git: await gitState(home, workspacePath) };
-  const points = ["perform.stop", "stop.ended", "perform.remove-workspace", "workspace.trashed"];
+  const points = ["execute.stop", "stop.ended", "execute.remove-workspace", "workspace.trashed"];
   for (const point of points) {
     home.arm(point, "kill");
     await home.cli(["session", "kill", id]);
     home.disarm(point);
     await home.ok(["session", "kill", id]);
     expect((await home.show(id)).status).toBe("killed");
-    home.arm("perform.restore-workspace", "kill");
+    home.arm("execute.restore-workspace", "kill");
     await home.cli(["session", "restore", id]);
-    home.disarm("perform.restore-workspace");
+    home.disarm("execute.restore-workspace");
     await home.ok(["start"]);
     await home.status(id, "idle");
     expect(fingerprint(workspacePath), point).toEqual(before.files);

@@ -1,7 +1,7 @@
 /** A home with a running daemon and a registered repository, for tests about sessions. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { SocketTransport } from "../../src/cli/socket-transport.ts";
+import { SocketTransport } from "../../src/cli/system/daemon/socket-transport.ts";
 import { createClient, type CallableOperation, type CallOptions } from "../../src/client/client.ts";
 import { identify } from "../../src/base/pid.ts";
 import type { Output, Params } from "../../src/contract/operations.ts";

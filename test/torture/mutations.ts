@@ -90,7 +90,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: "force-remove",
     promise: "work is moved to the trash, never deleted",
-    file: "src/worktree/trash.ts",
+    file: "src/worktree/trash/trash.ts",
     search: "    renameSync(record.path, treeOf(context.trash, record.id));",
     replace:
       '    renameSync(record.path, treeOf(context.trash, record.id));\n    process.getBuiltinModule("node:fs").rmSync(join(treeOf(context.trash, record.id), "untracked.bin"), { force: true });',
@@ -99,7 +99,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: "trash-unpinned",
     promise: "a ref pins what the trash keeps",
-    file: "src/worktree/trash.ts",
+    file: "src/worktree/trash/trash.ts",
     search: "  await pin(record, worktree, plain);",
     replace: "  void pin; void plain;",
     scenario: "named-steps",
@@ -107,7 +107,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: "branch-deleted",
     promise: "kill never deletes a branch",
-    file: "src/worktree/trash.ts",
+    file: "src/worktree/trash/trash.ts",
     search: '  await passed("workspace.trash.detached");',
     replace:
       '  if (record.branch !== null) await git("store", ["update-ref", "-d", `refs/heads/${record.branch}`], { admin: worktree });\n  await passed("workspace.trash.detached");',
@@ -116,7 +116,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: "trash-forgotten",
     promise: "a kill cut off behind the move still knows its trash entry",
-    file: "src/worktree/trash.ts",
+    file: "src/worktree/trash/trash.ts",
     search: "    if (known === null || !hasTree(context.trash, known.id)) {\n",
     replace: "    if (known === null || known.version === 1) {\n",
     scenario: "named-steps",
@@ -149,7 +149,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: "no-undo",
     promise: "a spawn is all or nothing",
-    file: "src/worktree/undo.ts",
+    file: "src/worktree/create/undo.ts",
     search: "  await removeOwnBranch(repository, plan);\n}",
     replace: "}\nvoid removeOwnBranch;",
     scenario: "spawn-fails",
@@ -258,7 +258,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: "two-daemons",
     promise: "one daemon per home",
-    file: "src/base/lock.ts",
+    file: "src/base/home-lock.ts",
     search: "    if (/locked|busy/i.test(message)) return null;",
     replace: "    if (/locked|busy/i.test(message)) return { release: () => undefined, isOurs: () => true };",
     also: {
@@ -373,7 +373,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: "registration-left",
     promise: "a worktree that was deleted by hand leaves no registration",
-    file: "src/worktree/trash.ts",
+    file: "src/worktree/trash/trash.ts",
     search: "      await forgetDeletedQuietly(context, request);\n      return null;",
     replace: "      void forgetDeletedQuietly;\n      return null;",
     scenario: "worktree-removed",
@@ -405,7 +405,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: "child-without-streams",
     promise: "a daemon without free descriptors lives on",
-    file: "src/base/start-child.ts",
+    file: "src/base/run.ts",
     search: "  if (child.pid !== undefined) return child;",
     replace: "  if (child.pid !== -1) return child;",
     scenario: "emfile",
@@ -469,7 +469,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: "restore-loses",
     promise: "a restore brings back every byte",
-    file: "src/worktree/restore.ts",
+    file: "src/worktree/trash/restore.ts",
     search: '  await passed("workspace.restore.moved");',
     replace:
       '  process.getBuiltinModule("node:fs").rmSync(join(record.path, "untracked.bin"), { force: true });\n  await passed("workspace.restore.moved");',

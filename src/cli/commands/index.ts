@@ -1,7 +1,7 @@
 /** All commands by name. A command's own file is loaded when it is called, so that the others cost nothing. */
-import type { IndexEntry } from "../entry-types.ts";
+import type { IndexEntry } from "../command.ts";
 // These two must answer in a blink, so they are loaded with the index: a file of their own costs half a millisecond each.
-import { command as info } from "./info.ts";
+import { command as info } from "./daemon/info.ts";
 import { command as sessionLs } from "./session/ls.ts";
 
 const session: readonly IndexEntry[] = [
@@ -104,19 +104,23 @@ const service: readonly IndexEntry[] = [
 ];
 
 export const index: readonly IndexEntry[] = [
-  { name: "init", summary: "set up a repository: holdfast.yaml, registration, tools", load: () => import("./init.ts") },
+  {
+    name: "init",
+    summary: "set up a repository: holdfast.yaml, registration, tools",
+    load: () => import("./project/init.ts"),
+  },
   {
     name: "project",
     summary: "add, list, trust and remove projects",
     example: "holdfast project add ~/code/my-app",
     group: project,
   },
-  { name: "spawn", summary: "start a session", load: () => import("./spawn.ts") },
-  { name: "batch-spawn", summary: "start a session for each issue", load: () => import("./batch-spawn.ts") },
+  { name: "spawn", summary: "start a session", load: () => import("./spawn/spawn.ts") },
+  { name: "batch-spawn", summary: "start a session for each issue", load: () => import("./spawn/batch-spawn.ts") },
   { name: "session", summary: "list and control sessions", example: "holdfast session ls", group: session },
-  { name: "status", summary: "what every session is doing", load: () => import("./status.ts") },
-  { name: "send", summary: "send a prompt to a session", load: () => import("./send.ts") },
-  { name: "attach", summary: "open a session in this terminal", load: () => import("./attach.ts") },
+  { name: "status", summary: "what every session is doing", load: () => import("./session/status.ts") },
+  { name: "send", summary: "send a prompt to a session", load: () => import("./session/send.ts") },
+  { name: "attach", summary: "open a session in this terminal", load: () => import("./session/attach.ts") },
   { name: "acp", summary: "control chat agents and read what they said", example: "holdfast acp ps", group: acp },
   {
     name: "permissions",
@@ -124,31 +128,40 @@ export const index: readonly IndexEntry[] = [
     example: "holdfast permissions ls",
     group: permissions,
   },
-  { name: "events", summary: "a session's events", load: () => import("./events.ts") },
+  { name: "events", summary: "a session's events", load: () => import("./session/events.ts") },
   { name: "trash", summary: "worktrees of ended sessions", example: "holdfast trash ls", group: trash },
-  { name: "start", summary: "start the daemon", load: () => import("./start.ts") },
-  { name: "stop", summary: "end the daemon; sessions keep running", load: () => import("./stop.ts") },
+  { name: "start", summary: "start the daemon", load: () => import("./daemon/start.ts") },
+  { name: "stop", summary: "end the daemon; sessions keep running", load: () => import("./daemon/stop.ts") },
   {
     name: "restart",
     summary: "replace the daemon by a new one; sessions keep running",
-    load: () => import("./restart.ts"),
+    load: () => import("./daemon/restart.ts"),
   },
   { name: "info", summary: "the daemon: state, address, version", load: () => Promise.resolve({ command: info }) },
-  { name: "passphrase", summary: "Generate a passphrase", load: () => import("./passphrase.ts") },
-  { name: "logs", summary: "the daemon's log", load: () => import("./logs.ts") },
-  { name: "dashboard", summary: "open the dashboard", load: () => import("./dashboard.ts") },
-  { name: "pair", summary: "Log in a phone or another browser", load: () => import("./pair.ts") },
+  { name: "passphrase", summary: "Generate a passphrase", load: () => import("./daemon/passphrase.ts") },
+  { name: "logs", summary: "the daemon's log", load: () => import("./daemon/logs.ts") },
+  { name: "dashboard", summary: "open the dashboard", load: () => import("./device/dashboard.ts") },
+  { name: "pair", summary: "Log in a phone or another browser", load: () => import("./device/pair.ts") },
   { name: "device", summary: "List and revoke logged-in browsers", example: "holdfast device ls", group: device },
   { name: "token", summary: "Manage the main token, for scripts", example: "holdfast token rotate", group: token },
   {
     name: "demo",
     summary: "try it: a scratch project and an agent without an account",
-    load: () => import("./demo.ts"),
+    load: () => import("./demo/demo.ts"),
   },
-  { name: "mcp", summary: "serve sessions as tools to an agent (MCP, on stdio)", load: () => import("./mcp.ts") },
-  { name: "update", summary: "update Holdfast; sessions keep running", load: () => import("./update.ts") },
-  { name: "doctor", summary: "check this machine and this installation", load: () => import("./doctor.ts") },
+  { name: "mcp", summary: "serve sessions as tools to an agent (MCP, on stdio)", load: () => import("../mcp/mcp.ts") },
+  { name: "update", summary: "update Holdfast; sessions keep running", load: () => import("./daemon/update.ts") },
+  { name: "doctor", summary: "check this machine and this installation", load: () => import("../doctor/doctor.ts") },
   { name: "service", summary: "run the daemon as a service", example: "holdfast service install", group: service },
-  { name: "completion", summary: "completions for bash, zsh and fish", load: () => import("./completion.ts") },
-  { name: "complete", summary: "what completion scripts call", hidden: true, load: () => import("./complete.ts") },
+  {
+    name: "completion",
+    summary: "completions for bash, zsh and fish",
+    load: () => import("./completion/completion.ts"),
+  },
+  {
+    name: "complete",
+    summary: "what completion scripts call",
+    hidden: true,
+    load: () => import("./completion/complete.ts"),
+  },
 ];

@@ -1,9 +1,9 @@
 /** The configuration files that the daemon reads: the person's own, and while it runs those of the registered projects. */
 import { existsSync } from "node:fs";
 import { loadConfig, loadUserConfig } from "../../config/load.ts";
-import { formatProblem } from "../../config/problem.ts";
+import { formatProblem } from "../../config/file.ts";
 import type { Context } from "../context.ts";
-import { findDaemon } from "../find-daemon.ts";
+import { findDaemon } from "../system/daemon/find-daemon.ts";
 import { count } from "../render/text.ts";
 import { type Finding, finding } from "./finding.ts";
 

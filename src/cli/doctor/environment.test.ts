@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { HoldfastError } from "../../contract/error.ts";
-import { withOwnPath } from "../call-spawn.ts";
+import { withOwnPath } from "../commands/spawn/call-spawn.ts";
 import { checkScreens } from "./machine.ts";
 import { droppedVariables, judgeDropped, judgeVariables, missingInService } from "./environment.ts";
 import { checkAgents, judgeConfigured } from "./tools.ts";

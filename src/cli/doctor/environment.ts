@@ -4,8 +4,8 @@ import { isNamed, isPassedOn, marksAnother } from "../../base/clean-env.ts";
 import type { DaemonFile } from "../../base/launch-options.ts";
 import { namedVariables, type NamedVariable } from "../../config/pass-env.ts";
 import type { Context } from "../context.ts";
-import { findDaemon } from "../find-daemon.ts";
-import { serviceName } from "../service-unit.ts";
+import { findDaemon } from "../system/daemon/find-daemon.ts";
+import { serviceName } from "../system/service/unit.ts";
 import { type Finding, finding } from "./finding.ts";
 
 const check = "environment";

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { isTemporary } from "../../base/durable-file.ts";
 import type { Paths } from "../../base/paths.ts";
 import { isAlive } from "../../base/pid.ts";
-import { findDaemon, listStarting } from "../find-daemon.ts";
-import { listOldBuilds } from "../install-build.ts";
+import { findDaemon, listStarting } from "../system/daemon/find-daemon.ts";
+import { listOldBuilds } from "../system/daemon/install-build.ts";
 import { count } from "../render/text.ts";
-import { homeTrouble } from "../write-home.ts";
+import { homeTrouble } from "../system/daemon/write-home.ts";
 import { type Finding, finding } from "./finding.ts";
-import { quoteShellWord } from "../../model/shell-quote.ts";
+import { quoteShellWord } from "../../model/text.ts";
 
 const megabyte = 1024 * 1024;
 /** Below the first, a worktree of an ordinary project no longer fits; below the second, not even the log. */

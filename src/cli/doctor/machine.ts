@@ -4,12 +4,11 @@ import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { messageOf } from "../../contract/error.ts";
-import { build as installed } from "../../base/build.ts";
-import { readCgroupFacts, scopePrefix } from "../../base/cgroup-facts.ts";
-import { judgeCgroup } from "../../base/cgroup-risk.ts";
+import { build as installed } from "../../base/program.ts";
+import { readCgroupFacts, scopePrefix, judgeCgroup } from "../../base/cgroup-risk.ts";
 import type { Context } from "../context.ts";
 import type { FindingJson } from "../../contract/wire.ts";
-import { findDaemon, isReplaced } from "../find-daemon.ts";
+import { findDaemon, isReplaced } from "../system/daemon/find-daemon.ts";
 import { type Finding, finding } from "./finding.ts";
 
 export function checkCgroup(context: Context): Finding[] {

@@ -2,8 +2,8 @@
 import { defaultLaunchOptions, readLaunchOptions } from "../../base/launch-options.ts";
 import { readJson } from "../../base/durable-file.ts";
 import type { Context } from "../context.ts";
-import { findDaemon } from "../find-daemon.ts";
-import { reachTroubles } from "../reach.ts";
+import { findDaemon } from "../system/daemon/find-daemon.ts";
+import { reachTroubles } from "../system/daemon/reach.ts";
 import { type Finding, finding } from "./finding.ts";
 
 export function checkReach({ paths }: Pick<Context, "paths">): Finding[] {

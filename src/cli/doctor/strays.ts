@@ -10,8 +10,8 @@ import { readJson } from "../../base/durable-file.ts";
 import { isAlive } from "../../base/pid.ts";
 import { recordFile, type WorkerRecord } from "../../contract/worker-record.ts";
 import type { Context } from "../context.ts";
-import { findDaemon } from "../find-daemon.ts";
-import { quoteShellWord } from "../../model/shell-quote.ts";
+import { findDaemon } from "../system/daemon/find-daemon.ts";
+import { quoteShellWord } from "../../model/text.ts";
 import { type Finding, finding } from "./finding.ts";
 
 const check = "leftovers";

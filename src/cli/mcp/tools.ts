@@ -4,7 +4,7 @@ import type { SessionJson } from "../../contract/wire.ts";
 import { randomUUID } from "node:crypto";
 import { HoldfastError } from "../../contract/error.ts";
 import type { Context } from "../context.ts";
-import { projectAt } from "../projects.ts";
+import { projectAt } from "../commands/project/find-project.ts";
 import { readTurns, replay } from "../past-turns.ts";
 import { makePaint } from "../render/paint.ts";
 import { chooseSessions } from "../render/sessions.ts";

@@ -1,6 +1,6 @@
 /** Sentences about the daemon. */
 import type { Context } from "../context.ts";
-import type { StartOutcome, StopOutcome } from "../daemon-control.ts";
+import type { StartOutcome, StopOutcome } from "../system/daemon/control.ts";
 import type { InfoJson } from "../../contract/wire.ts";
 import { ageOf, compareNaturally, count } from "./text.ts";
 

@@ -1,6 +1,6 @@
 /** A session's events for people: when, what, and the few fields that say the most. */
 import type { EventJson } from "../../contract/wire.ts";
-import { shorten } from "../../model/shorten.ts";
+import { shorten } from "../../model/text.ts";
 import type { Paint } from "./paint.ts";
 import { clean } from "./text.ts";
 

@@ -1,5 +1,5 @@
 /** JSON for stdout and stderr. JSON.stringify escapes C0 alone: a terminal also obeys C1, and people read bidi text. */
-import { hiddenCharacters } from "../../model/hidden-characters.ts";
+import { hiddenCharacters } from "../../model/text.ts";
 
 /** C1, DEL, and characters that nobody sees. */
 const unseen = new RegExp(String.raw`[\u007f-\u009f${hiddenCharacters}]`, "gu");

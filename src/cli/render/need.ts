@@ -1,7 +1,7 @@
 /** What a session needs from the user, and the command that gives it: lines below a session in a list. */
 import type { SessionJson } from "../../contract/wire.ts";
 import { questionId } from "../../contract/question.ts";
-import { shorten } from "../../model/shorten.ts";
+import { shorten } from "../../model/text.ts";
 import { clean } from "./text.ts";
 
 export type Needing = Pick<SessionJson, "id" | "kind" | "status" | "reason" | "permissions">;

@@ -1,6 +1,5 @@
 /** A permission request in full: who approves it must have been able to read all of it. */
-import { optionKindWords } from "../../model/option-words.ts";
-import type { CallDetails, CallDiff } from "../../model/tool-call.ts";
+import { optionKindWords, type CallDetails, type CallDiff } from "../../model/tool-call.ts";
 import type { PermissionOption } from "../../model/session.ts";
 import type { Paint } from "./paint.ts";
 import { clean, visible } from "./text.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { StopOutcome } from "../daemon-control.ts";
+import type { StopOutcome } from "../system/daemon/control.ts";
 import { sessionOf } from "../test-support/stand-in.ts";
 import { cleanupLines } from "./cleanup.ts";
 import { infoLines, stopLines } from "./daemon.ts";

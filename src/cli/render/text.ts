@@ -1,5 +1,5 @@
 /** Small words that every list is made of. Pure. */
-import { hiddenCharacters } from "../../model/hidden-characters.ts";
+import { hiddenCharacters } from "../../model/text.ts";
 
 const unseen = new RegExp(String.raw`[\u0000-\u0008\u000b-\u001f\u007f-\u009f${hiddenCharacters}]`, "gu");
 

@@ -3,7 +3,7 @@
  * is text to be written as it is. Words in brackets are ours, everything else was said by somebody.
  */
 import { questionId } from "../../contract/question.ts";
-import { shorten } from "../../model/shorten.ts";
+import { shorten } from "../../model/text.ts";
 import { callDetails, mergeCall, type ToolCallFields } from "../../model/tool-call.ts";
 import type { PermissionOption } from "../../model/session.ts";
 import type { EventJson } from "../../contract/wire.ts";

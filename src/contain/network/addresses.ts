@@ -4,7 +4,7 @@
  */
 import { BlockList, isIPv4, isIPv6 } from "node:net";
 import { networkInterfaces } from "node:os";
-import { special4 } from "../../base/special-addresses.ts";
+import { special4 } from "../../base/addresses.ts";
 
 /** Below 2000::/3, outside of which no address is public. */
 const special6: [string, number][] = [

@@ -4,7 +4,7 @@
  */
 import { lookup as systemLookup, type LookupAddress } from "node:dns";
 import { connect, isIP, type Socket } from "node:net";
-import { bounded } from "../../base/deadline.ts";
+import { bounded } from "../../base/async.ts";
 import { isPublic } from "./addresses.ts";
 import { judge, type AllowEntry } from "./allow-list.ts";
 import type { BlockedRecord, WhyBlocked } from "./blocked.ts";

@@ -10,7 +10,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { digestOf } from "../../base/digest.ts";
 import { makePrivateDirectory, writeAtomically } from "../../base/durable-file.ts";
 import { isAlive, signalIdentity } from "../../base/pid.ts";
-import { startChild } from "../../base/start-child.ts";
+import { startChild } from "../../base/run.ts";
 import type { ContainedNetwork } from "../../ports/network.ts";
 import { HoldfastError } from "../../contract/error.ts";
 import type { SessionId } from "../../contract/ids.ts";

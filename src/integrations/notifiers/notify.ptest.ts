@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { Notification } from "../../ports/notify.ts";
-import { openNotifiers } from "./notifiers.ts";
+import { openNotifiers } from "./registry.ts";
 
 const note: Notification = {
   id: "ma-1-abc",

@@ -6,9 +6,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { checkVapid, openPush, PushService } from "../../../test/push/push-service.ts";
 import { until } from "../../../test/harness/until.ts";
 import type { Notification } from "../../ports/notify.ts";
-import { isPrivate, publicLookup, refuseAddress } from "./web-push-address.ts";
-import { encryptFor, maxPlainBytes } from "./web-push-encrypt.ts";
-import { authorization, makeVapidKey, publicKeyOf, subjectFor } from "./web-push-vapid.ts";
+import { isPrivate, publicLookup, refuseAddress } from "./web-push-send.ts";
+import { encryptFor, maxPlainBytes, authorization, makeVapidKey, publicKeyOf, subjectFor } from "./web-push-crypto.ts";
 import { maxBrowsers, WebPush } from "./web-push.ts";
 
 const from = (text: string): Buffer => Buffer.from(text, "base64url");

@@ -2,17 +2,61 @@
  * Calls browsers by their push services, also while no tab is open. Each browser is a small world of its own: one whose
  * service is down or asks for rest keeps no other waiting, and one that is gone is forgotten.
  */
-import { crypto } from "../../base/crypto.ts";
+import { crypto } from "../../base/digest.ts";
 import type { Logger } from "../../ports/api.ts";
 import type { Notification, Push, PushBrowser, PushSubscriptionGiven } from "../../ports/notify.ts";
 import { HoldfastError, messageOf } from "../../contract/error.ts";
-import { refuseAddress } from "./web-push-address.ts";
-import { encryptFor } from "./web-push-encrypt.ts";
-import { emptyPushFile, readPushFile, writePushFile, type PushFile, type Subscription } from "./web-push-file.ts";
-import { messageFor, oneLine, testMessage, type Message } from "./web-push-message.ts";
-import { Rest } from "./web-push-rest.ts";
-import { lifeSeconds, sendPush, type Outcome } from "./web-push-send.ts";
-import { authorization, publicKeyOf, subjectFor } from "./web-push-vapid.ts";
+import { refuseAddress, lifeSeconds, sendPush, type Outcome, Rest } from "./web-push-send.ts";
+import {
+  encryptFor,
+  authorization,
+  publicKeyOf,
+  subjectFor,
+  type VapidKey,
+  isVapidKey,
+  makeVapidKey,
+} from "./web-push-crypto.ts";
+import { chmodSync, statSync } from "node:fs";
+import { readJson, writeDurable } from "../../base/durable-file.ts";
+
+const maxTextLength = 300;
+const maxTitleLength = 120;
+
+export interface Message {
+  /** Of what waits at a push service with the same topic only the newest is kept. */
+  topic: string;
+  at: number;
+  text: Buffer;
+}
+
+function messageFor({ title, text, session, at }: Notification, key: VapidKey): Message {
+  const about = session === "" ? {} : { session };
+  const payload = {
+    title: oneLine(title, maxTitleLength),
+    text: text.length <= maxTextLength ? text : `${text.slice(0, maxTextLength - 1)}…`,
+    ...about,
+  };
+  return { topic: topicOf(session, key), at, text: Buffer.from(JSON.stringify(payload)) };
+}
+
+/** Shown also while somebody looks at the page, who else would not see it. */
+function testMessage(key: VapidKey, at: number): Message {
+  const payload = { title: "Holdfast", text: "Push reaches this browser.", test: true };
+  return { topic: topicOf("test", key), at, text: Buffer.from(JSON.stringify(payload)) };
+}
+
+/** What came from outside is shown to people as one line. */
+function oneLine(text: string, most: number): string {
+  return text
+    .replaceAll(/[\p{C}\s]+/gu, " ")
+    .trim()
+    .slice(0, most);
+}
+
+/** The same for a session, and of no meaning to whoever carries it. */
+function topicOf(name: string, { d }: VapidKey): string {
+  return crypto().createHmac("sha256", d).update(name).digest("base64url").slice(0, 32);
+}
 
 /** Far more browsers than one person has; those that are gone leave by themselves. */
 export const maxBrowsers = 20;
@@ -272,4 +316,47 @@ function refuseKeys(keys: { p256dh: string; auth: string }): string | null {
   } catch {
     return "Its keys are not those of a browser.";
   }
+}
+
+interface Subscription {
+  /** Says which browser, and not where it is reached. */
+  id: string;
+  label: string;
+  endpoint: string;
+  keys: { p256dh: string; auth: string };
+  /** Where the dashboard was when it subscribed. */
+  origin?: string | undefined;
+  createdAt: number;
+  /** Left out in files of an earlier version. */
+  device?: string | null;
+}
+
+interface PushFile {
+  key: VapidKey;
+  subscriptions: Subscription[];
+}
+
+/** Null where there is none; `damaged` loses the subscriptions, and browsers can make new ones. */
+function readPushFile(path: string): PushFile | null | { damaged: string } {
+  const read = readJson(path);
+  if (read.is === "absent") return null;
+  if (read.is === "damaged") return { damaged: read.why };
+  const { key, subscriptions } = (read.value ?? {}) as Partial<PushFile>;
+  if (!isVapidKey(key)) return { damaged: "it holds no key" };
+  if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
+  return { key, subscriptions: Array.isArray(subscriptions) ? subscriptions.filter(isSubscription) : [] };
+}
+
+function emptyPushFile(): PushFile {
+  return { key: makeVapidKey(), subscriptions: [] };
+}
+
+function writePushFile(path: string, file: PushFile): void {
+  writeDurable(path, `${JSON.stringify(file)}\n`);
+}
+
+function isSubscription(value: unknown): value is Subscription {
+  const { id, label, endpoint, keys, createdAt } = (value ?? {}) as Partial<Subscription>;
+  const texts = [id, label, endpoint, keys?.p256dh, keys?.auth];
+  return texts.every((text) => typeof text === "string") && typeof createdAt === "number";
 }

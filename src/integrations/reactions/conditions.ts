@@ -1,11 +1,35 @@
 /** Whether what a reaction is about is so, and what exactly: by content, so that the same thing has the same key. */
-import { reactionActor, type ReactionName } from "../../contract/reaction.ts";
-import { pullRequestStatuses, type Status } from "../../model/session.ts";
+import { reactionActor, type ReactionName, type ReactionAction } from "../../contract/reaction.ts";
+import { pullRequestStatuses, type Status, type SessionState } from "../../model/session.ts";
 import type { SeenPullRequest, PullRequestFacts, ReviewThread } from "../../contract/tracker.ts";
-import { contentKey } from "../../model/external-text.ts";
-import { inWords, isApprovedAndGreen, sortChecks, staleAfterMs } from "../../model/pull-request-status.ts";
-import { failedTurn } from "../../model/failed-turn.ts";
+import { contentKey } from "../../model/text.ts";
+import { inWords, isApprovedAndGreen, sortChecks, staleAfterMs } from "../../model/pull-requests.ts";
+import { failedTurn } from "../../model/status.ts";
 import type { ReactionFacts } from "./plan.ts";
+import type { SessionId } from "../../contract/ids.ts";
+import { orchestratorOf } from "../../model/roles.ts";
+
+const finished: ReadonlySet<Status> = new Set<Status>(["done", "merged"]);
+const over: ReadonlySet<Status> = new Set<Status>(["done", "merged", "exited", "killed", "archived"]);
+
+/**
+ * The session that it is told of, and the key of the set; null while it is not so. A message is for the orchestrator, where
+ * there is one; else it is the worker that finished last.
+ */
+export function allDone(
+  sessions: readonly { session: SessionState; status: Status }[],
+  action: ReactionAction,
+): { session: SessionId; key: string } | null {
+  const workers = sessions.filter(({ session }) => session.role === "worker");
+  if (!workers.every(({ status }) => over.has(status))) return null;
+  const done = workers.filter(({ status, session }) => finished.has(status) && session.intent.want !== "killed");
+  const last = done.toSorted((a, b) => b.session.lastActivityAt - a.session.lastActivityAt)[0];
+  if (last === undefined) return null;
+  const ids = workers.map(({ session }) => session.id).toSorted();
+  const all = sessions.map(({ session }) => session);
+  const leader = action === "send-to-agent" ? orchestratorOf(all, last.session.project) : null;
+  return { session: (leader ?? last.session).id, key: `all:${contentKey(ids.join("\n"))}` };
+}
 
 /** Some checks are never finished; after this the failed ones are not kept waiting for them. */
 export const pendingPatienceMs = 10 * 60_000;
@@ -205,4 +229,33 @@ function whyEnded(status: Status, reason: string | null, lost: readonly string[]
 function asSentence(reason: string, first = reason.charAt(0).toUpperCase()): string {
   const text = first === "" ? reason : `${first}${reason.slice(1)}`;
   return /[.!?…]$/.test(text) ? text : `${text}.`;
+}
+
+/**
+ * `sessions` are the project's. The session whose end was recorded last announces all of them; while the end of another
+ * one is still being determined, none does, because that one will.
+ */
+export function lostTogether(
+  session: SessionState,
+  sessions: readonly { session: SessionState; status: Status }[],
+): NonNullable<ReactionFacts["lostTogether"]> {
+  if (!isLost(session)) return [];
+  if (sessions.some((one) => one.status === "unknown" && one.session.kind === session.kind)) {
+    return "announced-by-another";
+  }
+  const lost = sessions.filter((one) => one.status === "failed" && isLost(one.session)).map((one) => one.session);
+  const last = lost.toSorted((a, b) => endOf(b) - endOf(a) || (a.id < b.id ? -1 : 1))[0];
+  return last === undefined || last.id === session.id ? idsOf(lost) : "announced-by-another";
+}
+
+function isLost({ run }: SessionState): boolean {
+  return run.run === "ended" && run.how === "lost";
+}
+
+function endOf({ run }: SessionState): number {
+  return run.run === "ended" ? run.at : 0;
+}
+
+function idsOf(sessions: readonly SessionState[]): SessionId[] {
+  return sessions.map(({ id }) => id).toSorted((a, b) => a.localeCompare(b, "en", { numeric: true }));
 }

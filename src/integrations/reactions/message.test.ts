@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { fold, created } from "../../supervisor/facts.fixture.ts";
-import { contentKey, fenced, inert, oneLine, tail } from "../../model/external-text.ts";
+import { contentKey, quoteBlock, inert, oneLine, tail } from "../../model/text.ts";
 import { messageFor, noticeFor } from "./message.ts";
 import type { Trouble } from "./conditions.ts";
 import { pullRequest } from "./pull-request.fixture.ts";
@@ -76,7 +76,7 @@ test("[REACT-7] text from outside is inert and bounded", () => {
   expect(oneLine("  a \n b  ", 10)).toBe("a b");
   expect(tail(["1", "2", "3"], 2, 100)).toBe("2\n3");
   expect(tail(["x".repeat(50)], 2, 10)).toBe(`[…]${"x".repeat(10)}`);
-  expect(fenced("a", "l")).toBe("```l\na\n```");
+  expect(quoteBlock("a", "l")).toBe("```l\na\n```");
   expect(contentKey("a")).not.toBe(contentKey("b"));
   expect(new Set(Array.from({ length: 5_000 }, (_, index) => contentKey(`name ${index}`))).size).toBe(5_000);
 });

@@ -1,7 +1,7 @@
 /** What an agent is sent, and what a person reads, about something that happened outside. Bounded and inert. */
 import type { SessionState } from "../../model/session.ts";
 import type { ReviewThread } from "../../contract/tracker.ts";
-import { clip, fenced, oneLine, tail } from "../../model/external-text.ts";
+import { clip, quoteBlock, oneLine, tail } from "../../model/text.ts";
 import type { Fired } from "./plan.ts";
 
 /** Enough to see the failure of a test run; the agent can read the rest itself. */
@@ -33,7 +33,7 @@ export function messageFor(
     trouble.failedChecks.length === 0
       ? []
       : [
-          fenced(
+          quoteBlock(
             trouble.failedChecks
               .slice(0, 30)
               .map((name) => `- ${oneLine(name, 200)}`)
@@ -83,7 +83,7 @@ function defaultAsk(reaction: Fired["reaction"]): string {
 function logText({ check, lines }: CheckLog): string[] {
   const name = oneLine(check, 200);
   if (lines === null || lines.length === 0) return [];
-  return [fenced(tail(lines, logTailLines, logTailCharacters), `end of the log of ${name.replaceAll("`", "'")}`)];
+  return [quoteBlock(tail(lines, logTailLines, logTailCharacters), `end of the log of ${name.replaceAll("`", "'")}`)];
 }
 
 function threadTexts(threads: readonly ReviewThread[] | null): string[] {
@@ -91,7 +91,7 @@ function threadTexts(threads: readonly ReviewThread[] | null): string[] {
   const shown = threads.slice(0, maxThreads).map((thread) => {
     const place =
       thread.path === null ? "" : ` on ${oneLine(thread.path, 300)}${thread.line === null ? "" : `:${thread.line}`}`;
-    return fenced(
+    return quoteBlock(
       `${clip(thread.body, threadCharacters)}\n(${oneLine(thread.url, 500)})`,
       `${oneLine(thread.author, 80)}${place}`.replaceAll("`", "'"),
     );

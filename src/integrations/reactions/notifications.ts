@@ -2,13 +2,13 @@
  * Tells people outside of the dashboard. The notification is on record first; that it was told is on record afterwards, so
  * that a crash in between tells it again, with the same id, and loses none.
  */
-import { bounded } from "../../base/deadline.ts";
+import { bounded } from "../../base/async.ts";
 import type { Channel, NotifySettings, Notifiers, Notification } from "../../ports/notify.ts";
 import { messageOf } from "../../contract/error.ts";
 import type { StoredEvent } from "../../contract/event.ts";
 import type { ProjectId, SessionId } from "../../contract/ids.ts";
 import type { SessionState } from "../../model/session.ts";
-import type { Parts } from "../../supervisor/services.ts";
+import type { Services } from "../../supervisor/services.ts";
 import { eventPage } from "../../supervisor/read-events.ts";
 
 /** A person who gets more than this turns them all off. */
@@ -18,7 +18,7 @@ const hourMs = 3_600_000;
 const channelDeadlineMs = 25_000;
 
 export class Notifications {
-  readonly #parts: Pick<Parts, "store" | "settings" | "clock" | "log">;
+  readonly #parts: Pick<Services, "store" | "settings" | "clock" | "log">;
   readonly #load: () => Promise<Notifiers>;
   readonly #push: PushChannel;
   readonly #left = new Map<ProjectId, number[]>();
@@ -26,7 +26,7 @@ export class Notifications {
   #closed = false;
 
   constructor(
-    parts: Pick<Parts, "store" | "settings" | "clock" | "log">,
+    parts: Pick<Services, "store" | "settings" | "clock" | "log">,
     load: () => Promise<Notifiers>,
     push: PushChannel,
   ) {

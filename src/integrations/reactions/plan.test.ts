@@ -4,8 +4,7 @@ import { asSessionId } from "../../contract/ids.ts";
 import type { ReactionName, ReactionSettings } from "../../contract/reaction.ts";
 import type { SessionState, Status } from "../../model/session.ts";
 import type { ReviewThread } from "../../contract/tracker.ts";
-import { allDone } from "./all-done.ts";
-import { lostTogether } from "./lost-together.ts";
+import { allDone, idleAfterMs, pendingPatienceMs, lostTogether } from "./conditions.ts";
 import { planReactions, unheardAfterMs, type ReactionFacts, type ReactionStep } from "./plan.ts";
 import {
   absent,
@@ -23,7 +22,6 @@ import {
   up,
 } from "../../supervisor/facts.fixture.ts";
 import { check, seen } from "./pull-request.fixture.ts";
-import { idleAfterMs, pendingPatienceMs } from "./conditions.ts";
 
 const now = t0 + 60_000;
 const upNow = [created, ready, started, up, prompt("p"), sent("p")];

@@ -2,13 +2,19 @@
  * What is done by itself about what happened to a session: facts and what was done before go in, steps come out. What is
  * reacted to is told by its content (`key`), so the same content is reacted to once, however often it is looked at.
  */
-import type { ReactionHistory, ReactionName, ReactionSetting, ReactionSettings } from "../../contract/reaction.ts";
-import { isOpen, reactionNames } from "../../contract/reaction.ts";
+import {
+  type ReactionHistory,
+  type ReactionName,
+  type ReactionSetting,
+  type ReactionSettings,
+  isOpen,
+  reactionNames,
+} from "../../contract/reaction.ts";
 import type { SessionId } from "../../contract/ids.ts";
 import type { SessionState, Status } from "../../model/session.ts";
 import type { PullRequestFacts, ReviewThread } from "../../contract/tracker.ts";
 import type { Observed } from "../../model/facts.ts";
-import { isShell } from "../../model/shells.ts";
+import { isShell } from "../../model/roles.ts";
 import { troublesOf, type Trouble } from "./conditions.ts";
 
 /** How often to try before a person is told. */

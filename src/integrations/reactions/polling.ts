@@ -1,6 +1,6 @@
 /** Which sessions a tracker is asked about, and how soon again. Pure. */
 import type { SessionState } from "../../model/session.ts";
-import { sortChecks } from "../../model/pull-request-status.ts";
+import { sortChecks } from "../../model/pull-requests.ts";
 
 /** Checks and reviews move within minutes; a list that is half a minute old is current to a person. */
 export const pendingPollMs = 30_000;

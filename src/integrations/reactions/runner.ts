@@ -2,11 +2,10 @@
  * Carries out what integrations/reactions/plan.ts plans. A reaction and its message are one commit, so that a crash repeats and loses
  * nothing: before the commit nothing has happened, behind it the prompt is like any other that waits.
  */
-import { allDone } from "./all-done.ts";
+import { allDone, lostTogether } from "./conditions.ts";
 import type { Observed } from "../../model/facts.ts";
 import { applyVerb } from "../../model/lifecycle.ts";
-import { lostTogether } from "./lost-together.ts";
-import { orchestratorOf } from "../../model/orchestrator.ts";
+import { orchestratorOf } from "../../model/roles.ts";
 import { logTailLines, messageFor, noticeFor, quotedLogs, type CheckLog } from "./message.ts";
 import { planReactions, settingOf, type ReactionStep } from "./plan.ts";
 import { digestOf } from "../../base/digest.ts";
@@ -22,7 +21,7 @@ import type { PullRequestFacts, ReviewThread } from "../../contract/tracker.ts";
 import type { Loop } from "../../supervisor/loop.ts";
 import type { Notifications } from "./notifications.ts";
 import { startOf } from "../../supervisor/callers.ts";
-import type { Parts } from "../../supervisor/services.ts";
+import type { Services } from "../../supervisor/services.ts";
 import type { Tracking } from "../trackers/tracking.ts";
 import { currentStatus } from "../../supervisor/view.ts";
 
@@ -32,7 +31,7 @@ const maxPlans = 5;
 type Fired = Extract<ReactionStep, { do: "send" | "notify" | "merge" | "escalate" }>;
 
 export class Reactor {
-  readonly #parts: Parts;
+  readonly #parts: Services;
   readonly #loop: Loop;
   readonly #notifications: Notifications;
   /** Null until there is a tracker. */
@@ -42,7 +41,7 @@ export class Reactor {
   readonly #threads = new Map<string, { touched: number; answer: Observed<ReviewThread[]> }>();
   #closed = false;
 
-  constructor(parts: Parts, loop: Loop, notifications: Notifications) {
+  constructor(parts: Services, loop: Loop, notifications: Notifications) {
     this.#parts = parts;
     this.#loop = loop;
     this.#notifications = notifications;

@@ -13,7 +13,7 @@ import type { SessionId } from "../../contract/ids.ts";
 import type { TrackerJson } from "../../contract/wire.ts";
 import type { Loop } from "../../supervisor/loop.ts";
 import type { Notifications, PushChannel } from "../reactions/notifications.ts";
-import type { Parts } from "../../supervisor/services.ts";
+import type { Services } from "../../supervisor/services.ts";
 import type { Reactor } from "../reactions/runner.ts";
 import type { Heard, Tracking } from "./tracking.ts";
 
@@ -40,7 +40,7 @@ export interface DoorOptions {
 }
 
 export class TrackingDoor {
-  readonly #parts: Parts;
+  readonly #parts: Services;
   readonly #loop: Loop;
   readonly #options: DoorOptions;
   readonly #seqs = new Map<SessionId, number>();
@@ -52,7 +52,7 @@ export class TrackingDoor {
   #unfollow: (() => void) | undefined;
   #closed = false;
 
-  constructor(parts: Parts, loop: Loop, options: DoorOptions) {
+  constructor(parts: Services, loop: Loop, options: DoorOptions) {
     this.#parts = parts;
     this.#loop = loop;
     this.#options = options;

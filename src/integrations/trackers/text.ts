@@ -47,3 +47,36 @@ function plainLine(text: string): string {
   const clean = text.replace(controls, "").trimEnd();
   return clean.length > maxLineLength ? `${clean.slice(0, maxLineLength)}…` : clean;
 }
+
+/** A thread's first voice is its author; who answered is named in the text. */
+export function spoken(comments: readonly { author: string; body: string }[]): { author: string; body: string } {
+  const [first, ...answers] = comments;
+  const body = [prose(first?.body ?? ""), ...answers.map((one) => `${plain(one.author)}: ${prose(one.body)}`)];
+  return { author: plain(first?.author ?? "ghost"), body: prose(body.join("\n\n")) };
+}
+
+/** What a person writes for an issue or pull request: `123`, `#123`, `!7`, `owner/name#123`, or its address. */
+
+interface Reference {
+  /** Null: the tracker's own repository. */
+  repo: string | null;
+  number: number;
+}
+
+/** `kinds` are the words an address has before the number: `issues`, `pull`, `merge_requests`. */
+export function readReference(text: string, webOrigin: string, kinds: readonly string[]): Reference | null {
+  const short = /^(?:([\w.-]+(?:\/[\w.-]+)+))?[#!]?(\d{1,9})$/.exec(text.trim());
+  if (short !== null && (short[1] === undefined || /[#!]/.test(text))) {
+    return { repo: short[1] ?? null, number: Number(short[2]) };
+  }
+  if (!URL.canParse(text)) return null;
+  const url = new URL(text);
+  if (url.origin !== webOrigin) return null;
+  const path = new RegExp(`^/([\\w.-]+(?:/[\\w.-]+)+?)/(?:-/)?(?:${kinds.join("|")})/(\\d{1,9})(?:/|$)`);
+  const parts = path.exec(url.pathname);
+  return parts === null ? null : { repo: parts[1]!, number: Number(parts[2]) };
+}
+
+export function sameRepo(a: string, b: string): boolean {
+  return a.toLowerCase() === b.toLowerCase();
+}

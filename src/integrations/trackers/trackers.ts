@@ -6,7 +6,7 @@ import { loadOnce } from "../../base/load-once.ts";
 import type { Run } from "../../base/run.ts";
 import type { Asked, CodeHost, Tracker, Trackers, TrackerSettings } from "../../ports/tracker.ts";
 import type { Account } from "./account.ts";
-import type { Bounds, OpenedTracker } from "./opened.ts";
+import type { Bounds, OpenedTracker } from "./result.ts";
 
 export interface TrackersOptions {
   /** The daemon's own environment. */
@@ -58,7 +58,7 @@ export function createTrackers(options: TrackersOptions): Trackers {
 }
 
 async function openAccount(settings: TrackerSettings, options: TrackersOptions): Promise<Account> {
-  const [{ Account }, { findToken }] = await Promise.all([import("./account.ts"), import("./token.ts")]);
+  const [{ Account }, { findToken }] = await Promise.all([import("./account.ts"), import("./account.ts")]);
   return new Account(settings, options.now, async () => await findToken(settings, options));
 }
 

@@ -3,7 +3,7 @@
  * of its sessions, each with a deadline. What is different goes on record; what was not said changes nothing.
  */
 import { isDue, isTracked, pollDelay } from "../reactions/polling.ts";
-import { bounded } from "../../base/deadline.ts";
+import { bounded } from "../../base/async.ts";
 import { reach } from "../../base/test-points.ts";
 import type { ProjectSettings, ProjectTracker } from "../../ports/projects.ts";
 import type { Asked, Tracker, Trackers } from "../../ports/tracker.ts";
@@ -12,16 +12,15 @@ import type { ProjectId, SessionId } from "../../contract/ids.ts";
 import type { SessionState } from "../../model/session.ts";
 import type { IssueFacts } from "../../contract/tracker.ts";
 import type { TrackerJson } from "../../contract/wire.ts";
-import { issueReference, looksLikeIssue } from "../../model/issue-reference.ts";
-import type { Parts } from "../../supervisor/services.ts";
-import { TrackerHealth } from "./tracker-health.ts";
-import { askAll, questionOf, renamedTo } from "./tracker-questions.ts";
-import { TrackerRecord } from "./tracker-record.ts";
+import { issueReference, looksLikeIssue } from "../../model/issue.ts";
+import type { Services } from "../../supervisor/services.ts";
+import { TrackerHealth } from "./health.ts";
+import { askAll, questionOf, renamedTo, TrackerRecord } from "./record.ts";
 
 /** Longer than the adapters' own deadlines for a question in several parts. */
 const askDeadlineMs = 45_000;
 
-export interface TrackingParts extends Pick<Parts, "store" | "settings" | "workspaces" | "clock" | "log"> {
+export interface TrackingParts extends Pick<Services, "store" | "settings" | "workspaces" | "clock" | "log"> {
   trackers: Trackers;
   heard: Heard;
 }

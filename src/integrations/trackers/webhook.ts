@@ -2,7 +2,7 @@
  * Whether a webhook is a project's. It only ever makes the daemon ask sooner, so nothing in it is read: its bytes go
  * through the signature as they come, and none is kept.
  */
-import { crypto } from "../../base/crypto.ts";
+import { crypto } from "../../base/digest.ts";
 import type { TrackerSettings } from "../../ports/tracker.ts";
 
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;

@@ -3,50 +3,52 @@ import { reach } from "../../base/test-points.ts";
 import type { PromptToSend } from "../../ports/runtime.ts";
 import type { PromptId } from "../../contract/ids.ts";
 import type { SessionState } from "../../model/session.ts";
-import type { Parts } from "../services.ts";
+import type { Services } from "../services.ts";
 import type { Outcome } from "./execute.ts";
 import { hasImage, promptToSend, typedPrompt, wholePrompt } from "../prompt-text.ts";
 import { record, requeued, runtimeOf } from "../record.ts";
 import { confirmRetryMs, tryAgain } from "../settle-prompt.ts";
 
+type Needs = Pick<Services, "store" | "runtimes" | "log">;
+
 /** A prompt that could not be typed now is tried again after this, or when something changes. */
 const sendRetryMs = 1_000;
 
-export async function deliver(parts: Parts, session: SessionState, promptId: PromptId): Promise<Outcome> {
+export async function deliver(services: Needs, session: SessionState, promptId: PromptId): Promise<Outcome> {
   if (session.run.run !== "up") return "done";
-  const prompt = promptToSend(parts, session, promptId);
-  if (session.kind === "chat") return tell(parts, session, wholePrompt(parts, session, prompt));
+  const prompt = promptToSend(services, session, promptId);
+  if (session.kind === "chat") return tell(services, session, wholePrompt(services, session, prompt));
   // Admitted while it was a chat: a terminal has no way for an image.
-  if (hasImage(prompt)) return refused(parts, session, promptId, "a terminal session takes no images");
+  if (hasImage(prompt)) return refused(services, session, promptId, "a terminal session takes no images");
   const { launch } = session.run;
   let begun = false;
-  const result = await parts.runtimes.terminal.send(session, typedPrompt(prompt), {
+  const result = await services.runtimes.terminal.send(session, typedPrompt(prompt), {
     // On record before the first key: a crash from here on must not type it twice. A kill, a stop or a withdrawal that
     // came since then holds: nothing is typed behind it.
     begin: async (mark) => {
-      const now = await parts.store.change(session.id, (state) =>
+      const now = await services.store.change(session.id, (state) =>
         isDue(state, promptId) ? [{ type: "prompt.sending", promptId, launch, mark }] : [],
       );
       begun = now.queue.some((waiting) => waiting.promptId === promptId && waiting.state === "sending");
       if (begun) await reach("prompt.recorded", session.id);
       return begun;
     },
-    wanted: () => parts.store.session(session.id)?.intent.want === "running",
+    wanted: () => services.store.session(session.id)?.intent.want === "running",
   });
   await reach("prompt.typed", session.id);
   switch (result.sent) {
     case "pending":
       return { retryInMs: confirmRetryMs, why: result.why };
     case "seen":
-      return record(parts, session, [{ type: "prompt.sent", promptId, seenBy: result.by }]);
+      return record(services, session, [{ type: "prompt.sent", promptId, seenBy: result.by }]);
     case "doubtful":
-      return record(parts, session, [{ type: "prompt.doubtful", promptId, reason: result.why }]);
+      return record(services, session, [{ type: "prompt.doubtful", promptId, reason: result.why }]);
     case "not-now":
-      if (begun && result.typed === true) return tryAgain(parts, session, promptId, result.why);
-      if (begun) await record(parts, session, [requeued(promptId, result.why)]);
+      if (begun && result.typed === true) return tryAgain(services, session, promptId, result.why);
+      if (begun) await record(services, session, [requeued(promptId, result.why)]);
       return { retryInMs: sendRetryMs, why: result.why };
     case "refused":
-      return refused(parts, session, promptId, result.why);
+      return refused(services, session, promptId, result.why);
     default:
       result satisfies never;
       return "done";
@@ -58,15 +60,20 @@ function isDue({ intent, queue }: SessionState, promptId: PromptId): boolean {
 }
 
 /** A chat runtime records the prompt in the same commit as the line it writes: there is nothing to be settled here. */
-async function tell(parts: Parts, session: SessionState, prompt: PromptToSend): Promise<Outcome> {
-  const result = await runtimeOf(parts, session).send(session, prompt);
+async function tell(services: Needs, session: SessionState, prompt: PromptToSend): Promise<Outcome> {
+  const result = await runtimeOf(services, session).send(session, prompt);
   await reach("prompt.typed", session.id);
-  if (result.sent === "refused") return refused(parts, session, prompt.promptId, result.why);
+  if (result.sent === "refused") return refused(services, session, prompt.promptId, result.why);
   if (result.sent === "doubtful")
-    parts.log.warn("a prompt could not be written", { session: session.id, why: result.why });
+    services.log.warn("a prompt could not be written", { session: session.id, why: result.why });
   return result.sent === "seen" ? "done" : { retryInMs: sendRetryMs };
 }
 
-function refused(parts: Parts, session: SessionState, promptId: PromptId, reason: string): Promise<Outcome> {
-  return record(parts, session, [{ type: "prompt.refused", promptId, reason }]);
+function refused(
+  services: Pick<Services, "store">,
+  session: SessionState,
+  promptId: PromptId,
+  reason: string,
+): Promise<Outcome> {
+  return record(services, session, [{ type: "prompt.refused", promptId, reason }]);
 }

@@ -2,15 +2,15 @@
  * Carries out one action: records what it is about to do, does it, records what came of it. Each can be repeated after
  * a crash at any point, because the next decision is made from what is then seen.
  */
-import { Slots } from "../../base/slots.ts";
+import { Slots } from "../../base/async.ts";
 import { reach } from "../../base/test-points.ts";
 import type { Action } from "../../model/facts.ts";
 import { policyActors } from "../../model/lifecycle.ts";
 import type { Observation } from "../../ports/runtime.ts";
 import type { SessionState } from "../../model/session.ts";
-import { changeByPolicy } from "../apply-verb.ts";
+import { commitPolicyVerb } from "../apply-verb.ts";
 import { forgetConversation } from "../forget-conversation.ts";
-import type { Parts } from "../services.ts";
+import type { Services } from "../services.ts";
 import { convertKind, isDiscarded, stopAndDiscard } from "./convert.ts";
 import { recordEnd, stop } from "./stop.ts";
 import { adopt, launch } from "./launch.ts";
@@ -20,58 +20,73 @@ import { createWorkspace, removeWorkspace, restoreWorkspace } from "./worktree.t
 import { record } from "../record.ts";
 import { adoptUnrecorded, stayEnded } from "../unrecorded.ts";
 
+type Needs = Pick<
+  Services,
+  | "store"
+  | "runtimes"
+  | "workspaces"
+  | "agents"
+  | "settings"
+  | "programs"
+  | "clock"
+  | "log"
+  | "home"
+  | "agentsSocket"
+  | "capabilities"
+>;
+
 /** `seen`: the action itself tells how it looks now, so that no look is needed behind it. */
 export type Outcome = "done" | { retryInMs: number; /** Why a prompt waits. */ why?: string } | { seen: Observation };
-export type Perform = (session: SessionState, action: Action, seen: Observation) => Promise<Outcome>;
+export type Executor = (session: SessionState, action: Action, seen: Observation) => Promise<Outcome>;
 
 /** Starts at once: more would make each of them slow and the machine unusable after a reboot. */
 const startsAtOnce = 4;
 /** Real agents open within this; one that hangs in its start must not keep the others from theirs. */
 const startHoldsMs = 8_000;
 
-export function createPerform(parts: Parts): Perform {
+export function createExecutor(services: Needs): Executor {
   const starts = new Slots(startsAtOnce, startHoldsMs);
   return async (session, action, seen) => {
-    await reach(`perform.${action.do}`, session.id);
+    await reach(`execute.${action.do}`, session.id);
     switch (action.do) {
       case "create-workspace":
-        return createWorkspace(parts, session);
-      case "end-making":
-        await parts.workspaces.endMaking(session.workspacePath);
+        return createWorkspace(services, session);
+      case "cancel-create":
+        await services.workspaces.cancelCreate(session.workspacePath);
         return "done";
       case "restore-workspace":
-        return restoreWorkspace(parts, session);
+        return restoreWorkspace(services, session);
       case "remove-workspace":
-        return removeWorkspace(parts, session);
+        return removeWorkspace(services, session);
       case "launch":
-        return starts.run(() => launch(parts, session, action));
+        return starts.run(() => launch(services, session, action));
       case "adopt":
-        return adopt(parts, session, seen);
+        return adopt(services, session, seen);
       case "adopt-unrecorded":
-        return adoptUnrecorded(parts, session, seen);
+        return adoptUnrecorded(services, session, seen);
       case "stay-ended":
-        return stayEnded(parts, session);
+        return stayEnded(services, session);
       case "deliver":
-        return deliver(parts, session, action.prompt);
+        return deliver(services, session, action.prompt);
       case "settle-prompt":
-        return settlePrompt(parts, session, action.prompt);
+        return settlePrompt(services, session, action.prompt);
       case "settle-turn":
-        return settleTurn(parts, session, action.as);
+        return settleTurn(services, session, action.as);
       case "record-end":
-        return recordEnd(parts, session, action, seen);
+        return recordEnd(services, session, action, seen);
       case "reset-context":
-        return record(parts, session, [
+        return record(services, session, [
           { type: "context.reset", reason: action.why, previous: session.agentSessionId },
         ]);
       case "stop":
-        if (session.kind === "chat" && action.why === "deleted") return stopAndForget(parts, session);
-        if (isDiscarded(session) && action.why === "convert") return stopAndDiscard(parts, session);
-        if (session.kind === "chat" && action.why === "restart") parts.runtimes.chat.markRestarting(session);
-        return stop(parts, session);
+        if (session.kind === "chat" && action.why === "deleted") return stopAndForget(services, session);
+        if (isDiscarded(session) && action.why === "convert") return stopAndDiscard(services, session);
+        if (session.kind === "chat" && action.why === "restart") services.runtimes.chat.markRestarting(session);
+        return stop(services, session);
       case "convert":
-        return convertKind(parts, session);
+        return convertKind(services, session);
       case "wake":
-        return wake(parts, session);
+        return wake(services, session);
       case "wait":
         return "done";
       default:
@@ -82,21 +97,30 @@ export function createPerform(parts: Parts): Perform {
 }
 
 /** Only a living agent can be asked; its own command needs it gone. */
-async function stopAndForget(parts: Parts, session: SessionState): Promise<Outcome> {
-  const asked = await parts.runtimes.chat.deleteConversation(session);
-  const outcome = await stop(parts, session);
-  if (outcome === "done") await forgetConversation(parts, session, asked);
+async function stopAndForget(services: Needs, session: SessionState): Promise<Outcome> {
+  const asked = await services.runtimes.chat.deleteConversation(session);
+  const outcome = await stop(services, session);
+  if (outcome === "done") await forgetConversation(services, session, asked);
   return outcome;
 }
 
-async function settleTurn(parts: Parts, session: SessionState, stopReason: string): Promise<"done"> {
-  await parts.store.change(session.id, ({ turn }) =>
+async function settleTurn(
+  services: Pick<Services, "store">,
+  session: SessionState,
+  stopReason: string,
+): Promise<"done"> {
+  await services.store.change(session.id, ({ turn }) =>
     turn.turn === "open" ? [{ type: "turn.ended", stopReason, promptId: turn.prompt }] : [],
   );
   return "done";
 }
 
-async function wake(parts: Parts, session: SessionState): Promise<"done"> {
-  await changeByPolicy(parts, session, { verb: "end-snooze", snooze: session.intent.seq }, policyActors.snoozeTimer);
+async function wake(services: Pick<Services, "store">, session: SessionState): Promise<"done"> {
+  await commitPolicyVerb(
+    services,
+    session,
+    { verb: "end-snooze", snooze: session.intent.seq },
+    policyActors.snoozeTimer,
+  );
   return "done";
 }

@@ -1,39 +1,43 @@
 /** Actions that begin a run, or find one begun: launch and adopt. */
-import { crypto } from "../../base/crypto.ts";
+import { crypto } from "../../base/digest.ts";
 import { startedAt } from "../../base/pid.ts";
 import { reach } from "../../base/test-points.ts";
 import type { Action } from "../../model/facts.ts";
-import { couldNotStart } from "../../model/programs.ts";
-import { isRelaunch } from "../../model/runs.ts";
+import { couldNotStart, isRelaunch } from "../../model/runs.ts";
 import type { LaunchRequest, LaunchResult, Observation } from "../../ports/runtime.ts";
 import type { FactEvent } from "../../contract/event.ts";
 import { asLaunchId, type LaunchId, type PromptId } from "../../contract/ids.ts";
 import type { SessionState } from "../../model/session.ts";
 import { environmentFor } from "../environment.ts";
-import type { Parts } from "../services.ts";
+import type { Services } from "../services.ts";
 import { ended } from "./stop.ts";
 import type { Outcome } from "./execute.ts";
 import { hasImage, promptToSend, typedPrompt } from "../prompt-text.ts";
 import { pinned, record, requeued, runtimeOf } from "../record.ts";
 
+type Needs = Pick<
+  Services,
+  "store" | "runtimes" | "agents" | "settings" | "programs" | "clock" | "home" | "agentsSocket" | "capabilities"
+>;
+
 export async function launch(
-  parts: Parts,
+  services: Needs,
   session: SessionState,
   action: Extract<Action, { do: "launch" }>,
 ): Promise<Outcome> {
-  const runtime = runtimeOf(parts, session);
+  const runtime = runtimeOf(services, session);
   // Before anything is on record: what cannot be read is no crash of the agent.
   const id = asLaunchId(crypto().randomUUID());
-  const env = await environmentFor(parts, session, id);
-  const program = parts.programs.of(session);
+  const env = await environmentFor(services, session, id);
+  const program = services.programs.of(session);
   // A chat agent is prompted once its conversation is open, and one that takes no argument once it is ready.
-  const waiting = takesArgument(parts, session, action.how)
+  const waiting = takesArgument(services, session, action.how)
     ? session.queue.find((prompt) => prompt.state === "queued")
     : undefined;
-  const first = waiting === undefined ? null : promptToSend(parts, session, waiting.promptId);
+  const first = waiting === undefined ? null : promptToSend(services, session, waiting.promptId);
   // One with an image is refused once the agent is up, where every prompt is.
   const prompt = first === null || hasImage(first) ? null : typedPrompt(first);
-  const begun = await parts.store.change(session.id, (now) =>
+  const begun = await services.store.change(session.id, (now) =>
     now.intent.want === "running" && now.run.run !== "launching" && now.run.run !== "up"
       ? [
           { type: "launch.started", launch: id, how: action.how, attempt: action.attempt },
@@ -66,22 +70,22 @@ export async function launch(
   };
   const result = await runtime.launch(request).catch(async (error: unknown) => {
     // The runtime could not be reached: nobody crashed, and it is tried again.
-    await record(parts, session, [ended(parts, begun, "lost", null, [])]);
+    await record(services, session, [ended(services, begun, "lost", null, [])]);
     throw error;
   });
   await reach("launch.made", session.id);
   if (result.launched) {
     const { agent, agentSessionId, promptTaken, promptConfirmed = "never", starting = false } = result;
-    const up = await parts.store.change(session.id, () => [
+    const up = await services.store.change(session.id, () => [
       // A chat agent's id is on record as soon as its conversation is open.
-      ...pinned(parts.store.session(session.id) ?? begun, agentSessionId),
+      ...pinned(services.store.session(session.id) ?? begun, agentSessionId),
       { type: "launch.up", launch: id, agent },
       ...(prompt === null ? [] : firstPrompt(prompt.promptId, promptTaken, promptConfirmed)),
     ]);
-    await parts.programs.remember(session);
+    await services.programs.remember(session);
     // Before anything is typed the screen has to be seen: it may show a question.
     if (up.kind !== "terminal" || up.queue.length > 0) return "done";
-    const processes = [{ identity: agent, what: "agent", startedAt: startedAt(agent) ?? parts.clock.now() }];
+    const processes = [{ identity: agent, what: "agent", startedAt: startedAt(agent) ?? services.clock.now() }];
     const value = { launch: id, agent: { alive: true as const, identity: agent }, processes, agentSessionId };
     return {
       seen: { seen: { is: "known", value: { ...value, activity: null, starting, lastLines: [] } }, cause: null },
@@ -89,13 +93,13 @@ export async function launch(
   }
   const back = prompt === null ? [] : [requeued(prompt.promptId, "the agent did not start")];
   const resumed = { ...result, conversationGone: result.conversationGone && action.how === "resume" };
-  if (mayRetry(session, result)) return launchFailed(parts, session, id, resumed, back, true);
-  if (result.died === true && isRelaunch(session)) return crashed(parts, begun, resumed, back);
-  return launchFailed(parts, session, id, resumed, back);
+  if (mayRetry(session, result)) return launchFailed(services, session, id, resumed, back, true);
+  if (result.died === true && isRelaunch(session)) return crashed(services, begun, resumed, back);
+  return launchFailed(services, session, id, resumed, back);
 }
 
-function takesArgument(parts: Parts, session: SessionState, how: "fresh" | "resume"): boolean {
-  const terminal = session.kind === "chat" ? null : (parts.agents.of(session)?.terminal ?? null);
+function takesArgument(services: Pick<Services, "agents">, session: SessionState, how: "fresh" | "resume"): boolean {
+  const terminal = session.kind === "chat" ? null : (services.agents.of(session)?.terminal ?? null);
   if (terminal === null) return false;
   return (how === "resume" && terminal.resume !== null ? terminal.resumePrompt : terminal.startPrompt) !== null;
 }
@@ -107,13 +111,13 @@ function firstPrompt(promptId: PromptId, taken: boolean, confirmed: "later" | "n
 }
 
 /** The launch was made by an earlier daemon, or by this one before it could write so down. */
-export async function adopt(parts: Parts, session: SessionState, seen: Observation): Promise<Outcome> {
+export async function adopt(services: Needs, session: SessionState, seen: Observation): Promise<Outcome> {
   if (seen.seen.is !== "known" || !seen.seen.value.agent.alive) return "done";
-  if (session.kind === "chat") return takeUpChat(parts, session, seen.seen.value.launch);
+  if (session.kind === "chat") return takeUpChat(services, session, seen.seen.value.launch);
   const { launch, agent, agentSessionId, promptTaken = false, promptConfirmed = "never" } = seen.seen.value;
   const given =
     session.run.run === "launching" ? session.queue.find((prompt) => prompt.state === "sending") : undefined;
-  return record(parts, session, [
+  return record(services, session, [
     ...pinned(session, agentSessionId),
     { type: "launch.adopted", launch, agent: agent.identity },
     ...(given === undefined ? [] : firstPrompt(given.promptId, promptTaken, promptConfirmed)),
@@ -121,20 +125,20 @@ export async function adopt(parts: Parts, session: SessionState, seen: Observati
 }
 
 /** A chat's start is over when its conversation is open: what an earlier daemon began is taken up where it stands. */
-async function takeUpChat(parts: Parts, session: SessionState, launch: LaunchId): Promise<Outcome> {
+async function takeUpChat(services: Needs, session: SessionState, launch: LaunchId): Promise<Outcome> {
   const how = session.run.run === "launching" ? session.run.how : "fresh";
-  const env = await environmentFor(parts, session, launch);
-  const result = await parts.runtimes.chat.launch({ session, launch, how, prompt: null, env });
+  const env = await environmentFor(services, session, launch);
+  const result = await services.runtimes.chat.launch({ session, launch, how, prompt: null, env });
   if (!result.launched) {
     // The first of several attempts may have been asked for; the others were not.
     const again = session.run.run === "launching" && session.run.attempt > 1;
-    if (again && couldNotStart(result.exit)) return launchFailed(parts, session, launch, result, [], true);
+    if (again && couldNotStart(result.exit)) return launchFailed(services, session, launch, result, [], true);
     return result.died === true && again
-      ? crashed(parts, session, result)
-      : launchFailed(parts, session, launch, result);
+      ? crashed(services, session, result)
+      : launchFailed(services, session, launch, result);
   }
   const { agent, agentSessionId } = result;
-  return record(parts, session, [...pinned(session, agentSessionId), { type: "launch.adopted", launch, agent }]);
+  return record(services, session, [...pinned(session, agentSessionId), { type: "launch.adopted", launch, agent }]);
 }
 
 /** npm replaces programs file by file: one that cannot be started now can be in a minute. The first launch is waited for. */
@@ -151,16 +155,16 @@ function fromMemory(path: string): FactEvent {
 
 /** Counted by the crash budget: one exit on the way back up is no reason to give a session up. */
 async function crashed(
-  parts: Parts,
+  services: Pick<Services, "store" | "clock">,
   launching: SessionState,
   { exit, lastLines }: Extract<LaunchResult, { launched: false }>,
   more: FactEvent[] = [],
 ): Promise<"done"> {
-  return record(parts, launching, [ended(parts, launching, "crash", exit, lastLines), ...more]);
+  return record(services, launching, [ended(services, launching, "crash", exit, lastLines), ...more]);
 }
 
 async function launchFailed(
-  parts: Parts,
+  services: Pick<Services, "store">,
   session: SessionState,
   launch: LaunchId,
   { reason, lastLines, conversationGone }: Extract<LaunchResult, { launched: false }>,
@@ -168,7 +172,7 @@ async function launchFailed(
   retry = false,
 ): Promise<"done"> {
   const why = `the agent no longer has this conversation: ${reason}`;
-  return record(parts, session, [
+  return record(services, session, [
     { type: "launch.failed", launch, reason, lastLines, ...(retry ? { retry: true as const } : {}) },
     ...more,
     ...(conversationGone ? [{ type: "context.reset" as const, reason: why, previous: session.agentSessionId }] : []),

@@ -4,17 +4,19 @@ import type { Action } from "../../model/facts.ts";
 import type { Observation } from "../../ports/runtime.ts";
 import type { FactEvent } from "../../contract/event.ts";
 import type { ExitStatus, SessionState } from "../../model/session.ts";
-import type { Parts } from "../services.ts";
+import type { Services } from "../services.ts";
 import type { Outcome } from "./execute.ts";
 import { pinned, runtimeOf } from "../record.ts";
 import { lastWord } from "../settle-prompt.ts";
+
+type Needs = Pick<Services, "store" | "runtimes" | "clock" | "log">;
 
 /** The whole tree is to be gone within 10 s of a kill. */
 const stopDeadlineMs = 9_000;
 const stopRetryMs = 1_000;
 
 export async function recordEnd(
-  parts: Parts,
+  services: Needs,
   session: SessionState,
   action: Extract<Action, { do: "record-end" }>,
   seen: Observation,
@@ -22,50 +24,50 @@ export async function recordEnd(
   const started = session.run;
   if (started.run !== "up" && started.run !== "launching") return "done";
   const known = seen.seen.is === "known" ? seen.seen.value : null;
-  const last = await lastWord(parts, session);
-  await parts.store.change(session.id, (state) =>
+  const last = await lastWord(services, session);
+  await services.store.change(session.id, (state) =>
     state.run.run === started.run && state.run.launch === started.launch
       ? [
           ...pinned(session, known?.agentSessionId ?? null),
           ...last,
-          ended(parts, session, action.how, action.exit, action.lastLines),
+          ended(services, session, action.how, action.exit, action.lastLines),
         ]
       : [],
   );
   // What the agent left behind (a dead pane, children of its own) goes now that its end is on record.
-  if (known !== null) await runtimeOf(parts, session).stop(session, { force: false, deadlineMs: stopDeadlineMs });
+  if (known !== null) await runtimeOf(services, session).stop(session, { force: false, deadlineMs: stopDeadlineMs });
   return "done";
 }
 
 export function ended(
-  parts: Parts,
+  services: Pick<Services, "clock">,
   session: SessionState,
   how: "own-exit" | "crash" | "stopped" | "lost",
   exit: ExitStatus | null,
   lastLines: string[],
 ): FactEvent {
   if (session.run.run !== "up" && session.run.run !== "launching") throw new Error(`${session.id} has no run to end`);
-  const uptimeMs = Math.max(0, parts.clock.now() - session.run.at);
+  const uptimeMs = Math.max(0, services.clock.now() - session.run.at);
   return { type: "run.ended", launch: session.run.launch, how, exit, uptimeMs, lastLines };
 }
 
-export async function stop(parts: Parts, session: SessionState): Promise<Outcome> {
+export async function stop(services: Needs, session: SessionState): Promise<Outcome> {
   // Before what its hooks wrote is removed with it.
-  const last = await lastWord(parts, session);
-  const { remaining, exit, lastLines } = await runtimeOf(parts, session).stop(session, {
+  const last = await lastWord(services, session);
+  const { remaining, exit, lastLines } = await runtimeOf(services, session).stop(session, {
     force: false,
     deadlineMs: stopDeadlineMs,
   });
   if (remaining.length > 0) {
-    parts.log.warn("some processes did not end yet", { session: session.id, remaining });
+    services.log.warn("some processes did not end yet", { session: session.id, remaining });
     return { retryInMs: stopRetryMs };
   }
   await reach("stop.ended", session.id);
   const { run } = session;
   if (run.run === "up" || run.run === "launching") {
-    await parts.store.change(session.id, (state) =>
+    await services.store.change(session.id, (state) =>
       (state.run.run === "up" || state.run.run === "launching") && state.run.launch === run.launch
-        ? [...last, ended(parts, session, "stopped", exit, lastLines)]
+        ? [...last, ended(services, session, "stopped", exit, lastLines)]
         : [],
     );
   }

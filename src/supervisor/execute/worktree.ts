@@ -4,38 +4,40 @@ import type { FactEvent } from "../../contract/event.ts";
 import { HoldfastError, messageOf } from "../../contract/error.ts";
 import type { TrashId } from "../../contract/ids.ts";
 import type { SessionState } from "../../model/session.ts";
-import type { Parts } from "../services.ts";
+import type { Services } from "../services.ts";
 import { planFor, repositoryOf } from "../plan.ts";
 import { record } from "../record.ts";
 import { ShownOutput } from "../shown-output.ts";
+
+type Needs = Pick<Services, "store" | "workspaces" | "agents" | "settings" | "log">;
 
 /** A checkout keeps disk and processor busy: the agent that is being started, and whoever waits for it, go first. */
 const spareDelayMs = 500;
 /** As many as a person reads; the trash's own list has all of them. */
 const namedCommits = 10;
 
-export async function createWorkspace(parts: Parts, session: SessionState): Promise<"done"> {
-  const plan = await planFor(parts, session);
-  const output = new ShownOutput(parts, session.id);
-  using unwanted = untilUnwanted(parts, session);
+export async function createWorkspace(services: Needs, session: SessionState): Promise<"done"> {
+  const plan = await planFor(services, session);
+  const output = new ShownOutput(services, session.id);
+  using unwanted = untilUnwanted(services, session);
   try {
-    const ready = await parts.workspaces.create(plan, (text) => output.add(text), unwanted.signal);
+    const ready = await services.workspaces.create(plan, (text) => output.add(text), unwanted.signal);
     await reach("workspace.created", session.id);
-    await parts.workspaces.exclude(ready.path, parts.agents.of(session)?.terminal?.exclude ?? []);
-    prepareSpare(parts, session);
-    return await record(parts, session, [...output.rest(), { type: "workspace.ready", ...ready }]);
+    await services.workspaces.exclude(ready.path, services.agents.of(session)?.terminal?.exclude ?? []);
+    prepareSpare(services, session);
+    return await record(services, session, [...output.rest(), { type: "workspace.ready", ...ready }]);
   } catch (error) {
     // What is there of it is dealt with as the person wants it now.
-    if (unwanted.signal.aborted) return await record(parts, session, output.rest());
+    if (unwanted.signal.aborted) return await record(services, session, output.rest());
     // All or nothing: what was made of it goes. The session stays, failed, until it is asked for again.
-    parts.log.warn("a worktree could not be created", { session: session.id, error });
-    await parts.workspaces.undo(plan);
-    return record(parts, session, [...output.rest(), { type: "workspace.failed", reason: messageOf(error) }]);
+    services.log.warn("a worktree could not be created", { session: session.id, error });
+    await services.workspaces.undo(plan);
+    return record(services, session, [...output.rest(), { type: "workspace.failed", reason: messageOf(error) }]);
   }
 }
 
 /** Tells when the session is no longer wanted to run: a command of minutes is not waited for then. */
-function untilUnwanted({ store }: Parts, { id }: SessionState): { signal: AbortSignal } & Disposable {
+function untilUnwanted({ store }: Pick<Services, "store">, { id }: SessionState): { signal: AbortSignal } & Disposable {
   const unwanted = new AbortController();
   const stop = store.onCommit(() => {
     if (store.session(id)?.intent.want !== "running") unwanted.abort();
@@ -44,23 +46,26 @@ function untilUnwanted({ store }: Parts, { id }: SessionState): { signal: AbortS
 }
 
 /** Behind the spawn, for the next one; where it fails, the next spawn makes its worktree by itself. */
-function prepareSpare(parts: Parts, session: SessionState): void {
+function prepareSpare(services: Needs, session: SessionState): void {
   const { project } = session;
   const prepare = async (): Promise<void> => {
-    const { path, defaultBranch, spareWorktrees } = await parts.settings.forSession(project);
-    if (spareWorktrees !== 0) await parts.workspaces.prepareSpare(path, defaultBranch, spareWorktrees === 1);
+    const { path, defaultBranch, spareWorktrees } = await services.settings.forSession(project);
+    if (spareWorktrees !== 0) await services.workspaces.prepareSpare(path, defaultBranch, spareWorktrees === 1);
   };
   const begin = (): void =>
-    void prepare().catch((error: unknown) => parts.log.warn("no spare worktree could be made", { project, error }));
+    void prepare().catch((error: unknown) => services.log.warn("no spare worktree could be made", { project, error }));
   setTimeout(begin, spareDelayMs).unref();
 }
 
-export async function restoreWorkspace(parts: Parts, session: SessionState): Promise<"done"> {
-  const trash = session.workspace.at === "trashed" ? session.workspace.trash : await newestInTrash(parts, session);
+export async function restoreWorkspace(
+  services: Pick<Services, "store" | "workspaces">,
+  session: SessionState,
+): Promise<"done"> {
+  const trash = session.workspace.at === "trashed" ? session.workspace.trash : await newestInTrash(services, session);
   if (trash === null) return "done";
   try {
-    const { path, branch, notes } = await parts.workspaces.restore(trash);
-    return await record(parts, session, [
+    const { path, branch, notes } = await services.workspaces.restore(trash);
+    return await record(services, session, [
       { type: "workspace.restored", trash, path, branch },
       ...notes.map((text): FactEvent => ({ type: "notice", level: "info", text })),
     ]);
@@ -68,30 +73,30 @@ export async function restoreWorkspace(parts: Parts, session: SessionState): Pro
     if (!(error instanceof HoldfastError) || error.code !== "not-found") throw error;
     // Brought back already, and the record of that was lost.
     const { workspacePath: path } = session;
-    if (parts.workspaces.exists(path) === true) {
-      return record(parts, session, [{ type: "workspace.restored", trash, path, branch: null }]);
+    if (services.workspaces.exists(path) === true) {
+      return record(services, session, [{ type: "workspace.restored", trash, path, branch: null }]);
     }
-    return record(parts, session, [{ type: "workspace.gone", reason: error.message }]);
+    return record(services, session, [{ type: "workspace.gone", reason: error.message }]);
   }
 }
 
-async function newestInTrash(parts: Parts, session: SessionState): Promise<TrashId | null> {
-  const entries = (await parts.workspaces.listTrash()).filter((entry) => entry.session === session.id);
+async function newestInTrash(services: Pick<Services, "workspaces">, session: SessionState): Promise<TrashId | null> {
+  const entries = (await services.workspaces.listTrash()).filter((entry) => entry.session === session.id);
   return entries.toSorted((a, b) => a.trashedAt - b.trashedAt).at(-1)?.id ?? null;
 }
 
-export async function removeWorkspace(parts: Parts, session: SessionState): Promise<"done"> {
+export async function removeWorkspace(services: Needs, session: SessionState): Promise<"done"> {
   if (session.workspace.at === "planned") {
-    await parts.workspaces.undo(await planFor(parts, session));
+    await services.workspaces.undo(await planFor(services, session));
     const reason = "ended before the worktree was created";
-    return record(parts, session, [{ type: "workspace.gone", reason, neverMade: true }]);
+    return record(services, session, [{ type: "workspace.gone", reason, neverMade: true }]);
   }
   const { id, workspacePath: path, branch } = session;
-  const repository = await repositoryOf(parts, session);
+  const repository = await repositoryOf(services, session);
   const { seq, at } = session.intent;
-  const entry = await parts.workspaces.trash({ session: id, repository, path, branch, intent: { seq, at } });
+  const entry = await services.workspaces.trash({ session: id, repository, path, branch, intent: { seq, at } });
   await reach("workspace.trashed", session.id);
-  return record(parts, session, [
+  return record(services, session, [
     entry === null
       ? { type: "workspace.gone", reason: `there was nothing at ${path}` }
       : {

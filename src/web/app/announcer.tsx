@@ -1,57 +1,57 @@
-/** Says to a screen reader what others see: a session that asks, fails or finishes. Shows what the daemon notifies of. */
+/** Announces to screen readers that a session needs input, fails or finishes; shows the daemon's notifications as toasts. */
 import { useEffect, useState } from "react";
 import { rightWords } from "../../contract/rights.ts";
 import type { DeviceJson } from "../../contract/wire.ts";
-import { callsFor, notesFor } from "../state/attention.ts";
-import { onChanges, onDevices, onEvents } from "../state/live.ts";
-import { statusNow } from "../state/notify.ts";
-import { preferences } from "../state/preferences.ts";
-import { plainText } from "../ui/plain-text.ts";
-import { say } from "../ui/toast.tsx";
+import { alertsFor, notificationAlerts } from "../shared/data/attention.ts";
+import { onChanges, onDevices, onEvents } from "../shared/data/live.ts";
+import { statusNow } from "../shared/data/notify.ts";
+import { preferences } from "../shared/data/preferences.ts";
+import { plainText } from "../shared/ui/safe-text.ts";
+import { showToast } from "../shared/ui/toast.tsx";
 
 export function Announcer() {
-  const [words, setWords] = useState("");
+  const [text, setText] = useState("");
   useEffect(
     () =>
       onChanges((changes) => {
-        const calls = callsFor(changes);
-        if (calls.length > 0) setWords(calls.map(({ session, text }) => `${session}: ${plainText(text)}`).join(" "));
+        const alerts = alertsFor(changes);
+        if (alerts.length > 0) setText(alerts.map((alert) => `${alert.session}: ${plainText(alert.text)}`).join(" "));
       }),
     [],
   );
   useEffect(
     () =>
       onEvents("*", (events) => {
-        for (const { title, text } of notesFor(events, statusNow)) say(plainText(`${title}. ${text}`));
+        for (const { title, text } of notificationAlerts(events, statusNow)) showToast(plainText(`${title}. ${text}`));
       }),
     [],
   );
   useEffect(
     () =>
       onDevices((added) => {
-        if (added !== null) say(plainText(deviceWords(added)), "fault");
+        if (added !== null) showToast(plainText(describeDevice(added)), "fault");
       }),
     [],
   );
   useEffect(() => {
-    if (preferences.getState().push !== null) void lookAfterPush();
+    if (preferences.getState().push !== null) void checkPush();
   }, []);
   return (
     <p aria-live="polite" className="sr-only">
-      {words}
+      {text}
     </p>
   );
 }
 
-/** It stays until it is read: a device that is not the person's own must be seen. */
-function deviceWords({ name, lastAddress, rights }: DeviceJson): string {
+/** Shown until dismissed: the user must see a device that is not theirs. */
+function describeDevice({ name, lastAddress, rights }: DeviceJson): string {
   const from = lastAddress === null ? "" : ` from ${lastAddress}`;
-  return `New device: ${name} logged in${from} and ${rightWords[rights]}. If that was not you, revoke it in the settings.`;
+  return `New device: ${name} logged in${from} and ${rightWords[rights]}. If this was not you, revoke it in Settings.`;
 }
 
-/** A daemon that cannot say it now is asked when the page is next opened. */
-async function lookAfterPush(): Promise<void> {
-  const { keepSubscribed } = await import("../state/push.ts");
-  const said = await keepSubscribed().catch(() => null);
-  if (said !== null) say(said, "fault");
+/** If the daemon cannot answer now, the next page load asks again. */
+async function checkPush(): Promise<void> {
+  const { keepSubscribed } = await import("../shared/data/push.ts");
+  const problem = await keepSubscribed().catch(() => null);
+  if (problem !== null) showToast(problem, "fault");
 }

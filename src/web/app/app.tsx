@@ -1,33 +1,35 @@
-/** The frame round every view: login, header, banners, routes, bottom bar. */
-import { useEffect } from "react";
+/** The frame around every page: login, header, banners, routes, bottom bar. */
+import { lazy, Suspense, useEffect } from "react";
 import { Route, Switch, useLocation } from "wouter";
-import { VerbHost } from "../session/verbs.tsx";
-import { useLive } from "../state/live.ts";
-import { nameThePage } from "../state/notify.ts";
-import { BoardLink } from "../ui/board-link.tsx";
-import { later } from "../ui/later.tsx";
-import { Spinner } from "../ui/spinner.tsx";
-import { Toasts } from "../ui/toast.tsx";
+import { VerbHost } from "../shared/verbs/verbs.tsx";
+import { useLive } from "../shared/data/live.ts";
+import { setPageTitle } from "../shared/data/notify.ts";
+import { BoardLink } from "../shared/ui/button.tsx";
+import { lazyView, Spinner } from "../shared/ui/loading.tsx";
+import { Toasts } from "../shared/ui/toast.tsx";
 import { Board } from "../board/board.tsx";
 import { Announcer } from "./announcer.tsx";
-import { BottomBar } from "./bottom-bar.tsx";
-import { ConnectionBanner } from "./connection-banner.tsx";
+import { BottomBar, Header } from "./navigation.tsx";
+import { Banners } from "./banners.tsx";
 import { ErrorBoundary } from "./error-boundary.tsx";
-import { Header } from "./header.tsx";
 import { InsecurePage, LoginPage } from "./login-page.tsx";
-import { Overlays } from "./overlays.tsx";
-import { useShortcuts } from "./shortcuts.ts";
-import { StorageBanner } from "./storage-banner.tsx";
-import { VersionBanner } from "./version-banner.tsx";
-import { warmSession } from "./warm.ts";
+import { openOverlay, overlays, useShortcuts } from "./shortcuts.ts";
+import { useStore } from "zustand";
 
-const SessionPage = later(() => {
-  warmSession();
-  return import("../session/session-page.tsx");
-});
-const NewSession = later(() => import("../new-session/new-session.tsx"));
-const Settings = later(() => import("../settings/settings.tsx"));
-const TrashPage = later(() => import("../settings/trash-page.tsx"));
+const Palette = lazy(() => import("./palette.tsx"));
+const Help = lazy(() => import("./palette.tsx").then(({ Help: view }) => ({ default: view })));
+
+function Overlays() {
+  const open = useStore(overlays, (state) => state.open);
+  if (open === null) return null;
+  const close = (): void => openOverlay(null);
+  return <Suspense>{open === "palette" ? <Palette onClose={close} /> : <Help onClose={close} />}</Suspense>;
+}
+
+const SessionPage = lazyView(() => import("./session-page.tsx"));
+const NewSession = lazyView(() => import("../new-session/new-session.tsx"));
+const Settings = lazyView(() => import("../settings/settings.tsx"));
+const TrashPage = lazyView(() => import("../settings/trash-page.tsx"));
 
 export function App() {
   const login = useLive((state) => state.login);
@@ -40,8 +42,8 @@ export function App() {
 function Frame() {
   const [location] = useLocation();
   useShortcuts();
-  useEffect(() => nameThePage(pageName(location)), [location]);
-  // A session has its own controls where the thumb is.
+  useEffect(() => setPageTitle(pageName(location)), [location]);
+  // A session has its own controls at the bottom of a phone screen.
   const inSession = location.startsWith("/s/");
   return (
     <>
@@ -49,17 +51,15 @@ function Frame() {
         href="#main"
         className="sr-only focus:not-sr-only focus:absolute focus:z-60 focus:m-2 focus:rounded focus:bg-raised focus:p-2"
       >
-        Skip to the content
+        Skip to content
       </a>
-      {/* A session has its own way back, and on a phone no room for a second header. */}
+      {/* A session has its own link back, and a phone has no room for a second header. */}
       <div className={inSession ? "max-md:hidden" : ""}>
         <Header />
       </div>
-      <ConnectionBanner />
-      <VersionBanner />
-      <StorageBanner />
+      <Banners />
       <main id="main" tabIndex={-1} className="flex min-h-0 flex-1 flex-col overflow-y-auto outline-none">
-        {/* Another page is another chance; the views of one session are one page. */}
+        {/* Navigating away clears an error; the views of a session count as one page. */}
         <ErrorBoundary key={location.split("/", 3).join("/")}>
           <Switch>
             <Route path="/">
@@ -71,7 +71,7 @@ function Frame() {
             <Route path="/s/:id/:view?">{({ id, view }) => <SessionPage id={id} view={view ?? null} />}</Route>
             <Route>
               <section className="mx-auto flex w-full max-w-2xl flex-col gap-4 p-4 sm:p-6">
-                <h1 className="text-base font-semibold">There is nothing at this address</h1>
+                <h1 className="text-base font-semibold">Page not found</h1>
                 <BoardLink />
               </section>
             </Route>

@@ -1,7 +1,7 @@
-/** Where drawing a view failed: says so, and offers a way on. The rest of the frame stays. */
+/** Shown in place of a view that failed to render. The rest of the frame stays. */
 import { Component, type ReactNode } from "react";
-import { live } from "../state/live.ts";
-import { Button } from "../ui/button.tsx";
+import { live } from "../shared/data/live.ts";
+import { Button } from "../shared/ui/button.tsx";
 
 export class ErrorBoundary extends Component<{ children: ReactNode }, { error: unknown }> {
   override state: { error: unknown } = { error: null };
@@ -12,7 +12,7 @@ export class ErrorBoundary extends Component<{ children: ReactNode }, { error: u
     return { error };
   }
 
-  /** A part that was missing because the daemon was away is there again with it. */
+  /** Code that was missing because the daemon was down can be fetched once it is back. */
   override componentDidMount(): void {
     this.#stop = live.subscribe(({ line }, { line: before }) => {
       if (line.is === "open" && before.is !== "open" && isMissing(this.state.error)) this.setState({ error: null });
@@ -31,12 +31,12 @@ export class ErrorBoundary extends Component<{ children: ReactNode }, { error: u
     return (
       <div role="alert" className="mx-auto flex w-full max-w-lg min-w-0 flex-col items-start gap-3 p-6">
         <h1 className="text-base font-semibold">
-          {missing ? "A part of this page could not be loaded" : "This view could not be shown"}
+          {missing ? "Part of this page could not be loaded" : "This view could not be displayed"}
         </h1>
         <p>
           {missing
-            ? "The daemon cannot be reached, or was updated since this page was opened. Reload the page to get its present one."
-            : "That is a fault of this page. Your sessions are not affected: they run in the daemon's care."}
+            ? "The daemon is unreachable, or was updated since this page was opened. Reload to get the current version."
+            : "This is a bug in the dashboard. Your sessions are not affected."}
         </p>
         {!missing && (
           <pre className="max-w-full rounded bg-sunken p-2 text-xs break-words whitespace-pre-wrap">{message}</pre>
@@ -53,7 +53,7 @@ export class ErrorBoundary extends Component<{ children: ReactNode }, { error: u
   }
 }
 
-/** Parts are loaded when they are first wanted; after an update those of the old page are gone. */
+/** Views are loaded on first use; after an update, the files of the old page no longer exist. */
 function isMissing(error: unknown): boolean {
   return error !== null && /dynamically imported module|module script|preload CSS/i.test(messageOf(error));
 }

@@ -1,9 +1,9 @@
 import { useState, type ReactNode } from "react";
-import { logIn } from "../state/begin.ts";
-import { Button } from "../ui/button.tsx";
-import { Brand } from "../ui/brand.tsx";
-import { Commands } from "../ui/commands.tsx";
-import { Field, TextInput } from "../ui/field.tsx";
+import { logIn } from "../shared/data/connect.ts";
+import { Button } from "../shared/ui/button.tsx";
+import { Brand } from "./navigation.tsx";
+import { Commands } from "../shared/ui/code-text.tsx";
+import { Field, TextInput } from "../shared/ui/field.tsx";
 
 const linkCommand = "`holdfast dashboard`";
 
@@ -20,21 +20,22 @@ function Frame({ children }: { children: ReactNode }) {
   );
 }
 
-/** A browser keeps no keys for such a page, and whatever it sent could be read on the way. */
+/** Browsers store no keys for such a page, and anything it sent could be read in transit. */
 export function InsecurePage() {
   const port = location.port === "" ? "80" : location.port;
   return (
     <Frame>
       <p role="alert" className="text-danger">
-        This browser cannot log in over plain http from another machine: everything could be read on the way.
+        This browser cannot log in over plain HTTP from another machine: anyone on the network could read the
+        connection.
       </p>
       <p>
         <Commands
-          text={`Forward the port by SSH and open http://127.0.0.1:${port} here: \`ssh -L ${port}:127.0.0.1:${port} ${location.hostname}\`.`}
+          text={`Forward the port with SSH and open http://127.0.0.1:${port} here: \`ssh -L ${port}:127.0.0.1:${port} ${location.hostname}\`.`}
         />
       </p>
       <p>
-        <Commands text="Or reach the daemon by https, through a TLS proxy or with a certificate of its own: see `holdfast start --help`." />
+        <Commands text="Or use HTTPS, through a TLS proxy or with the daemon's own certificate: see `holdfast start --help`." />
       </p>
     </Frame>
   );
@@ -57,8 +58,8 @@ export function LoginPage({ why }: { why: string | null }) {
         <Commands
           text={
             why?.includes(linkCommand) === true
-              ? "If the daemon has a passphrase, it can be entered here instead."
-              : `Run ${linkCommand} for a fresh login link, or enter the passphrase if the daemon has one.`
+              ? "If the daemon has a passphrase, you can enter it here instead."
+              : `Run ${linkCommand} for a new login link, or enter the passphrase if the daemon has one.`
           }
         />
       </p>

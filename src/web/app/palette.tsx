@@ -1,19 +1,19 @@
-/** Everything by typing a few letters of it: sessions, places, verbs. */
+/** The command palette (sessions, pages and actions by typing a few letters) and the list of keyboard shortcuts. */
 import { Command } from "cmdk";
 import { useState, type ReactNode } from "react";
 import { useLocation } from "wouter";
 import type { SessionJson } from "../../contract/wire.ts";
 import { verbs, verbsFor, type VerbName } from "../session/verb-list.ts";
-import { startVerb } from "../session/verbs.tsx";
-import { live, useMay } from "../state/live.ts";
-import { preferences } from "../state/preferences.ts";
-import { Dialog } from "../ui/dialog.tsx";
-import { inputLook } from "../ui/field.tsx";
-import { plainText } from "../ui/plain-text.ts";
-import { StatusPill } from "../ui/status-pill.tsx";
-import { openOverlay } from "./overlays-state.ts";
+import { startVerb } from "../shared/verbs/verbs.tsx";
+import { live, useMay } from "../shared/data/live.ts";
+import { preferences } from "../shared/data/preferences.ts";
+import { Dialog } from "../shared/ui/dialog.tsx";
+import { inputStyles } from "../shared/ui/field.tsx";
+import { plainText } from "../shared/ui/safe-text.ts";
+import { StatusPill } from "../shared/ui/status-pill.tsx";
+import { openOverlay, shortcuts } from "./shortcuts.ts";
 
-/** A verb was picked; for which session comes next. */
+/** `which`: a verb was picked, the session comes next. */
 type Step = { at: "all" } | { at: "which"; verb: VerbName };
 
 export default function Palette({ onClose }: { onClose: () => void }) {
@@ -21,7 +21,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
   const [step, setStep] = useState<Step>({ at: "all" });
   const [query, setQuery] = useState("");
   const may = useMay("all");
-  // As they were when it was opened: a list that moves under the cursor picks the wrong one.
+  // A snapshot from when it was opened: in a list that moves, the user would pick the wrong session.
   const [sessions] = useState(() => [...live.getState().sessions.values()]);
   const here = sessions.find(({ id }) => path === `/s/${id}` || path.startsWith(`/s/${id}/`));
   const go = (to: string): void => {
@@ -36,23 +36,21 @@ export default function Palette({ onClose }: { onClose: () => void }) {
     <Dialog
       open
       onClose={onClose}
-      title={step.at === "all" ? "Go to or do" : `${verbs[step.verb].label} which session?`}
+      title={step.at === "all" ? "Search or run a command" : `${verbs[step.verb].label} which session?`}
     >
       <Command label="Commands" loop className="flex min-h-0 flex-col gap-2">
         <Command.Input
           autoFocus
           value={query}
           onValueChange={setQuery}
-          placeholder={step.at === "all" ? "Session, place or verb" : "Session"}
-          className={inputLook}
+          placeholder={step.at === "all" ? "Session, page or action" : "Session"}
+          className={inputStyles}
           onKeyDown={(event) => {
             if (event.key === "Backspace" && query === "" && step.at === "which") setStep({ at: "all" });
           }}
         />
         <Command.List className="max-h-[50dvh] overflow-y-auto">
-          <Command.Empty className="p-3 text-dim">
-            Nothing fits. Try a session&apos;s id, title or branch.
-          </Command.Empty>
+          <Command.Empty className="p-3 text-dim">No matches. Try a session&apos;s id, title or branch.</Command.Empty>
           {step.at === "which" ? (
             <Group heading="Sessions">
               {sessions
@@ -77,7 +75,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
                   <SessionItem key={session.id} session={session} onSelect={() => go(`/s/${session.id}`)} />
                 ))}
               </Group>
-              <Group heading="Places">
+              <Group heading="Pages">
                 <Item value="New session" onSelect={() => go("/new")}>
                   New session
                 </Item>
@@ -91,10 +89,10 @@ export default function Palette({ onClose }: { onClose: () => void }) {
                   Trash
                 </Item>
                 <Item value="Keyboard help" onSelect={() => openOverlay("help")}>
-                  Keyboard
+                  Keyboard shortcuts
                 </Item>
               </Group>
-              <Group heading="Verbs">
+              <Group heading="Actions">
                 {(may ? verbNames(sessions) : []).map((name) => (
                   <Item
                     key={name}
@@ -108,17 +106,17 @@ export default function Palette({ onClose }: { onClose: () => void }) {
                   </Item>
                 ))}
               </Group>
-              <Group heading="Look">
+              <Group heading="Theme">
                 {(["light", "dark", "system"] as const).map((theme) => (
                   <Item
                     key={theme}
-                    value={`theme colours ${theme}`}
+                    value={`theme colors ${theme}`}
                     onSelect={() => {
                       preferences.setState({ theme });
                       onClose();
                     }}
                   >
-                    Colours: {theme}
+                    Theme: {theme}
                   </Item>
                 ))}
               </Group>
@@ -176,5 +174,31 @@ function Item({ children, keywords = [], ...rest }: ItemProps) {
     >
       {children}
     </Command.Item>
+  );
+}
+
+export function Help({ onClose }: { onClose: () => void }) {
+  return (
+    <Dialog open onClose={onClose} title="Keyboard shortcuts">
+      <dl className="grid grid-cols-[auto_1fr] items-baseline gap-x-4 gap-y-2">
+        {shortcuts.map(({ keys, does }) => (
+          <div key={keys} className="contents">
+            <dt>
+              {keys.split(" ").map((key) =>
+                key === "or" ? (
+                  " or "
+                ) : (
+                  <kbd key={key} className="mr-1 rounded border border-line bg-sunken px-1.5 py-0.5 font-mono text-xs">
+                    {key}
+                  </kbd>
+                ),
+              )}
+            </dt>
+            <dd>{does}</dd>
+          </div>
+        ))}
+      </dl>
+      <p className="text-xs text-dim">Keys without Ctrl are ignored while you type in a field or a terminal.</p>
+    </Dialog>
   );
 }

@@ -1,22 +1,31 @@
 /**
- * The keyboard, everywhere but in a field, a terminal or a dialog. On the board the focus is the cursor: `j` and `k`
- * move it from card to card, and enter is the browser's own.
+ * Keyboard shortcuts, active except in fields, terminals and dialogs. On the board the focus is the cursor: `j` and `k`
+ * move it from card to card, and Enter follows the focused link.
  */
 import { useEffect } from "react";
 import { flushSync } from "react-dom";
 import { useLocation } from "wouter";
-import { boardView, searchInputId } from "../board/view-state.ts";
-import { preferences } from "../state/preferences.ts";
-import { openOverlay } from "./overlays-state.ts";
+import { boardView, searchInputId } from "../board/board-controls.tsx";
+import { preferences } from "../shared/data/preferences.ts";
+import { createStore } from "zustand";
 
-/** After `g`, the next key says where to. */
+/** Which overlay is open; their code is loaded on first use. */
+type Overlay = "palette" | "help" | null;
+
+export const overlays = createStore<{ open: Overlay }>(() => ({ open: null }));
+
+export function openOverlay(open: Overlay): void {
+  overlays.setState({ open });
+}
+
+/** How long after `g` the next key picks a page. */
 const sequenceMs = 1_500;
 
 export const shortcuts: { keys: string; does: string }[] = [
   { keys: "j k", does: "Next and previous session" },
   { keys: "h l", does: "Column to the left and to the right" },
   { keys: "Enter", does: "Open the session" },
-  { keys: "m", does: "What can be done with the session" },
+  { keys: "m", does: "Session actions" },
   { keys: "/", does: "Search sessions" },
   { keys: "v", does: "Columns or list" },
   { keys: "n", does: "New session" },
@@ -24,10 +33,10 @@ export const shortcuts: { keys: string; does: string }[] = [
   { keys: "g b", does: "Go to the board" },
   { keys: "g s", does: "Go to settings" },
   { keys: "g t", does: "Go to the trash" },
-  { keys: "Ctrl Shift L", does: "Leave the terminal, where Tab is the agent's" },
+  { keys: "Ctrl Shift L", does: "Leave the terminal (Tab goes to the agent)" },
   { keys: "Ctrl Shift F", does: "Search the terminal's history" },
-  { keys: "?", does: "This list" },
-  { keys: "Esc", does: "Close, or leave the search" },
+  { keys: "?", does: "Show keyboard shortcuts" },
+  { keys: "Esc", does: "Close, or clear the search" },
 ];
 
 export function useShortcuts(): void {
@@ -37,7 +46,7 @@ export function useShortcuts(): void {
     const onKey = (event: KeyboardEvent): void => {
       if (event.defaultPrevented) return;
       if ((event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey && event.key === "k") {
-        // In a shell Ctrl-K cuts the line.
+        // In a shell, Ctrl-K cuts the line.
         if (event.ctrlKey && inTerminal(event.target)) return;
         event.preventDefault();
         return openOverlay("palette");
@@ -45,7 +54,7 @@ export function useShortcuts(): void {
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event) || isCovered()) return;
       const going = event.timeStamp - goingSince < sequenceMs;
       goingSince = event.key === "g" && !going ? event.timeStamp : -Infinity;
-      const act = going ? places[event.key] : keys[event.key];
+      const act = going ? pages[event.key] : keys[event.key];
       if (act === undefined) return;
       event.preventDefault();
       act(navigate);
@@ -57,7 +66,7 @@ export function useShortcuts(): void {
 
 type Act = (navigate: (path: string) => void) => void;
 
-const places: Record<string, Act> = {
+const pages: Record<string, Act> = {
   b: (navigate) => navigate("/"),
   s: (navigate) => navigate("/settings"),
   t: (navigate) => navigate("/trash"),
@@ -77,14 +86,14 @@ const keys: Record<string, Act> = {
   Escape: () => boardView.setState({ query: "" }),
 };
 
-/** Goes to the board where the search is, if need be. */
+/** Focuses the board's search, opening the board first if needed. */
 export function searchFrom(navigate: (path: string) => void): void {
   const focus = (): void => {
     const input = document.getElementById(searchInputId);
     input?.focus();
     if (input instanceof HTMLInputElement) input.select();
   };
-  // At once where it can be: the first letters behind the `/` belong to the search.
+  // Synchronously: the letters typed right after the `/` belong to the search.
   if (location.pathname !== "/") flushSync(() => navigate("/"));
   focus();
 }
@@ -103,16 +112,16 @@ function moveBy(step: 1 | -1): void {
   focusOn(at === -1 ? all[step === 1 ? 0 : all.length - 1] : all[at + step]);
 }
 
-/** To the card of the same place in the next column that has any. */
+/** Moves to the card at the same position in the next non-empty column. */
 function moveColumn(step: 1 | -1): void {
   const current = currentCard();
   const columns = [...document.querySelectorAll<HTMLElement>("[data-column]")].map((column) => cards(column));
   const at = columns.findIndex((column) => column.includes(current!));
   if (at === -1) return moveBy(1);
-  const place = columns[at]!.indexOf(current!);
+  const position = columns[at]!.indexOf(current!);
   for (let next = at + step; next >= 0 && next < columns.length; next += step) {
     const column = columns[next]!;
-    if (column.length > 0) return focusOn(column[Math.min(place, column.length - 1)]);
+    if (column.length > 0) return focusOn(column[Math.min(position, column.length - 1)]);
   }
 }
 
@@ -123,7 +132,7 @@ function focusOn(card: HTMLElement | undefined): void {
 
 function isTyping({ target, key }: KeyboardEvent): boolean {
   if (!(target instanceof HTMLElement)) return false;
-  // Letters pick an option there; a search is no option.
+  // Letters pick an option there; "/" does not.
   if (target instanceof HTMLSelectElement) return key !== "/";
   return target.isContentEditable || inTerminal(target) || target.matches("input:not([type=checkbox]), textarea");
 }
@@ -132,7 +141,7 @@ function inTerminal(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.closest(".xterm") !== null;
 }
 
-/** A dialog or menu has the keyboard for itself. */
+/** An open dialog or menu owns the keyboard. */
 function isCovered(): boolean {
   return document.querySelector("[role=dialog], [role=alertdialog], [role=menu]") !== null;
 }

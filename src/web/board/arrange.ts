@@ -1,9 +1,9 @@
 /** Which sessions the board shows, in which column and order. */
 import type { SessionJson } from "../../contract/wire.ts";
 import { needOf, needs, statusWords, type Need } from "../state/need.ts";
-import type { Preferences } from "../state/preferences.ts";
+import type { Preferences } from "../shared/data/preferences.ts";
 
-export interface Wanted {
+export interface BoardFilter {
   project: string | null;
   query: string;
   sort: Preferences["sort"];
@@ -12,31 +12,31 @@ export interface Wanted {
 export type Columns = Record<Need, readonly string[]>;
 
 /**
- * Activity is told by the minute: agents that talk at the same time would else change places with every word, and a
- * card that moves cannot be hit.
+ * Activity is compared by the minute: otherwise cards of busy agents would swap places with every word, and a moving
+ * card cannot be clicked.
  */
 const activityStepMs = 60_000;
 
-export function arrange(sessions: Iterable<SessionJson>, wanted: Wanted): Columns {
-  const words = wanted.query.toLowerCase().split(/\s+/).filter(Boolean);
+export function arrange(sessions: Iterable<SessionJson>, filter: BoardFilter): Columns {
+  const words = filter.query.toLowerCase().split(/\s+/).filter(Boolean);
   const columns: Record<Need, SessionJson[]> = { you: [], working: [], review: [], idle: [], ended: [] };
   for (const session of sessions) {
-    if (wanted.project !== null && session.project !== wanted.project) continue;
+    if (filter.project !== null && session.project !== filter.project) continue;
     if (words.length > 0 && !matches(session, words)) continue;
     columns[needOf(session)].push(session);
   }
-  const order = orders[wanted.sort];
+  const order = orders[filter.sort];
   const ids = (need: Need): string[] => columns[need].sort(order).map(({ id }) => id);
   return { you: ids("you"), working: ids("working"), review: ids("review"), idle: ids("idle"), ended: ids("ended") };
 }
 
-/** Whether a change can move anything: most of what an agent says does not, and then nothing is sorted. */
-export function moves(before: SessionJson | undefined, after: SessionJson, wanted: Wanted): boolean {
-  if (before === undefined || wanted.query !== "" || needOf(before) !== needOf(after)) return true;
-  return wanted.sort === "activity" && stepOf(before.lastActivityAt) !== stepOf(after.lastActivityAt);
+/** Whether a change can move a card: most agent output does not, and then nothing is sorted. */
+export function moves(before: SessionJson | undefined, after: SessionJson, filter: BoardFilter): boolean {
+  if (before === undefined || filter.query !== "" || needOf(before) !== needOf(after)) return true;
+  return filter.sort === "activity" && stepOf(before.lastActivityAt) !== stepOf(after.lastActivityAt);
 }
 
-/** The old arrays where nothing moved, so that a column that is the same is not drawn again. */
+/** Reuses the old arrays of unchanged columns, so that they are not rendered again. */
 export function keepSame(before: Columns, now: Columns): Columns {
   let same = true;
   const merged = { ...now };

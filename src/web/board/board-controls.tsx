@@ -1,38 +1,47 @@
-/** What the board shows and how: search, project, order, columns or list. Stands in the header. */
+/** The board's controls, in the header: search, project, order, columns or list. */
 import { Columns3, Rows3, Search, SlidersHorizontal } from "lucide-react";
 import { useState } from "react";
-import { useLive } from "../state/live.ts";
-import { usePreference, type Preferences } from "../state/preferences.ts";
-import { IconButton } from "../ui/button.tsx";
-import { classes } from "../ui/classes.ts";
-import { inputLook, Select } from "../ui/field.tsx";
-import { boardView, searchInputId, useQuery } from "./view-state.ts";
+import { useLive } from "../shared/data/live.ts";
+import { usePreference, type Preferences } from "../shared/data/preferences.ts";
+import { IconButton } from "../shared/ui/button.tsx";
+import { clsx } from "clsx";
+import { inputStyles, Select } from "../shared/ui/field.tsx";
+import { createStore, useStore } from "zustand";
+
+/** The search text; not kept after a reload. */
+export const boardView = createStore<{ query: string }>(() => ({ query: "" }));
+
+export function useSearchQuery(): string {
+  return useStore(boardView, (state) => state.query);
+}
+
+export const searchInputId = "board-search";
 
 export function BoardControls() {
   const projects = useLive((state) => projectsOf(state.sessions.values()));
   const [project, setProject] = usePreference("project");
   const [sort, setSort] = usePreference("sort");
   const [showEnded, setShowEnded] = usePreference("showEnded");
-  // On a phone they would take a third of the screen.
-  const [unfolded, setUnfolded] = useState(false);
+  // Collapsed on phones, where they would take a third of the screen.
+  const [expanded, setExpanded] = useState(false);
   const names = projects === "" ? [] : projects.split("\n");
-  // One that was filtered for and has no session any more stays pickable: else nobody sees why the board is empty.
+  // The selected project stays listed without sessions: otherwise it is unclear why the board is empty.
   if (project !== null && !names.includes(project)) names.push(project);
   return (
     <div className="flex w-full min-w-0 flex-wrap items-center gap-2 md:w-auto md:flex-1">
       <SearchBox />
       <IconButton
-        label="Filter and order"
-        aria-expanded={unfolded}
+        label="Filter and sort"
+        aria-expanded={expanded}
         className="md:hidden"
-        onClick={() => setUnfolded(!unfolded)}
+        onClick={() => setExpanded(!expanded)}
       >
         <SlidersHorizontal size={16} aria-hidden />
       </IconButton>
       <div
-        className={classes(
+        className={clsx(
           "w-full items-center gap-2 md:flex md:w-auto",
-          unfolded ? "flex flex-wrap justify-between" : "hidden",
+          expanded ? "flex flex-wrap justify-between" : "hidden",
         )}
       >
         <Select
@@ -47,7 +56,7 @@ export function BoardControls() {
           ))}
         </Select>
         <Select
-          aria-label="Order"
+          aria-label="Sort by"
           className="w-auto! min-w-40 flex-1 md:min-w-32 md:flex-none"
           value={sort}
           onChange={(event) => setSort(event.target.value as Preferences["sort"])}
@@ -72,7 +81,7 @@ export function BoardControls() {
 }
 
 function SearchBox() {
-  const query = useQuery();
+  const query = useSearchQuery();
   return (
     <div className="relative min-w-40 flex-1 md:max-w-xs">
       <Search
@@ -88,7 +97,7 @@ function SearchBox() {
         placeholder="Search sessions"
         autoComplete="off"
         spellCheck={false}
-        className={classes(inputLook, "pl-8")}
+        className={clsx(inputStyles, "pl-8")}
         value={query}
         onChange={(event) => boardView.setState({ query: event.target.value })}
         onKeyDown={(event) => {
@@ -109,7 +118,7 @@ function ViewSwitch() {
     { value: "list", label: "List", Sign: Rows3 },
   ] as const;
   return (
-    <div role="group" aria-label="Show as" className="flex rounded-md border border-line">
+    <div role="group" aria-label="View" className="flex rounded-md border border-line">
       {views.map(({ value, label, Sign }) => (
         <button
           key={value}
@@ -118,7 +127,7 @@ function ViewSwitch() {
           aria-label={label}
           title={label}
           onClick={() => setAs(value)}
-          className={classes(
+          className={clsx(
             "flex size-8 items-center justify-center first:rounded-l-md last:rounded-r-md pointer-coarse:size-10",
             as === value ? "bg-accent-soft text-accent" : "text-dim hover:bg-sunken",
           )}
@@ -130,7 +139,7 @@ function ViewSwitch() {
   );
 }
 
-/** As one text, so that it is the same value while the projects are. */
+/** As one string, so that the value is equal while the projects are. */
 function projectsOf(sessions: Iterable<{ project: string }>): string {
   const names = new Set<string>();
   for (const { project } of sessions) names.add(project);

@@ -1,15 +1,16 @@
-/** The sessions of all projects by what they need from the person, as columns of cards or as a dense list. */
+/** The sessions of all projects by what they need from the user, as columns of cards or as a dense list. */
 import { Link } from "wouter";
-import { useLive } from "../state/live.ts";
+import { useLive, live, onChanges } from "../shared/data/live.ts";
 import { needs } from "../state/need.ts";
-import { usePreference } from "../state/preferences.ts";
-import { Button } from "../ui/button.tsx";
-import { Spinner } from "../ui/spinner.tsx";
+import { usePreference } from "../shared/data/preferences.ts";
+import { Button } from "../shared/ui/button.tsx";
+import { Spinner } from "../shared/ui/loading.tsx";
 import { Column } from "./column.tsx";
 import { KeepCursor } from "./keep-cursor.tsx";
-import { TrackerTrouble } from "./tracker-trouble.tsx";
-import { useColumns } from "./use-columns.ts";
-import { boardView, useQuery } from "./view-state.ts";
+import { TrackerBanner } from "./tracker-banner.tsx";
+import { boardView, useSearchQuery } from "./board-controls.tsx";
+import { useEffect, useMemo, useState } from "react";
+import { arrange, keepSame, moves, noColumns, type Columns, type BoardFilter } from "./arrange.ts";
 
 export function Board() {
   const loaded = useLive((state) => state.loaded);
@@ -19,7 +20,7 @@ export function Board() {
   const [project, setProject] = usePreference("project");
   const [sort] = usePreference("sort");
   const [showEnded] = usePreference("showEnded");
-  const query = useQuery();
+  const query = useSearchQuery();
   const columns = useColumns({ project, query, sort });
   if (!loaded && none) return <Spinner label="Waiting for the daemon" />;
   if (none) return <NoSessions />;
@@ -28,14 +29,14 @@ export function Board() {
   return (
     <>
       <h1 className="sr-only">Sessions</h1>
-      <TrackerTrouble />
+      <TrackerBanner />
       <p role="status" className="sr-only">
-        {query === "" ? "" : `${found} ${found === 1 ? "session fits" : "sessions fit"} the search.`}
+        {query === "" ? "" : `${found} matching ${found === 1 ? "session" : "sessions"}`}
       </p>
       {found === 0 ? (
         <div className="flex flex-col items-start gap-3 p-6">
           <p>
-            No session fits{query === "" ? "" : ` “${query}”`}
+            No matching sessions{query === "" ? "" : ` “${query}”`}
             {project === null ? "" : ` in ${project}`}.
           </p>
           <Button
@@ -69,8 +70,7 @@ function NoSessions() {
     <div className="mx-auto flex max-w-md flex-col items-start gap-3 p-6 pt-[10vh]">
       <h1 className="text-base font-semibold">No sessions yet</h1>
       <p className="text-dim">
-        A session is one agent at work on one thing, in a worktree of its own. What you start keeps running when this
-        page is closed.
+        A session is one agent working on one task in its own worktree. Sessions keep running when this page is closed.
       </p>
       <Link
         href="/new"
@@ -89,4 +89,47 @@ function hasSeveralProjects(sessions: Iterable<{ project: string }>): boolean {
     if (project !== first) return true;
   }
   return false;
+}
+
+/** The columns, updated at most once per frame, and only if a session moved. */
+function useColumns({ project, query, sort }: BoardFilter): Columns {
+  const filter = useMemo(() => ({ project, query, sort }), [project, query, sort]);
+  const [columns, setColumns] = useState<Columns>(() => keepSame(noColumns, read(filter)));
+  useEffect(() => {
+    let frame = 0;
+    const show = (): void => {
+      frame = 0;
+      setColumns((before) => keepSame(before, read(filter)));
+    };
+    const update = (): void => {
+      // A card must not move away with its open menu.
+      if (isMenuOpen()) frame = requestAnimationFrame(update);
+      else show();
+    };
+    update();
+    const schedule = (): void => {
+      if (frame === 0) frame = requestAnimationFrame(update);
+    };
+    const stops = [
+      onChanges((changes) => {
+        if (changes.some(({ before, after }) => moves(before, after, filter))) schedule();
+      }),
+      live.subscribe((state, before) => {
+        if (state.snapshots !== before.snapshots || state.sessions.size !== before.sessions.size) schedule();
+      }),
+    ];
+    return () => {
+      for (const stop of stops) stop();
+      cancelAnimationFrame(frame);
+    };
+  }, [filter]);
+  return columns;
+}
+
+function isMenuOpen(): boolean {
+  return document.querySelector("[role=menu]") !== null;
+}
+
+function read(filter: BoardFilter): Columns {
+  return arrange(live.getState().sessions.values(), filter);
 }

@@ -1,12 +1,12 @@
-/** The sessions that need the same of the person, as a column of cards or as a part of the list. */
+/** The sessions of one board column, as cards or as a part of the list. */
 import { memo, useState } from "react";
 import { needTitles, type Need } from "../state/need.ts";
-import { Button } from "../ui/button.tsx";
-import { classes } from "../ui/classes.ts";
+import { Button } from "../shared/ui/button.tsx";
+import { clsx } from "clsx";
 import { SessionCard } from "./session-card.tsx";
 import { SessionRow } from "./session-row.tsx";
 
-/** More than anybody looks through; the rest is a press or a search away. */
+/** More than anyone reads through; the rest is a click or a search away. */
 const shownFirst = 60;
 
 export interface ColumnProps {
@@ -17,11 +17,11 @@ export interface ColumnProps {
 }
 
 const empty: Record<Need, string> = {
-  you: "Nothing waits for you.",
-  working: "No agent is at work.",
-  review: "No pull request to look at.",
-  idle: "No session is idle.",
-  ended: "No session has ended.",
+  you: "Nothing needs you.",
+  working: "No working agents.",
+  review: "No pull requests to review.",
+  idle: "No idle sessions.",
+  ended: "No ended sessions.",
 };
 
 export const Column = memo(function Column({ need, ids, as, withProject }: ColumnProps) {
@@ -32,11 +32,11 @@ export const Column = memo(function Column({ need, ids, as, withProject }: Colum
     <section
       aria-labelledby={`need-${need}`}
       data-column={need}
-      className={classes(
+      className={clsx(
         as === "columns"
           ? "flex min-w-0 flex-1 flex-col px-1 pb-4 md:min-w-56 md:overflow-y-auto"
           : "flex flex-col px-1",
-        // On a phone, and in a list, a heading above nothing only takes room.
+        // On a phone and in a list, the heading of an empty column only takes space.
         ids.length === 0 && (as === "list" ? "hidden" : "hidden md:flex"),
       )}
     >

@@ -1,7 +1,7 @@
 /**
- * The focus is the board's cursor. A card that changes its column is made anew there, and what had the focus is gone with
- * the old one: it is given to the new one. Only a class is told before the old card is taken out. A menu that was closed
- * gives the focus back to its button a moment later, and finds no button where its card has moved meanwhile.
+ * The focus is the board's cursor. A card that changes its column is recreated there and loses the focus; this gives it
+ * back. A class, because only classes run code before the old card is removed. A closed menu returns the focus to its
+ * button a moment later, when its card may have moved already.
  */
 import { Component, type ReactNode } from "react";
 
@@ -10,14 +10,14 @@ interface KeepCursorProps {
   children: ReactNode;
 }
 
-/** Of what had the focus: the session's address, and whether it was its menu's button. */
+/** What had the focus: the session's address, and whether it was its menu button. */
 interface Cursor {
   href: string;
   atMenu: boolean;
 }
 
 export class KeepCursor extends Component<KeepCursorProps> {
-  /** Of the card whose menu has the focus, or had it last. */
+  /** The card whose menu has the focus, or had it last. */
   #ofMenu: string | null = null;
 
   override componentDidMount(): void {
@@ -53,7 +53,7 @@ export class KeepCursor extends Component<KeepCursorProps> {
   }
 }
 
-/** The address of the session whose card this is in. */
+/** The address of the session whose card contains the element. */
 function hrefOf(element: Element | null): string | null {
   return element?.closest("article")?.querySelector("[data-card]")?.getAttribute("href") ?? null;
 }

@@ -1,14 +1,14 @@
-/** The agent's oldest open question with its own answers, to be given from where one stands. */
+/** The agent's oldest open permission request, answered from the board. */
 import { useState } from "react";
 import { Link } from "wouter";
 import type { SessionJson } from "../../contract/wire.ts";
-import { call, sentenceOf } from "../state/api.ts";
-import { useMay } from "../state/live.ts";
-import { OptionButton, QuestionFacts } from "../ui/question.tsx";
-import { visibleQuestion } from "../ui/question-text.ts";
-import { say } from "../ui/toast.tsx";
+import { call, sentenceOf } from "../shared/data/api.ts";
+import { useMay } from "../shared/data/live.ts";
+import { OptionButton, PermissionFacts } from "../shared/ui/permission-request.tsx";
+import { requestText } from "../shared/ui/safe-text.ts";
+import { showToast } from "../shared/ui/toast.tsx";
 
-/** Letters that fit a card's box without scrolling. */
+/** Characters that fit without scrolling. */
 const fitting = 240;
 
 export function Permission({ session }: { session: SessionJson }) {
@@ -24,24 +24,24 @@ export function Permission({ session }: { session: SessionJson }) {
         params: { id: session.id },
         body: { requestId: first.requestId, optionId },
       });
-      if (!counted) say(`${session.id}: ${reason ?? "the question was answered already."}`);
+      if (!counted) showToast(`${session.id}: ${reason ?? "already answered."}`);
     } catch (error) {
       setAnswered(null);
-      say(`${session.id}: ${sentenceOf(error)}`, "fault");
+      showToast(`${session.id}: ${sentenceOf(error)}`, "fault");
     }
   };
   return (
     <div
       role="group"
-      aria-label={`Question of ${session.id}`}
+      aria-label={`Permission request from ${session.id}`}
       className="flex flex-col gap-2 rounded-md bg-alert-soft p-2"
     >
-      <Question text={visibleQuestion(first.title)} />
-      <QuestionFacts
-        asked={first}
+      <RequestTitle text={requestText(first.title)} />
+      <PermissionFacts
+        request={first}
         more={
           <Link href={`/s/${session.id}`} className="text-accent underline">
-            Show all of it in the session
+            Show all in the session
           </Link>
         }
       />
@@ -59,15 +59,15 @@ export function Permission({ session }: { session: SessionJson }) {
       {!may && <p className="text-xs text-alert">This device may only watch.</p>}
       {others.length > 0 && (
         <p className="text-xs text-alert">
-          {others.length === 1 ? "One more question waits" : `${others.length} more questions wait`} behind this one.
+          {others.length === 1 ? "1 more request" : `${others.length} more requests`}
         </p>
       )}
     </div>
   );
 }
 
-/** What is allowed must have been seen: the whole question is there, in a box that scrolls where it is long. */
-function Question({ text }: { text: string }) {
+/** Shown in full, in a box that scrolls: the user must be able to see everything they allow. */
+function RequestTitle({ text }: { text: string }) {
   const look = "max-h-40 overflow-y-auto font-mono text-xs break-words";
   if (text.length <= fitting) return <p className={look}>{text}</p>;
   return (
@@ -75,7 +75,7 @@ function Question({ text }: { text: string }) {
       <p className={look} tabIndex={0}>
         {text}
       </p>
-      <p className="text-xs text-alert">This is long. Read it to its end before you answer.</p>
+      <p className="text-xs text-alert">This request is long. Read all of it before you answer.</p>
     </>
   );
 }

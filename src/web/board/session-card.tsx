@@ -1,16 +1,16 @@
-/** One session on the board. It draws itself when its session changes, and never because of another. */
+/** A session on the board. Rendered again only if its own session changes. */
 import { memo } from "react";
 import { Link } from "wouter";
 import { GitBranch, ListPlus, MessageSquare, SquareTerminal } from "lucide-react";
 import type { SessionJson } from "../../contract/wire.ts";
-import { VerbMenu } from "../session/verbs.tsx";
-import { useSession } from "../state/live.ts";
-import { Age } from "../ui/age.tsx";
-import { classes } from "../ui/classes.ts";
-import { plainText } from "../ui/plain-text.ts";
-import { StatusPill } from "../ui/status-pill.tsx";
+import { VerbMenu } from "../shared/verbs/verbs.tsx";
+import { useSession } from "../shared/data/live.ts";
+import { Age } from "../shared/ui/age.tsx";
+import { clsx } from "clsx";
+import { plainText } from "../shared/ui/safe-text.ts";
+import { StatusPill } from "../shared/ui/status-pill.tsx";
 import { Permission } from "./permission.tsx";
-import { PullRequest } from "./pull-request.tsx";
+import { PullRequest } from "../shared/ui/pull-request.tsx";
 
 export const SessionCard = memo(function SessionCard({ id, withProject }: { id: string; withProject: boolean }) {
   const session = useSession(id);
@@ -23,7 +23,7 @@ export const SessionCard = memo(function SessionCard({ id, withProject }: { id: 
       >
         <div className="flex items-start gap-1">
           <h3 className="min-w-0 flex-1 text-sm leading-5 font-semibold">
-            {/* The link covers the card: the rest of it lies above where it can be pressed itself. */}
+            {/* The link covers the card; other controls are stacked above it. */}
             <Link
               href={`/s/${session.id}`}
               data-card
@@ -43,7 +43,7 @@ export const SessionCard = memo(function SessionCard({ id, withProject }: { id: 
             <Age of={session.lastActivityAt} />
           </span>
         </div>
-        <Words session={session} />
+        <Summary session={session} />
         {session.permissions.length > 0 && (
           <div className="relative">
             <Permission session={session} />
@@ -70,23 +70,21 @@ export const SessionCard = memo(function SessionCard({ id, withProject }: { id: 
   );
 });
 
-/** Why the status is what it is, then the agent's last words. */
-function Words({ session }: { session: SessionJson }) {
+/** The reason for the status, then the agent's last line. */
+function Summary({ session }: { session: SessionJson }) {
   const { reason, lastLine } = session;
-  // Where it died, the reason quotes its last line already.
-  const newWords = lastLine !== null && lastLine !== "" && reason?.includes(lastLine) !== true;
+  // After a crash, the reason already quotes the last line.
+  const showLine = lastLine !== null && lastLine !== "" && reason?.includes(lastLine) !== true;
   return (
     <>
       {reason !== null && (
-        <p
-          className={classes("line-clamp-3 text-xs break-words", session.needsYou === true ? "text-alert" : "text-dim")}
-        >
+        <p className={clsx("line-clamp-3 text-xs break-words", session.needsYou === true ? "text-alert" : "text-dim")}>
           {plainText(reason)}
         </p>
       )}
-      {newWords && (
+      {showLine && (
         <p
-          className={classes(
+          className={clsx(
             "text-xs text-dim",
             session.kind === "chat" ? "line-clamp-2 break-words" : "truncate font-mono",
           )}

@@ -1,13 +1,13 @@
-/** One session in the dense list. */
+/** A session in the dense list. */
 import { memo } from "react";
 import { Link } from "wouter";
-import { VerbMenu } from "../session/verbs.tsx";
-import { useSession } from "../state/live.ts";
-import { Age } from "../ui/age.tsx";
-import { plainText } from "../ui/plain-text.ts";
-import { StatusPill } from "../ui/status-pill.tsx";
+import { VerbMenu } from "../shared/verbs/verbs.tsx";
+import { useSession } from "../shared/data/live.ts";
+import { Age } from "../shared/ui/age.tsx";
+import { plainText } from "../shared/ui/safe-text.ts";
+import { StatusPill } from "../shared/ui/status-pill.tsx";
 import { Permission } from "./permission.tsx";
-import { PullRequest } from "./pull-request.tsx";
+import { PullRequest } from "../shared/ui/pull-request.tsx";
 import { KindSign, Queued } from "./session-card.tsx";
 
 export const SessionRow = memo(function SessionRow({ id, withProject }: { id: string; withProject: boolean }) {

@@ -1,34 +1,37 @@
 /** What the worktree has that its base has not, file by file, with comments on lines that become a prompt. */
-import { useEffect, useMemo, useRef, useState } from "react";
+import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import { Columns2, ListTree, RefreshCw, Rows2 } from "lucide-react";
 import type { ChangedFileJson, SessionJson } from "../../contract/wire.ts";
-import { usePreference } from "../state/preferences.ts";
-import { Button } from "../ui/button.tsx";
-import { classes } from "../ui/classes.ts";
-import { Select, TextInput } from "../ui/field.tsx";
-import { Spinner } from "../ui/spinner.tsx";
-import { DiffPane, type DiffHandle } from "./diff-pane.tsx";
+import { usePreference } from "../shared/data/preferences.ts";
+import { Button } from "../shared/ui/button.tsx";
+import { clsx } from "clsx";
+import { Select, TextInput } from "../shared/ui/field.tsx";
+import { Spinner } from "../shared/ui/loading.tsx";
+import { DiffPane, type DiffHandle, parsePatch } from "./diff-pane.tsx";
 import { FileList } from "./file-list.tsx";
-import { LineDialog } from "./line-dialog.tsx";
-import { readPatch } from "./patch-files.ts";
-import {
-  addComment,
-  editComment,
-  recallReview,
-  removeComments,
-  useReview,
-  type Comment,
-  type Place,
-} from "./review.ts";
+import { LineDialog } from "./comment-card.tsx";
+import { addComment, editComment, loadReview, removeComments, useReview, type Comment, type Place } from "./review.ts";
 import { ReviewBar } from "./review-bar.tsx";
 import { useChanges, type Loaded } from "./use-changes.ts";
-import { useNarrow } from "./use-narrow.ts";
+
+/** Below this two columns of code are too narrow to read. */
+const narrow = "(max-width: 900px)";
+
+function useNarrow(): boolean {
+  return useSyncExternalStore(subscribe, () => matchMedia(narrow).matches);
+}
+
+function subscribe(listener: () => void): () => void {
+  const query = matchMedia(narrow);
+  query.addEventListener("change", listener);
+  return () => query.removeEventListener("change", listener);
+}
 
 const areas = ["committed", "staged", "unstaged", "untracked"] as const;
 
 export default function ChangesView({ session }: { session: SessionJson }) {
   const { loaded, fault, busy, refresh } = useChanges(session.id);
-  useEffect(() => recallReview(session.id), [session.id]);
+  useEffect(() => loadReview(session.id), [session.id]);
   if (loaded === null) {
     return fault === null ? (
       <Spinner label="Looking for changes" />
@@ -63,7 +66,7 @@ function Review({ session, loaded, fault, busy, refresh }: ReviewProps) {
   const narrow = useNarrow();
   const comments = useReview(session.id);
   const handle = useRef<DiffHandle>(null);
-  const diffs = useMemo(() => readPatch(patch.patch), [patch.patch]);
+  const diffs = useMemo(() => parsePatch(patch.patch), [patch.patch]);
   const files = useMemo(() => filtered(changes.files, words, area), [changes.files, words, area]);
   const counts = useMemo(() => countByFile(comments), [comments]);
   const split = diffAs === "split" && !narrow;
@@ -134,7 +137,7 @@ function Review({ session, loaded, fault, busy, refresh }: ReviewProps) {
           </Button>
         )}
         <Button size="small" variant="quiet" disabled={busy} onClick={refresh}>
-          <RefreshCw size={14} aria-hidden className={classes(busy && "animate-spin")} /> Refresh
+          <RefreshCw size={14} aria-hidden className={clsx(busy && "animate-spin")} /> Refresh
         </Button>
       </div>
       <Warnings loaded={loaded} diffs={diffs} fault={fault} />

@@ -1,19 +1,58 @@
 /** All diffs in one scroll, drawn only where they are seen. A press on a line's number opens a comment there. */
 import { useMemo, type Ref } from "react";
-import type { CodeViewDiffItem, DiffLineAnnotation, FileDiffMetadata } from "@pierre/diffs";
+import {
+  type CodeViewDiffItem,
+  type DiffLineAnnotation,
+  type FileDiffMetadata,
+  registerCustomCSSVariableTheme,
+  parsePatchFiles,
+  setLanguageOverride,
+} from "@pierre/diffs";
 import { CodeView, type CodeViewHandle } from "@pierre/diffs/react";
 import { MessageSquarePlus } from "lucide-react";
 import type { ChangedFileJson } from "../../contract/wire.ts";
-import { visibleText } from "../session/visible-text.ts";
-import { Button } from "../ui/button.tsx";
+import { visibleText } from "../shared/ui/safe-text.ts";
+import { Button } from "../shared/ui/button.tsx";
 import { CommentCard, CommentForm } from "./comment-card.tsx";
-import { diffLook, themeName } from "./diff-theme.ts";
 import { Counts, StatusLetter } from "./file-list.tsx";
-import { lineText } from "./patch-files.ts";
 import type { Comment, Place } from "./review.ts";
+import { languageOf } from "./languages.ts";
 
-/** A file with more letters is drawn without colours: to colour it would hold the page up. */
-const colouredMost = 60_000;
+const themeName = "holdfast";
+
+registerCustomCSSVariableTheme(themeName, {
+  foreground: "var(--color-text)",
+  background: "var(--color-panel)",
+  "token-constant": "var(--color-busy)",
+  "token-string": "var(--color-good)",
+  "token-comment": "var(--color-dim)",
+  "token-keyword": "var(--color-accent)",
+  "token-parameter": "var(--color-text)",
+  "token-function": "var(--color-alert)",
+  "token-string-expression": "var(--color-good)",
+  "token-punctuation": "var(--color-dim)",
+  "token-link": "var(--color-accent)",
+});
+
+/** Set on an element round the diffs; their own style sheet reads them. */
+const diffStyles = {
+  "--diffs-font-family": "var(--font-mono)",
+  "--diffs-font-size": "12px",
+  "--diffs-line-height": "18px",
+  "--diffs-addition-color-override": "var(--color-good)",
+  "--diffs-deletion-color-override": "var(--color-danger)",
+  "--diffs-modified-color-override": "var(--color-busy)",
+  // Weaker than its own, on which coloured words would be hard to read.
+  "--diffs-bg-addition-emphasis-override": "color-mix(in srgb, var(--color-good) 8%, transparent)",
+  "--diffs-bg-deletion-emphasis-override": "color-mix(in srgb, var(--color-danger) 8%, transparent)",
+  "--diffs-bg-separator-override": "var(--color-sunken)",
+  "--diffs-fg-number-override": "var(--color-dim)",
+  "--diffs-fg-number-addition-override": "var(--color-good)",
+  "--diffs-fg-number-deletion-override": "var(--color-danger)",
+} as React.CSSProperties;
+
+/** A file with more letters is drawn without colors: to colour it would hold the page up. */
+const maxColored = 60_000;
 
 /** What stands below a line: a comment, or the form for one. */
 export type Note = { note: "comment"; comment: Comment } | { note: "form"; place: Place };
@@ -59,7 +98,7 @@ export function DiffPane({ ref, ...props }: DiffPaneProps) {
     <CodeView<Note>
       ref={ref}
       className="absolute inset-0 overflow-auto bg-panel"
-      style={diffLook}
+      style={diffStyles}
       items={items}
       disableWorkerPool
       options={{
@@ -67,7 +106,7 @@ export function DiffPane({ ref, ...props }: DiffPaneProps) {
         preferredHighlighter: "shiki-js",
         diffStyle: split ? "split" : "unified",
         overflow: "scroll",
-        tokenizeMaxLength: colouredMost,
+        tokenizeMaxLength: maxColored,
         lineDiffType: "word",
         hunkSeparators: "line-info",
         stickyHeaders: true,
@@ -171,4 +210,23 @@ function Header({ file, onComment }: { file: ChangedFileJson; onComment: () => v
       )}
     </div>
   );
+}
+
+export function parsePatch(patch: string): Map<string, FileDiffMetadata> {
+  // Line ends of other systems are no text; every other hidden letter is shown as what it is.
+  const shown = visibleText(patch.replaceAll("\r\n", "\n"));
+  const files = parsePatchFiles(shown).flatMap(({ files: some }) => some);
+  return new Map(files.map((file) => [file.name, setLanguageOverride(file, languageOf(file.name))]));
+}
+
+/** Null where the diff does not show that line. */
+export function lineText(file: FileDiffMetadata, side: "additions" | "deletions", line: number): string | null {
+  for (const hunk of file.hunks) {
+    const [start, count, index, lines] =
+      side === "additions"
+        ? [hunk.additionStart, hunk.additionCount, hunk.additionLineIndex, file.additionLines]
+        : [hunk.deletionStart, hunk.deletionCount, hunk.deletionLineIndex, file.deletionLines];
+    if (line >= start && line < start + count) return (lines[index + line - start] ?? "").replace(/\n$/, "");
+  }
+  return null;
 }

@@ -1,7 +1,7 @@
 /** The changed files: what happened to each, where, and by how much. */
 import type { ChangedFileJson } from "../../contract/wire.ts";
-import { visibleText } from "../session/visible-text.ts";
-import { classes } from "../ui/classes.ts";
+import { visibleText } from "../shared/ui/safe-text.ts";
+import { clsx } from "clsx";
 
 const letters: Record<ChangedFileJson["status"], { letter: string; look: string }> = {
   added: { letter: "A", look: "text-good" },
@@ -50,7 +50,7 @@ export function FileList({ files, comments, onPick }: FileListProps) {
 export function StatusLetter({ status }: { status: ChangedFileJson["status"] }) {
   const { letter, look } = letters[status];
   return (
-    <span className={classes("w-3 shrink-0 text-center font-mono text-xs font-semibold", look)} title={status}>
+    <span className={clsx("w-3 shrink-0 text-center font-mono text-xs font-semibold", look)} title={status}>
       <span aria-hidden>{letter}</span>
       <span className="sr-only">{status}</span>
     </span>

@@ -2,16 +2,16 @@
 import { useRef, useState } from "react";
 import { ChevronUp, Send } from "lucide-react";
 import type { SessionJson } from "../../contract/wire.ts";
-import { call, sentenceOf } from "../state/api.ts";
-import { useMay } from "../state/live.ts";
-import { visibleText } from "../session/visible-text.ts";
-import { Button } from "../ui/button.tsx";
-import { classes } from "../ui/classes.ts";
-import { say } from "../ui/toast.tsx";
+import { call, sentenceOf } from "../shared/data/api.ts";
+import { useMay } from "../shared/data/live.ts";
+import { visibleText } from "../shared/ui/safe-text.ts";
+import { Button } from "../shared/ui/button.tsx";
+import { clsx } from "clsx";
+import { showToast } from "../shared/ui/toast.tsx";
 import { CommentCard } from "./comment-card.tsx";
 import { composePrompt, editComment, mintId, removeComments, type Comment } from "./review.ts";
 
-function receiptWords({ disposition, reason }: { disposition: string; reason: string | null }): string {
+function receiptText({ disposition, reason }: { disposition: string; reason: string | null }): string {
   if (disposition === "delivered") return "Sent to the agent.";
   if (disposition === "typed") return "Typed into the agent's screen; this agent confirms nothing.";
   if (disposition === "unconfirmed") return `It may not have arrived: ${reason ?? "see the session's screen."}`;
@@ -45,7 +45,7 @@ export function ReviewBar({ session, comments, onPick }: ReviewBarProps) {
       if (receipt.disposition === "refused") setFault(`Not sent: ${receipt.reason ?? "the session refused it."}`);
       else {
         removeComments(session.id, new Set(comments.map(({ id }) => id)));
-        say(receiptWords(receipt));
+        showToast(receiptText(receipt));
       }
     } catch (error) {
       setFault(`Not sent: ${sentenceOf(error)}`);
@@ -86,7 +86,7 @@ export function ReviewBar({ session, comments, onPick }: ReviewBarProps) {
       )}
       <div className="flex items-center gap-2 p-2">
         <Button variant="quiet" aria-expanded={open} onClick={() => setOpen(!open)}>
-          <ChevronUp size={14} aria-hidden className={classes(open && "rotate-180")} />
+          <ChevronUp size={14} aria-hidden className={clsx(open && "rotate-180")} />
           {comments.length === 1 ? "1 comment" : `${comments.length} comments`}
         </Button>
         <span className="flex-1" />

@@ -3,8 +3,7 @@
  * reload, and go when they are sent or the session is deleted.
  */
 import { createStore, useStore } from "zustand";
-import { reviewKey } from "../state/session-cache.ts";
-import { noRoom } from "../state/storage.ts";
+import { reviewKey, reportFull } from "../shared/data/session-cache.ts";
 
 export interface Comment {
   id: string;
@@ -26,7 +25,7 @@ export function useReview(session: string): readonly Comment[] {
 }
 
 /** Takes up what an earlier page left. */
-export function recallReview(session: string): void {
+export function loadReview(session: string): void {
   if (reviews.getState().bySession.has(session)) return;
   try {
     const kept: unknown = JSON.parse(localStorage.getItem(reviewKey(session)) ?? "[]");
@@ -77,7 +76,7 @@ function put(session: string, comments: readonly Comment[]): void {
     else localStorage.setItem(reviewKey(session), JSON.stringify(comments));
   } catch {
     // They hold until the page is closed.
-    noRoom();
+    reportFull();
   }
 }
 

@@ -4,8 +4,8 @@
  */
 import { useEffect, useRef, useState } from "react";
 import type { ChangesJson, PatchJson } from "../../contract/wire.ts";
-import { call, sentenceOf } from "../state/api.ts";
-import { onEvents } from "../state/live.ts";
+import { call, sentenceOf } from "../shared/data/api.ts";
+import { onEvents } from "../shared/data/live.ts";
 
 /** An agent at work tells many things a second; git is asked no more often than this. */
 const quietMs = 3_000;

@@ -1,13 +1,14 @@
 /** Below the last item: what is on its way, and whether the agent is at work. */
-import { memo, useState } from "react";
-import type { PromptItem, TranscriptTurn } from "../../model/transcript-items.ts";
-import { Button } from "../ui/button.tsx";
+import { memo, useState, useEffect } from "react";
+import type { PromptItem, TranscriptTurn } from "../../contract/transcript.ts";
+import { Button } from "../shared/ui/button.tsx";
 import { useChat } from "./chat-context.ts";
 import { Callout } from "./items/mark-row.tsx";
 import { PromptRow } from "./items/prompt-row.tsx";
-import { asPrompt, type Sending } from "./outbox.ts";
+import { asPrompt, type UnsentPrompt } from "./unsent-prompts.ts";
 import { ForceEnd } from "./turn-control.tsx";
-import { WorkingLine } from "./working-line.tsx";
+import { LoaderCircle } from "lucide-react";
+import { durationWords } from "./words.ts";
 
 export interface ChatFooterProps {
   starting: boolean;
@@ -17,9 +18,9 @@ export interface ChatFooterProps {
   isEmpty: boolean;
   /** Taken by the daemon and about to be sent. */
   waiting: PromptItem | null;
-  sending: readonly Sending[];
-  onTakeBack: (entry: Sending) => void;
-  onDrop: (entry: Sending) => void;
+  sending: readonly UnsentPrompt[];
+  onTakeBack: (entry: UnsentPrompt) => void;
+  onDrop: (entry: UnsentPrompt) => void;
 }
 
 export const ChatFooter = memo(function ChatFooter(props: ChatFooterProps) {
@@ -68,5 +69,25 @@ function Lost() {
       </div>
       <ForceEnd open={asking} onClose={() => setAsking(false)} />
     </Callout>
+  );
+}
+
+/** That the agent is at work, and for how long: silence is not death. */
+function WorkingLine({ turn, asked }: { turn: TranscriptTurn; asked: boolean }) {
+  const [now, setNow] = useState(() => Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 1_000);
+    return () => clearInterval(timer);
+  }, []);
+  return (
+    <p className="mt-3 flex items-center gap-2 text-xs text-busy">
+      <span className="inline-flex animate-spin">
+        <LoaderCircle size={14} aria-hidden />
+      </span>
+      <span>
+        {turn.cancelling ? "Asked to stop; waiting for the agent" : asked ? "Waiting for your answer" : "Working"}
+      </span>
+      <span className="text-dim tabular-nums">{durationWords(Math.max(0, now - turn.startedAt))}</span>
+    </p>
   );
 }

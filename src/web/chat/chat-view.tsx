@@ -2,30 +2,28 @@
 import { memo, useEffect, useEffectEvent, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import { Download, Search } from "lucide-react";
 import type { SessionJson } from "../../contract/wire.ts";
-import { live, useMay } from "../state/live.ts";
-import { sentenceOf } from "../state/api.ts";
-import { Button, IconButton } from "../ui/button.tsx";
-import { Spinner } from "../ui/spinner.tsx";
-import { say } from "../ui/toast.tsx";
-import { Announcer } from "./announcer.tsx";
-import { ChatContext } from "./chat-context.ts";
+import { live, useMay } from "../shared/data/live.ts";
+import { sentenceOf } from "../shared/data/api.ts";
+import { Button, IconButton } from "../shared/ui/button.tsx";
+import { Spinner } from "../shared/ui/loading.tsx";
+import { showToast } from "../shared/ui/toast.tsx";
+import { Announcer, CatchingUp } from "./chat-banners.tsx";
+import { ChatContext, type Disclosures } from "./chat-context.ts";
 import { ChatFooter } from "./chat-footer.tsx";
 import { Composer, type ComposerHandle } from "./composer.tsx";
-import { CatchingUp } from "./catching-up.tsx";
 import { addToDraft, dropDraft } from "./draft.ts";
 import { exportTranscript } from "./export.ts";
-import type { NewImage } from "./images.ts";
-import { Outbox, type Sending } from "./outbox.ts";
+import type { NewImage } from "./images.tsx";
+import { UnsentPrompts, type UnsentPrompt } from "./unsent-prompts.ts";
 import { PickerBar } from "./picker-bar.tsx";
 import { PlanStrip } from "./plan-strip.tsx";
-import { PrimerBanner } from "./primer-banner.tsx";
+import { RecapBanner } from "./recap-banner.tsx";
 import { QueueList } from "./queue-list.tsx";
 import { SearchBar } from "./search-bar.tsx";
-import { closedWords, placeholderWords, queueWords, waitingOf } from "./standing.ts";
+import { closedReason, placeholderText, queueHint, waitingOf } from "./composer-hints.ts";
 import { TranscriptList, type ListHandle } from "./transcript-list.tsx";
 import { TurnControl } from "./turn-control.tsx";
 import { useAway } from "./use-away.ts";
-import type { Folds } from "./use-fold.ts";
 import { useReadOnly } from "./use-read-only.ts";
 import { useTranscript } from "./use-transcript.ts";
 
@@ -43,9 +41,9 @@ function ChatOf({ session }: { session: SessionJson }) {
   const { id, status } = session;
   const { feed, state } = useTranscript(id);
   const { items, head } = state;
-  const [outbox] = useState(() => new Outbox(id));
+  const [outbox] = useState(() => new UnsentPrompts(id));
   const sending = useSyncExternalStore(outbox.subscribe, outbox.entries);
-  const closed = closedWords(session, useReadOnly(), useMay("answer"));
+  const closed = closedReason(session, useReadOnly(), useMay("answer"));
   const list = useRef<ListHandle>(null);
   const composer = useRef<ComposerHandle>(null);
   const [searching, setSearching] = useState(false);
@@ -73,7 +71,7 @@ function ChatOf({ session }: { session: SessionJson }) {
     () => waitingOf({ queue: head.queue, turn: head.turn }, { status }),
     [head.queue, head.turn, status],
   );
-  const [folds] = useState<Folds>(() => new Map());
+  const [folds] = useState<Disclosures>(() => new Map());
   const context = useMemo(
     () => ({ session: id, closed, workspacePath: session.workspacePath, folds }),
     [id, closed, session.workspacePath, folds],
@@ -90,12 +88,12 @@ function ChatOf({ session }: { session: SessionJson }) {
         outbox.send(text, images);
         list.current?.toEnd();
       },
-      takeBack: (entry: Sending): void => {
+      takeBack: (entry: UnsentPrompt): void => {
         outbox.remove(entry.promptId);
         addToDraft(id, entry.text);
         composer.current?.focus();
       },
-      drop: (entry: Sending): void => outbox.remove(entry.promptId),
+      drop: (entry: UnsentPrompt): void => outbox.remove(entry.promptId),
     }),
     [id, feed, outbox],
   );
@@ -117,7 +115,7 @@ function ChatOf({ session }: { session: SessionJson }) {
     try {
       await exportTranscript(session, feed);
     } catch (error) {
-      say(sentenceOf(error), "fault");
+      showToast(sentenceOf(error), "fault");
     }
   };
   return (
@@ -168,14 +166,14 @@ function ChatOf({ session }: { session: SessionJson }) {
           )}
           <div className="mx-auto w-full max-w-[64rem] px-2 pt-2 pb-[max(0.5rem,env(safe-area-inset-bottom))] sm:px-6">
             {!head.primerUsed && head.lastReset !== null && (
-              <PrimerBanner resetSeq={head.lastReset.seq} onFilled={() => composer.current?.focus()} />
+              <RecapBanner resetSeq={head.lastReset.seq} onFilled={() => composer.current?.focus()} />
             )}
-            <QueueList queue={queue} why={queueWords(session, head)} />
+            <QueueList queue={queue} why={queueHint(session, head)} />
             <Composer
               ref={composer}
               history={acts.history}
               commands={head.commands}
-              placeholder={placeholderWords(session)}
+              placeholder={placeholderText(session)}
               onSend={acts.send}
               controls={controls}
             />

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { commandsFor, tokenAt } from "./completion.ts";
+import { commandsFor, tokenAt } from "./completion.tsx";
 
 test.each([
   ["/he", 3, { kind: "command", query: "he", from: 0 }],

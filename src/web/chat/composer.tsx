@@ -12,16 +12,14 @@ import {
   type Ref,
 } from "react";
 import { ImagePlus, SendHorizontal } from "lucide-react";
-import { usePreference } from "../state/preferences.ts";
-import { Button, IconButton } from "../ui/button.tsx";
-import { classes } from "../ui/classes.ts";
-import { say } from "../ui/toast.tsx";
+import { usePreference } from "../shared/data/preferences.ts";
+import { Button, IconButton } from "../shared/ui/button.tsx";
+import { clsx } from "clsx";
+import { showToast } from "../shared/ui/toast.tsx";
 import { useChat } from "./chat-context.ts";
-import { CompletionList } from "./completion-list.tsx";
-import { tokenAt, useCompletions, type Completion } from "./completion.ts";
+import { CompletionList, tokenAt, useCompletions, type Completion } from "./completion.tsx";
 import { setDraft, useDraft } from "./draft.ts";
-import { ImageStrip } from "./image-strip.tsx";
-import { acceptedImages, imageFault, readImage, type NewImage } from "./images.ts";
+import { ImageStrip, acceptedImages, imageError, readImage, type NewImage } from "./images.tsx";
 
 export interface ComposerHandle {
   focus(): void;
@@ -85,9 +83,9 @@ export const Composer = memo(function Composer(props: ComposerProps) {
   const attach = async (files: readonly File[]): Promise<void> => {
     let count = images.length;
     for (const file of files) {
-      const fault = imageFault(file, count);
+      const fault = imageError(file, count);
       if (fault !== null) {
-        say(fault, "fault");
+        showToast(fault, "fault");
         continue;
       }
       count += 1;
@@ -139,7 +137,7 @@ export const Composer = memo(function Composer(props: ComposerProps) {
 
   return (
     <div
-      className={classes(
+      className={clsx(
         "relative rounded-xl border bg-panel focus-within:border-accent",
         dropping ? "border-accent bg-accent-soft" : "border-line-strong",
       )}

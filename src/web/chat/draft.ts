@@ -1,7 +1,6 @@
 /** What is typed and not sent, by session. It survives a reload, and other views may add to it. */
 import { useSyncExternalStore } from "react";
-import { draftKey } from "../state/session-cache.ts";
-import { noRoom } from "../state/storage.ts";
+import { draftKey, reportFull } from "../shared/data/session-cache.ts";
 
 /** Written when typing pauses. */
 const writeMs = 250;
@@ -57,7 +56,7 @@ function write(): void {
       else localStorage.setItem(draftKey(id), text);
     } catch {
       // It holds until the page is closed.
-      noRoom();
+      reportFull();
     }
   }
   unwritten.clear();

@@ -1,3 +1,15 @@
+/**
+ * One line of words and the commonest marks between them: nothing that markdown reads as anything else, so it need not
+ * be read as markdown at all. When in doubt it is not plain.
+ */
+const oneLine = /^(?!\d+[.)])[\p{L}\p{N}][\p{L}\p{N} ,.;'"()%?!/]*\n?$/u;
+/** Longer ones are rarely plain to their end. */
+const longest = 2_000;
+
+export function isPlain(text: string): boolean {
+  return text.length <= longest && oneLine.test(text) && !/www\./i.test(text);
+}
+
 /** What an agent wrote, made harmless to look at: no escapes, no characters that make a line read other than it is. */
 
 /* oxlint-disable no-control-regex -- control characters are what is looked for */
@@ -10,7 +22,7 @@ const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 /** Embeddings, overrides and isolates: with them `exe.txt` can be shown where `txt.exe` stands. */
 const bidi = /[\u202a-\u202e\u2066-\u2069]/g;
 
-/** Text of a program: without colours, and with each line as it stood last before its carriage return. */
+/** Text of a program: without colors, and with each line as it stood last before its carriage return. */
 export function plainOutput(text: string): string {
   return safeText(
     text

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { SessionEvent } from "../../contract/event.ts";
 import { asPromptId } from "../../contract/ids.ts";
-import { transcriptOf } from "../../model/transcript.ts";
+import { transcriptOf } from "../../model/transcript/builder.ts";
 import { markdownOf, textOf } from "./item-text.ts";
 import { TranscriptSearch } from "./search.ts";
 import { partsOf } from "./tool-parts.ts";

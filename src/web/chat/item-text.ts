@@ -1,5 +1,5 @@
 /** What an item says, as plain text: for search and copy; and the whole transcript as markdown. */
-import type { TranscriptItem } from "../../model/transcript-items.ts";
+import type { TranscriptItem } from "../../contract/transcript.ts";
 import { plainOutput, safeText } from "./inert.ts";
 import { diffLines, hunksOf } from "./line-diff.ts";
 import { partsOf } from "./tool-parts.ts";

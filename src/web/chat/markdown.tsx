@@ -4,9 +4,8 @@
  */
 import { Streamdown, type Components } from "streamdown";
 import { memo, type ComponentProps, type ReactNode } from "react";
-import { CopyButton } from "./copy-button.tsx";
-import { safeAddress, safeText } from "./inert.ts";
-import { isPlain } from "./plain-words.ts";
+import { CopyButton } from "../shared/ui/code-text.tsx";
+import { safeAddress, safeText, isPlain } from "./inert.ts";
 
 /** Its name must not change from one render to the next: it would parse everything again. */
 const noPlugins: [] = [];

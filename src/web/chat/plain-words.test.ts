@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { isPlain } from "./plain-words.ts";
+import { isPlain } from "./inert.ts";
 
 describe("[WEB-46] a line that markdown would show as it stands need not be read as markdown", () => {
   test.each(["tick 1/600\n", "That was thing 3.", "Ünder (way), isn't it?"])("%j", (text) => {

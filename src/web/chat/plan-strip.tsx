@@ -1,6 +1,6 @@
 import { memo, useState } from "react";
 import { ChevronRight, Circle, CircleCheck, CircleDot } from "lucide-react";
-import { classes } from "../ui/classes.ts";
+import { clsx } from "clsx";
 import { safeText } from "./inert.ts";
 import { shape, textIn } from "./tool-parts.ts";
 
@@ -26,7 +26,7 @@ export const PlanStrip = memo(function PlanStrip({ plan }: { plan: readonly unkn
         onClick={() => setOpen(!open)}
         className="flex h-8 w-full min-w-0 items-center gap-1.5 rounded px-1 text-left text-xs text-dim hover:text-text pointer-coarse:h-10"
       >
-        <ChevronRight size={14} aria-hidden className={classes("shrink-0 transition-transform", open && "rotate-90")} />
+        <ChevronRight size={14} aria-hidden className={clsx("shrink-0 transition-transform", open && "rotate-90")} />
         <span className="font-medium whitespace-nowrap tabular-nums">
           Plan {done}/{steps.length}
         </span>
@@ -35,7 +35,7 @@ export const PlanStrip = memo(function PlanStrip({ plan }: { plan: readonly unkn
       {open && (
         <ol className="max-h-[40vh] space-y-1 overflow-y-auto py-1 pl-6 text-[13px]">
           {steps.map(({ text, state }, index) => (
-            <li key={index} className={classes("flex gap-2", state === "completed" && "text-dim")}>
+            <li key={index} className={clsx("flex gap-2", state === "completed" && "text-dim")}>
               <StepSign state={state} />
               <span className="min-w-0 break-words">{text}</span>
             </li>

@@ -2,14 +2,14 @@
 import { memo, useState } from "react";
 import { ArrowDown, ArrowUp, Paperclip, Pencil, Trash2 } from "lucide-react";
 import type { PromptEditRequest } from "../../contract/command.ts";
-import type { PromptItem } from "../../model/transcript-items.ts";
-import { call, sentenceOf } from "../state/api.ts";
-import { Button, IconButton } from "../ui/button.tsx";
-import { inputLook } from "../ui/field.tsx";
-import { say } from "../ui/toast.tsx";
+import type { PromptItem } from "../../contract/transcript.ts";
+import { call, sentenceOf } from "../shared/data/api.ts";
+import { Button, IconButton } from "../shared/ui/button.tsx";
+import { inputStyles } from "../shared/ui/field.tsx";
+import { showToast } from "../shared/ui/toast.tsx";
 import { useChat } from "./chat-context.ts";
 import { safeText } from "./inert.ts";
-import { shorten } from "../../model/shorten.ts";
+import { shorten } from "../../model/text.ts";
 
 export const QueueList = memo(function QueueList({ queue, why }: { queue: readonly PromptItem[]; why: string }) {
   const { session, closed } = useChat();
@@ -19,7 +19,7 @@ export const QueueList = memo(function QueueList({ queue, why }: { queue: readon
       await call("promptEdit", { params: { id: session, prompt: promptId }, body });
       return true;
     } catch (error) {
-      say(sentenceOf(error), "fault");
+      showToast(sentenceOf(error), "fault");
       return false;
     }
   };
@@ -118,7 +118,7 @@ function EditPrompt({
           if (event.key === "Escape") onCancel();
           else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) event.currentTarget.form?.requestSubmit();
         }}
-        className={inputLook}
+        className={inputStyles}
       />
       <span className="flex justify-end gap-2">
         <Button size="small" onClick={onCancel}>

@@ -1,8 +1,8 @@
 /** Search over the whole transcript, in place of the browser's, which sees only the rows that are drawn. */
 import { useEffect, useEffectEvent, useMemo, useRef, useState } from "react";
 import { ChevronDown, ChevronUp, X } from "lucide-react";
-import { IconButton } from "../ui/button.tsx";
-import { inputLook } from "../ui/field.tsx";
+import { IconButton } from "../shared/ui/button.tsx";
+import { inputStyles } from "../shared/ui/field.tsx";
 import { addMarkStyles, rangesIn, TranscriptSearch, type Found } from "./search.ts";
 import type { FeedState, TranscriptFeed } from "./transcript-feed.ts";
 import type { ListHandle } from "./transcript-list.tsx";
@@ -78,7 +78,7 @@ export function SearchBar({ feed, state, list, onReveal, onClose }: SearchBarPro
           else return;
           event.preventDefault();
         }}
-        className={`${inputLook} min-w-0 flex-1`}
+        className={`${inputStyles} min-w-0 flex-1`}
       />
       <span role="status" className="px-1 text-xs whitespace-nowrap text-dim tabular-nums">
         {query === ""

@@ -1,5 +1,5 @@
 /** Where a text stands in a transcript. */
-import type { TranscriptItem } from "../../model/transcript-items.ts";
+import type { TranscriptItem } from "../../contract/transcript.ts";
 import { textOf } from "./item-text.ts";
 
 export interface Found {

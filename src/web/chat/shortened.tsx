@@ -1,6 +1,6 @@
 /** Text that may be of any length: a part of it is drawn, more on demand. 10 MB at once would freeze the page. */
 import { useState, type ReactNode } from "react";
-import { Button } from "../ui/button.tsx";
+import { Button } from "../shared/ui/button.tsx";
 import { sizeWords } from "./words.ts";
 
 export interface ShortenedProps {

@@ -1,5 +1,5 @@
 /** What stands in a tool call. Agents differ and may send anything: nothing here believes a shape before it has seen it. */
-import type { ToolItem } from "../../model/transcript-items.ts";
+import type { ToolItem } from "../../contract/transcript.ts";
 import { plainOutput } from "./inert.ts";
 
 export interface DiffPart {

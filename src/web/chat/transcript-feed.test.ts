@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { SessionEvent } from "../../contract/event.ts";
 import { asPromptId } from "../../contract/ids.ts";
-import { TranscriptBuilder, transcriptOf, type TranscriptPage } from "../../model/transcript.ts";
+import { TranscriptBuilder, transcriptOf } from "../../model/transcript/builder.ts";
+import type { TranscriptPage } from "../../contract/transcript.ts";
 import type { EventJson } from "../../contract/wire.ts";
 import { TranscriptFeed, type FeedSource } from "./transcript-feed.ts";
 

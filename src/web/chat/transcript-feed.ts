@@ -4,10 +4,10 @@
  * in the sequence is read again, and a log that is shorter than ours replaces what is here.
  */
 import { isLastPage } from "../../contract/event-page.ts";
-import type { TranscriptItem } from "../../model/transcript-items.ts";
-import type { TranscriptHead } from "../../model/transcript-items.ts";
-import { referred } from "../../model/transcript-state.ts";
-import { builderOf, TranscriptBuilder, type TranscriptPage } from "../../model/transcript.ts";
+import type { TranscriptItem, TranscriptPage } from "../../contract/transcript.ts";
+import type { TranscriptHead } from "../../contract/transcript.ts";
+import { referred } from "../../model/transcript/state.ts";
+import { builderOf, TranscriptBuilder } from "../../model/transcript/builder.ts";
 import type { EventJson } from "../../contract/wire.ts";
 
 /** Where the feed gets things from; given, so that it can be tested without a daemon. */

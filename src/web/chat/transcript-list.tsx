@@ -14,9 +14,9 @@ import {
 } from "react";
 import { ArrowDown } from "lucide-react";
 import { Virtualizer, type VirtualizerHandle } from "virtua";
-import type { TranscriptItem } from "../../model/transcript-items.ts";
-import { Button } from "../ui/button.tsx";
-import { Spinner } from "../ui/spinner.tsx";
+import type { TranscriptItem } from "../../contract/transcript.ts";
+import { Button } from "../shared/ui/button.tsx";
+import { Spinner } from "../shared/ui/loading.tsx";
 import { Row } from "./items/row.tsx";
 import type { TranscriptFeed, FeedState } from "./transcript-feed.ts";
 

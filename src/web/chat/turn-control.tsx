@@ -1,12 +1,12 @@
 /** Ends a turn: first the agent is asked, then, if it does not answer, the person may end it without its word. */
 import { useState } from "react";
 import { Square } from "lucide-react";
-import type { TranscriptTurn } from "../../model/transcript-items.ts";
-import { call, sentenceOf } from "../state/api.ts";
-import { useMay } from "../state/live.ts";
-import { Button } from "../ui/button.tsx";
-import { Dialog } from "../ui/dialog.tsx";
-import { say } from "../ui/toast.tsx";
+import type { TranscriptTurn } from "../../contract/transcript.ts";
+import { call, sentenceOf } from "../shared/data/api.ts";
+import { useMay } from "../shared/data/live.ts";
+import { Button } from "../shared/ui/button.tsx";
+import { Dialog } from "../shared/ui/dialog.tsx";
+import { showToast } from "../shared/ui/toast.tsx";
 import { useChat } from "./chat-context.ts";
 
 export function TurnControl({ turn }: { turn: TranscriptTurn }) {
@@ -16,9 +16,9 @@ export function TurnControl({ turn }: { turn: TranscriptTurn }) {
     if (turn.cancelling) return setAsking(true);
     try {
       const { cancelled, reason } = await call("cancel", { params: { id: session }, body: { wait: false } });
-      if (!cancelled && reason !== null) say(reason);
+      if (!cancelled && reason !== null) showToast(reason);
     } catch (error) {
-      say(sentenceOf(error), "fault");
+      showToast(sentenceOf(error), "fault");
     }
   };
   return (
@@ -47,7 +47,7 @@ export function ForceEnd({ open, onClose }: { open: boolean; onClose: () => void
     try {
       await call("endTurn", { params: { id: session }, body: {} });
     } catch (error) {
-      say(sentenceOf(error), "fault");
+      showToast(sentenceOf(error), "fault");
     }
   };
   return (

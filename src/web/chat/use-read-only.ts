@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
-import { call } from "../state/api.ts";
-import { useLive } from "../state/live.ts";
+import { call } from "../shared/data/api.ts";
+import { useLive } from "../shared/data/live.ts";
 
 /** Whether this daemon changes nothing. Asked whenever the line is new; one that does not say refuses by itself. */
 export function useReadOnly(): boolean {

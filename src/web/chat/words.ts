@@ -1,5 +1,5 @@
 /** What happened, in words for people. */
-import type { TranscriptItem } from "../../model/transcript-items.ts";
+import type { TranscriptItem } from "../../contract/transcript.ts";
 
 type Of<K extends TranscriptItem["item"]> = Extract<TranscriptItem, { item: K }>;
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { requestOf, withoutOptions, type Draft } from "./draft.ts";
+import { requestOf, withoutFlags, type Draft } from "./draft.ts";
 
 const empty: Draft = { project: "my-app", prompt: "", issue: "", name: "", agent: "", kind: "", branch: "", base: "" };
 
@@ -10,9 +10,9 @@ test("[WEB-9] only what was filled in is asked for; the prompt stays as it was t
 });
 
 test("[WEB-10] what preflight finds wrong is said in the form's words, not in options of the command line", () => {
-  expect(withoutOptions("Name another one with --branch.")).toBe("Name another one.");
-  expect(withoutOptions("Set the project's defaultBranch, or name a base with --base.")).toBe(
+  expect(withoutFlags("Name another one with --branch.")).toBe("Name another one.");
+  expect(withoutFlags("Set the project's defaultBranch, or name a base with --base.")).toBe(
     "Set the project's defaultBranch, or name a base.",
   );
-  expect(withoutOptions("Try --kind chat.")).toBe("Try the kind chat.");
+  expect(withoutFlags("Try --kind chat.")).toBe("Try the kind chat.");
 });

@@ -16,7 +16,7 @@ export interface Draft {
 const key = "holdfast:new-session:v1";
 const empty: Draft = { project: "", prompt: "", issue: "", name: "", agent: "", kind: "", branch: "", base: "" };
 
-export function recallDraft(): Draft {
+export function loadDraft(): Draft {
   try {
     const kept = JSON.parse(sessionStorage.getItem(key) ?? "{}") as Partial<Draft>;
     const asked = new URLSearchParams(location.search);
@@ -26,7 +26,7 @@ export function recallDraft(): Draft {
   }
 }
 
-export function keepDraft(draft: Draft): void {
+export function storeDraft(draft: Draft): void {
   try {
     sessionStorage.setItem(key, JSON.stringify(draft));
   } catch {
@@ -34,7 +34,7 @@ export function keepDraft(draft: Draft): void {
   }
 }
 
-export function forgetDraft(): void {
+export function dropDraft(): void {
   sessionStorage.removeItem(key);
 }
 
@@ -49,6 +49,6 @@ export function requestOf(draft: Draft): SpawnRequest {
 }
 
 /** The daemon's hints name options of the command line; here there are fields of the same names. */
-export function withoutOptions(hint: string): string {
+export function withoutFlags(hint: string): string {
   return hint.replaceAll(/ with --[a-z]+/g, "").replaceAll(/--([a-z]+)/g, "the $1");
 }

@@ -2,25 +2,25 @@
 import { useEffect, useState } from "react";
 import { Link } from "wouter";
 import type { SettingsJson } from "../../contract/wire.ts";
-import { call, sentenceOf } from "../state/api.ts";
-import { Button } from "../ui/button.tsx";
-import { classes } from "../ui/classes.ts";
-import { Field, inputLook, Select, TextInput } from "../ui/field.tsx";
-import { Spinner } from "../ui/spinner.tsx";
-import { TrustCard } from "../ui/trust-card.tsx";
-import { useMay } from "../state/live.ts";
-import { useAnswer } from "../ui/use-answer.ts";
-import { forgetDraft, keepDraft, recallDraft, requestOf, withoutOptions, type Draft } from "./draft.ts";
-import { Making } from "./making.tsx";
+import { call, sentenceOf } from "../shared/data/api.ts";
+import { Button } from "../shared/ui/button.tsx";
+import { clsx } from "clsx";
+import { Field, inputStyles, Select, TextInput } from "../shared/ui/field.tsx";
+import { Spinner } from "../shared/ui/loading.tsx";
+import { TrustCard } from "../shared/ui/trust-card.tsx";
+import { useMay } from "../shared/data/live.ts";
+import { useQuery } from "../shared/data/use-query.ts";
+import { dropDraft, storeDraft, loadDraft, requestOf, withoutFlags, type Draft } from "./draft.ts";
+import { SpawnProgress } from "./spawn-progress.tsx";
 import { usePreflight, type Preflight } from "./use-preflight.ts";
 
 export default function NewSession() {
-  const [settings, again] = useAnswer("settings");
+  const [settings, again] = useQuery("settings");
   if (!useMay("all")) return <p className="mx-auto p-4">This device may not start sessions.</p>;
   return (
     <div className="mx-auto flex w-full max-w-2xl flex-col gap-4 p-4 pb-10">
       <h1 className="text-base font-semibold">New session</h1>
-      {settings.is === "asking" && <Spinner label="Asking for projects and agents" />}
+      {settings.is === "loading" && <Spinner label="Asking for projects and agents" />}
       {settings.is === "failed" && (
         <div role="alert" className="flex flex-col items-start gap-2">
           <p className="text-danger">{settings.why}</p>
@@ -54,16 +54,16 @@ function agentsOf({ agents }: SettingsJson, project: string): SettingsJson["agen
 
 function Form({ settings, onTrust }: { settings: SettingsJson; onTrust: () => void }) {
   const { projects } = settings;
-  const [draft, setDraft] = useState<Draft>(() => withKnownProject(recallDraft(), settings));
+  const [draft, setDraft] = useState<Draft>(() => withKnownProject(loadDraft(), settings));
   const [busy, setBusy] = useState(false);
   const [fault, setFault] = useState<string | null>(null);
   const [made, setMade] = useState<string | null>(null);
   const request = requestOf(draft);
   const [preflight, checkAgain] = usePreflight(request);
-  useEffect(() => keepDraft(draft), [draft]);
+  useEffect(() => storeDraft(draft), [draft]);
   const change = (part: Partial<Draft>): void => setDraft((before) => ({ ...before, ...part }));
 
-  if (made !== null) return <Making id={made} onAgain={() => setMade(null)} />;
+  if (made !== null) return <SpawnProgress id={made} onAgain={() => setMade(null)} />;
 
   const project = projects.find(({ id }) => id === draft.project)!;
   const agents = agentsOf(settings, project.id);
@@ -76,7 +76,7 @@ function Form({ settings, onTrust }: { settings: SettingsJson; onTrust: () => vo
     setFault(null);
     try {
       const { id } = await call("spawn", { body: { ...request, wait: false } });
-      forgetDraft();
+      dropDraft();
       setMade(id);
     } catch (error) {
       setFault(sentenceOf(error));
@@ -113,7 +113,7 @@ function Form({ settings, onTrust }: { settings: SettingsJson; onTrust: () => vo
           <textarea
             {...ids}
             rows={5}
-            className={classes(inputLook, "resize-y")}
+            className={clsx(inputStyles, "resize-y")}
             value={draft.prompt}
             onChange={(event) => change({ prompt: event.target.value })}
             onKeyDown={(event) => {
@@ -230,7 +230,7 @@ function Findings({ preflight, onAgain }: { preflight: Preflight; onAgain: () =>
           <ul className="flex flex-col gap-1.5">
             {problems.map(({ message, hint }) => (
               <li key={message}>
-                {message} {hint !== null && <span className="text-dim">{withoutOptions(hint)}</span>}
+                {message} {hint !== null && <span className="text-dim">{withoutFlags(hint)}</span>}
               </li>
             ))}
           </ul>

@@ -3,19 +3,19 @@ import { useCallback, useEffect, useState } from "react";
 import type { SpawnRequest } from "../../contract/command.ts";
 import { HoldfastError } from "../../contract/error.ts";
 import type { PreflightJson } from "../../contract/wire.ts";
-import { call, sentenceOf } from "../state/api.ts";
+import { call, sentenceOf } from "../shared/data/api.ts";
 
 /** Short enough to be there before the button is reached, long enough not to ask at every letter. */
 const pauseMs = 350;
 
 export type Preflight =
-  | { is: "asking" }
+  | { is: "loading" }
   | { is: "known"; answer: PreflightJson }
   /** It could not be asked; the spawn itself will say what is wrong. */
   | { is: "failed"; why: string };
 
 export function usePreflight(request: SpawnRequest): [Preflight, () => void] {
-  const [told, setTold] = useState<{ of: string; preflight: Preflight }>({ of: "", preflight: { is: "asking" } });
+  const [told, setTold] = useState<{ of: string; preflight: Preflight }>({ of: "", preflight: { is: "loading" } });
   const [round, setRound] = useState(0);
   // What the session shall do is no matter of preflight: it is not asked again for each word of it.
   const body = JSON.stringify({ ...request, prompt: undefined });
@@ -33,7 +33,7 @@ export function usePreflight(request: SpawnRequest): [Preflight, () => void] {
     };
   }, [body, wanted]);
   const again = useCallback(() => setRound((count) => count + 1), []);
-  return [told.of === wanted ? told.preflight : { is: "asking" }, again];
+  return [told.of === wanted ? told.preflight : { is: "loading" }, again];
 }
 
 async function check(body: string, signal: AbortSignal): Promise<Preflight> {

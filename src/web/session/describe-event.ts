@@ -1,7 +1,7 @@
 /** One event in one line, for the log. */
 import type { PullRequestFacts } from "../../contract/tracker.ts";
 import type { EventJson } from "../../contract/wire.ts";
-import { shorten } from "../../model/shorten.ts";
+import { shorten } from "../../model/text.ts";
 import { actorWords, spanWords } from "./words.ts";
 
 /** Long enough for a sentence; the whole event is a press away. */

@@ -1,13 +1,13 @@
 /** A session that is down says so above every view, with the way back. */
 import { Link } from "wouter";
 import type { SessionJson } from "../../contract/wire.ts";
-import { useMay } from "../state/live.ts";
-import { Age } from "../ui/age.tsx";
-import { Button } from "../ui/button.tsx";
-import { classes } from "../ui/classes.ts";
+import { useMay } from "../shared/data/live.ts";
+import { Age } from "../shared/ui/age.tsx";
+import { Button } from "../shared/ui/button.tsx";
+import { clsx } from "clsx";
 import { actorWords } from "./words.ts";
 import { verbs } from "./verb-list.ts";
-import { startVerb } from "./verbs.tsx";
+import { startVerb } from "../shared/verbs/verbs.tsx";
 
 export function DownBar({ session }: { session: SessionJson }) {
   const back = (["restore", "wake", "unarchive"] as const).find((name) => verbs[name].applies(session));
@@ -16,7 +16,7 @@ export function DownBar({ session }: { session: SessionJson }) {
   if (back === undefined && !lost) return null;
   return (
     <div
-      className={classes(
+      className={clsx(
         "flex shrink-0 flex-wrap items-center gap-x-3 gap-y-1 border-b border-line px-3 py-1.5 sm:px-4",
         session.status === "failed" ? "bg-danger-soft" : "bg-sunken",
       )}

@@ -1,14 +1,13 @@
 /** Why it ended, what runs, what is kept in the trash, and everything that was recorded. */
 import { useEffect, useState, type ReactNode } from "react";
 import type { EventJson, SessionJson, TrashJson } from "../../contract/wire.ts";
-import { call } from "../state/api.ts";
-import { Age } from "../ui/age.tsx";
-import { Button } from "../ui/button.tsx";
-import { EventList } from "./event-list.tsx";
+import { call } from "../shared/data/api.ts";
+import { Age } from "../shared/ui/age.tsx";
+import { Button } from "../shared/ui/button.tsx";
+import { EventList, useEventLog } from "./event-list.tsx";
 import { TrashFacts } from "./trash-facts.tsx";
-import { useEventLog } from "./use-event-log.ts";
-import { startVerb } from "./verbs.tsx";
-import { visibleText } from "./visible-text.ts";
+import { startVerb } from "../shared/verbs/verbs.tsx";
+import { visibleText } from "../shared/ui/safe-text.ts";
 import { actorWords, endWords, spanWords } from "./words.ts";
 
 export default function EventsView({ session }: { session: SessionJson }) {

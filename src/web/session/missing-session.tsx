@@ -1,11 +1,10 @@
 /** There is no such session: deleted while it was open, or never there. What is kept of its files can still be had. */
 import { useEffect, useState } from "react";
 import type { TrashJson } from "../../contract/wire.ts";
-import { call, sentenceOf } from "../state/api.ts";
-import { onEvents } from "../state/live.ts";
-import { BoardLink } from "../ui/board-link.tsx";
-import { Button } from "../ui/button.tsx";
-import { say } from "../ui/toast.tsx";
+import { call, sentenceOf } from "../shared/data/api.ts";
+import { onEvents } from "../shared/data/live.ts";
+import { BoardLink, Button } from "../shared/ui/button.tsx";
+import { showToast } from "../shared/ui/toast.tsx";
 import { TrashFacts } from "./trash-facts.tsx";
 
 export function MissingSession({ id, deleted }: { id: string; deleted: boolean }) {
@@ -34,9 +33,9 @@ export function MissingSession({ id, deleted }: { id: string; deleted: boolean }
     try {
       await call("trashRestore", { params: { id: entry.id }, body: {} });
       setKept((now) => now.filter((one) => one.id !== entry.id));
-      say(`The files are back at ${entry.path}.`);
+      showToast(`The files are back at ${entry.path}.`);
     } catch (error) {
-      say(`The files stay in the trash: ${sentenceOf(error)}`, "fault");
+      showToast(`The files stay in the trash: ${sentenceOf(error)}`, "fault");
     }
   };
   return (

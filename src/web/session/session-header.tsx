@@ -1,21 +1,22 @@
 /** What the session is and how it stands. On a phone the facts are behind a button: the view needs the room. */
 import { useState, type ReactNode } from "react";
-import { ArrowLeft, ChevronDown, Square } from "lucide-react";
+import { ArrowLeft, ChevronDown, Square, Pencil } from "lucide-react";
 import { Link } from "wouter";
 import { describeContainment } from "../../contract/containment.ts";
 import type { SessionJson } from "../../contract/wire.ts";
-import { PullRequest } from "../board/pull-request.tsx";
-import { Age } from "../ui/age.tsx";
-import { Button, IconButton } from "../ui/button.tsx";
-import { classes } from "../ui/classes.ts";
-import { plainText } from "../ui/plain-text.ts";
-import { StatusPill } from "../ui/status-pill.tsx";
-import { CopyText } from "./copy-text.tsx";
-import { EditableTitle } from "./editable-title.tsx";
-import { webAddress } from "./web-address.ts";
+import { PullRequest } from "../shared/ui/pull-request.tsx";
+import { Age } from "../shared/ui/age.tsx";
+import { Button, IconButton } from "../shared/ui/button.tsx";
+import { clsx } from "clsx";
+import { plainText, visibleText, webAddress } from "../shared/ui/safe-text.ts";
+import { StatusPill } from "../shared/ui/status-pill.tsx";
+import { CopyText } from "../shared/ui/code-text.tsx";
 import { verbs } from "./verb-list.ts";
-import { startVerb, VerbMenu } from "./verbs.tsx";
-import { visibleText } from "./visible-text.ts";
+import { startVerb, VerbMenu } from "../shared/verbs/verbs.tsx";
+import { call, sentenceOf } from "../shared/data/api.ts";
+import { useMay } from "../shared/data/live.ts";
+import { TextInput } from "../shared/ui/field.tsx";
+import { showToast } from "../shared/ui/toast.tsx";
 
 export function SessionHeader({ session }: { session: SessionJson }) {
   const [open, setOpen] = useState(false);
@@ -45,7 +46,7 @@ export function SessionHeader({ session }: { session: SessionJson }) {
           className="sm:hidden"
           onClick={() => setOpen(!open)}
         >
-          <ChevronDown size={16} aria-hidden className={classes(open && "rotate-180")} />
+          <ChevronDown size={16} aria-hidden className={clsx(open && "rotate-180")} />
         </IconButton>
       </div>
       <Facts session={session} open={open} />
@@ -73,7 +74,7 @@ function Facts({ session, open }: { session: SessionJson; open: boolean }) {
   const { id, project, agent, kind, role, branch, base, attach, workspacePath, contain } = session;
   return (
     <dl
-      className={classes(
+      className={clsx(
         "min-w-0 flex-wrap items-center gap-x-4 gap-y-0.5 pb-1 pl-1 text-xs sm:flex",
         open ? "flex" : "hidden",
       )}
@@ -115,7 +116,7 @@ function PullRequests({ session: { pullRequest, pullRequests } }: { session: Ses
   const all = pullRequests ?? (pullRequest === null ? [] : [pullRequest]);
   return all.map((one) => (
     <Fact key={one.url} name="Pull request">
-      <PullRequest of={one} whole />
+      <PullRequest of={one} detailed />
     </Fact>
   ));
 }
@@ -158,4 +159,64 @@ function QuickVerb({ session }: { session: SessionJson }) {
       <Square size={14} aria-hidden /> {verbs.stop.label}
     </Button>
   );
+}
+
+function EditableTitle({ session }: { session: SessionJson }) {
+  const [draft, setDraft] = useState<string | null>(null);
+  const may = useMay("all");
+  const keep = async (): Promise<void> => {
+    const title = draft?.trim() ?? "";
+    if (title !== "" && title !== session.title) {
+      try {
+        await call("rename", { params: { id: session.id }, body: { title } });
+      } catch (error) {
+        showToast(`The title was not changed: ${sentenceOf(error)}`, "fault");
+        return;
+      }
+    }
+    setDraft(null);
+  };
+  if (draft === null) {
+    return (
+      <div className="flex min-w-0 flex-1 items-center gap-1">
+        <h1 className="min-w-0 truncate text-base font-semibold" title={session.title}>
+          {session.title}
+        </h1>
+        {may && (
+          <IconButton
+            label="Rename in place"
+            className="shrink-0 max-sm:hidden"
+            onClick={() => setDraft(session.title)}
+          >
+            <Pencil size={14} aria-hidden />
+          </IconButton>
+        )}
+      </div>
+    );
+  }
+  return (
+    <form
+      className="min-w-0 flex-1"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void keep();
+      }}
+    >
+      <TextInput
+        aria-label="Title"
+        value={draft}
+        maxLength={200}
+        ref={focusOnce}
+        onChange={(event) => setDraft(event.target.value)}
+        onBlur={() => void keep()}
+        onKeyDown={(event) => {
+          if (event.key === "Escape") setDraft(null);
+        }}
+      />
+    </form>
+  );
+}
+
+function focusOnce(input: HTMLInputElement | null): void {
+  input?.select();
 }

@@ -1,5 +1,5 @@
 import type { TrashJson } from "../../contract/wire.ts";
-import { Age } from "../ui/age.tsx";
+import { Age } from "../shared/ui/age.tsx";
 
 export function TrashFacts({ entry }: { entry: TrashJson }) {
   const rows: [string, React.ReactNode][] = [

@@ -1,4 +1,4 @@
-import { usePreference, type Preferences } from "../state/preferences.ts";
+import { usePreference, type Preferences } from "../shared/data/preferences.ts";
 import { Section } from "./section.tsx";
 
 const themes: { value: Preferences["theme"]; label: string }[] = [

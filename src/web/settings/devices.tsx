@@ -2,18 +2,18 @@
 import { useEffect, useState } from "react";
 import { rights, type Right } from "../../contract/rights.ts";
 import type { DeviceJson } from "../../contract/wire.ts";
-import { call, sentenceOf } from "../state/api.ts";
-import { logOutHere } from "../state/begin.ts";
-import { onDevices, useMay } from "../state/live.ts";
-import { Age } from "../ui/age.tsx";
-import { Button } from "../ui/button.tsx";
-import { Commands } from "../ui/commands.tsx";
-import { ConfirmDialog } from "../ui/confirm-dialog.tsx";
-import { Select, TextInput } from "../ui/field.tsx";
-import { plainText } from "../ui/plain-text.ts";
-import { say } from "../ui/toast.tsx";
-import { useAnswer } from "../ui/use-answer.ts";
-import { Answered, Row, Section } from "./section.tsx";
+import { call, sentenceOf } from "../shared/data/api.ts";
+import { logOutThisBrowser } from "../shared/data/connect.ts";
+import { onDevices, useMay } from "../shared/data/live.ts";
+import { Age } from "../shared/ui/age.tsx";
+import { Button } from "../shared/ui/button.tsx";
+import { Commands } from "../shared/ui/code-text.tsx";
+import { ConfirmDialog } from "../shared/ui/dialog.tsx";
+import { Select, TextInput } from "../shared/ui/field.tsx";
+import { plainText } from "../shared/ui/safe-text.ts";
+import { showToast } from "../shared/ui/toast.tsx";
+import { useQuery } from "../shared/data/use-query.ts";
+import { WhenLoaded, Row, Section } from "./section.tsx";
 
 const rightLabels: Record<Right, string> = {
   watch: "Watch only",
@@ -22,7 +22,7 @@ const rightLabels: Record<Right, string> = {
 };
 
 export function Devices() {
-  const [devices, again] = useAnswer("devices");
+  const [devices, again] = useQuery("devices");
   const [asking, setAsking] = useState(false);
   const may = useMay("all");
   useEffect(() => onDevices(again), [again]);
@@ -41,7 +41,7 @@ export function Devices() {
         )
       }
     >
-      <Answered asked={devices} onAgain={again}>
+      <WhenLoaded asked={devices} onAgain={again}>
         {(list) => (
           <ul aria-label="Devices" className="flex flex-col gap-2">
             {list.map((device) => (
@@ -49,7 +49,7 @@ export function Devices() {
             ))}
           </ul>
         )}
-      </Answered>
+      </WhenLoaded>
       {asking && <Everywhere onClose={() => setAsking(false)} />}
     </Section>
   );
@@ -65,7 +65,7 @@ function Device({ device, may, onChanged }: { device: DeviceJson; may: boolean; 
     try {
       await work();
     } catch (error) {
-      say(`${name}: ${sentenceOf(error)}`, "fault");
+      showToast(`${name}: ${sentenceOf(error)}`, "fault");
     }
     onChanged();
     setBusy(false);
@@ -100,7 +100,7 @@ function Device({ device, may, onChanged }: { device: DeviceJson; may: boolean; 
             </Button>
           )}
           {isYou ? (
-            <Button size="small" disabled={busy} onClick={() => void logOutHere()}>
+            <Button size="small" disabled={busy} onClick={() => void logOutThisBrowser()}>
               Log out
             </Button>
           ) : (
@@ -155,7 +155,7 @@ function Device({ device, may, onChanged }: { device: DeviceJson; may: boolean; 
 function Everywhere({ onClose }: { onClose: () => void }) {
   const logOut = async (): Promise<void> => {
     await call("logout", { body: { all: true } });
-    await logOutHere();
+    await logOutThisBrowser();
   };
   return (
     <ConfirmDialog

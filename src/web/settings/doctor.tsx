@@ -1,8 +1,8 @@
 import { CircleAlert, CircleCheck, CircleX, Info } from "lucide-react";
 import type { FindingJson } from "../../contract/wire.ts";
-import { Button } from "../ui/button.tsx";
-import { useAnswer } from "../ui/use-answer.ts";
-import { Answered, Section } from "./section.tsx";
+import { Button } from "../shared/ui/button.tsx";
+import { useQuery } from "../shared/data/use-query.ts";
+import { WhenLoaded, Section } from "./section.tsx";
 
 const everything = { query: { full: 1 } };
 const looks = {
@@ -14,7 +14,7 @@ const looks = {
 const order: FindingJson["level"][] = ["fail", "warn", "info", "ok"];
 
 export function Doctor() {
-  const [findings, again] = useAnswer("doctor", everything);
+  const [findings, again] = useQuery("doctor", everything);
   return (
     <Section
       id="doctor"
@@ -26,7 +26,7 @@ export function Doctor() {
         </Button>
       }
     >
-      <Answered asked={findings} onAgain={again}>
+      <WhenLoaded asked={findings} onAgain={again}>
         {(list) => (
           <ul className="flex flex-col gap-2">
             {list
@@ -36,7 +36,7 @@ export function Doctor() {
               ))}
           </ul>
         )}
-      </Answered>
+      </WhenLoaded>
     </Section>
   );
 }

@@ -1,9 +1,14 @@
 import { useState } from "react";
-import { beep, notifyState, turnOnNotifications, type NotifyState } from "../state/notify.ts";
-import { preferences, usePreference } from "../state/preferences.ts";
-import { Button } from "../ui/button.tsx";
-import { Push } from "./push.tsx";
-import { Section } from "./section.tsx";
+import { beep, notifyState, enableNotifications, type NotifyState } from "../shared/data/notify.ts";
+import { preferences, usePreference } from "../shared/data/preferences.ts";
+import { Button } from "../shared/ui/button.tsx";
+import { Section, WhenLoaded, Row } from "./section.tsx";
+import type { PushBrowserJson, PushJson } from "../../contract/wire.ts";
+import { call, sentenceOf } from "../shared/data/api.ts";
+import { pushObstacle, subscribeHere, unsubscribeHere } from "../shared/data/push.ts";
+import { Age } from "../shared/ui/age.tsx";
+import { showToast } from "../shared/ui/toast.tsx";
+import { useQuery } from "../shared/data/use-query.ts";
 
 const words: Record<NotifyState, string> = {
   on: "This browser calls you when a session asks, fails or finishes its turn while you look elsewhere. With several tabs open you are called once.",
@@ -22,7 +27,7 @@ export function Notifications() {
       <p role="status">{words[state]}</p>
       <div className="flex flex-wrap gap-2">
         {state === "off" && (
-          <Button variant="primary" onClick={() => void turnOnNotifications().then(setState)}>
+          <Button variant="primary" onClick={() => void enableNotifications().then(setState)}>
             Turn on notifications
           </Button>
         )}
@@ -51,5 +56,134 @@ export function Notifications() {
       </label>
       <Push />
     </Section>
+  );
+}
+
+function Push() {
+  const [push, again] = useQuery("push");
+  return (
+    <WhenLoaded asked={push} onAgain={again}>
+      {(known) => <Known push={known} onChanged={again} />}
+    </WhenLoaded>
+  );
+}
+
+function Known({ push: { publicKey, browsers }, onChanged }: { push: PushJson; onChanged: () => void }) {
+  const [here] = usePreference("push");
+  const [busy, setBusy] = useState(false);
+  const [wrong, setWrong] = useState(pushObstacle);
+  // Why not is then said above.
+  const canNotify = !["denied", "unsupported"].includes(notifyState());
+  const on = here !== null && browsers.some(({ id }) => id === here);
+  const turn = async (wanted: boolean): Promise<void> => {
+    setBusy(true);
+    setWrong(null);
+    try {
+      if (wanted) setWrong(await subscribeHere(publicKey));
+      else await unsubscribeHere();
+    } catch (error) {
+      setWrong(sentenceOf(error));
+    }
+    onChanged();
+    setBusy(false);
+  };
+  return (
+    <>
+      <label className="flex items-center gap-2 pointer-coarse:min-h-10">
+        <input
+          type="checkbox"
+          role="switch"
+          className="size-4 shrink-0 accent-accent"
+          checked={on}
+          disabled={busy || (!on && pushObstacle() !== null)}
+          aria-describedby="push-note"
+          onChange={(event) => void turn(event.target.checked)}
+        />
+        Push to this browser, also when no tab is open
+      </label>
+      <p id="push-note" className="text-xs text-dim">
+        Sent through the browser's own push service, encrypted so that only this browser can read it. You are called for
+        what the projects' reactions notify of: by default a question, an agent that ended, and a pull request that can
+        be merged.
+      </p>
+      <p role="status" className="text-alert empty:hidden">
+        {busy ? "Asking the browser …" : wrong !== null && !canNotify ? "Push is not possible before that." : wrong}
+      </p>
+      {browsers.length > 0 && (
+        <ul aria-label="Browsers that get pushes" className="flex flex-col gap-2">
+          {browsers.map((browser) => (
+            <Browser key={browser.id} browser={browser} isHere={browser.id === here} onChanged={onChanged} />
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+function Browser({
+  browser: { id, label, service, createdAt, lastOk, failure },
+  isHere,
+  onChanged,
+}: {
+  browser: PushBrowserJson;
+  isHere: boolean;
+  onChanged: () => void;
+}) {
+  const [busy, setBusy] = useState(false);
+  const attempt = async (work: () => Promise<void>): Promise<void> => {
+    setBusy(true);
+    try {
+      await work();
+    } catch (error) {
+      showToast(`${label}: ${sentenceOf(error)}`, "fault");
+    }
+    onChanged();
+    setBusy(false);
+  };
+  const test = async (): Promise<void> => {
+    const { sent, why } = await call("pushTest", { params: { id }, body: {} });
+    if (sent) showToast(`The push service of ${label} took the test. It shows within seconds.`);
+    else showToast(`${label} was not reached: ${why ?? "no reason was given"}.`, "fault");
+  };
+  const remove = async (): Promise<void> => {
+    if (isHere) await unsubscribeHere();
+    else await call("pushRemove", { params: { id } });
+  };
+  return (
+    <Row
+      action={
+        <span className="flex gap-2">
+          <Button
+            size="small"
+            disabled={busy}
+            aria-label={`Send a test to ${label}`}
+            onClick={() => void attempt(test)}
+          >
+            Send a test
+          </Button>
+          <Button size="small" disabled={busy} aria-label={`Remove ${label}`} onClick={() => void attempt(remove)}>
+            Remove
+          </Button>
+        </span>
+      }
+    >
+      <p className="flex flex-wrap items-baseline gap-x-2">
+        <span className="font-medium">{label}</span>
+        {isHere && <span className="text-xs text-accent">this browser</span>}
+        <span className="text-xs text-dim">
+          by <span className="font-mono">{service}</span>, subscribed <Age of={createdAt} />
+          {lastOk !== null && (
+            <>
+              , last reached <Age of={lastOk} />
+            </>
+          )}
+        </span>
+      </p>
+      {failure !== null && (
+        <p className="text-xs text-alert">
+          The last push failed: {failure.why} (<Age of={failure.at} />)
+        </p>
+      )}
+    </Row>
   );
 }

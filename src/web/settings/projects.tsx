@@ -1,12 +1,15 @@
 import { useState } from "react";
 import type { ProjectJson } from "../../contract/wire.ts";
-import { call, sentenceOf } from "../state/api.ts";
-import { Button } from "../ui/button.tsx";
-import { ConfirmDialog } from "../ui/confirm-dialog.tsx";
-import { Field, TextInput } from "../ui/field.tsx";
-import { say } from "../ui/toast.tsx";
-import { TrustCard } from "../ui/trust-card.tsx";
+import { call, sentenceOf } from "../shared/data/api.ts";
+import { Button } from "../shared/ui/button.tsx";
+import { ConfirmDialog } from "../shared/ui/dialog.tsx";
+import { Field, TextInput } from "../shared/ui/field.tsx";
+import { showToast } from "../shared/ui/toast.tsx";
+import { TrustCard } from "../shared/ui/trust-card.tsx";
 import { Row, Section } from "./section.tsx";
+import { Age } from "../shared/ui/age.tsx";
+import { plainText } from "../shared/ui/safe-text.ts";
+import { useQuery } from "../shared/data/use-query.ts";
 
 export function Projects({ projects, onChanged }: { projects: ProjectJson[]; onChanged: () => void }) {
   const [leaving, setLeaving] = useState<ProjectJson | null>(null);
@@ -52,7 +55,7 @@ function AddProject({ onAdded }: { onAdded: () => void }) {
     setFault(null);
     try {
       const added = await call("projectAdd", { body: { path: path.trim() } });
-      say(added.length === 1 ? `Added ${added[0]!.id}.` : `Added ${added.map(({ id }) => id).join(", ")}.`);
+      showToast(added.length === 1 ? `Added ${added[0]!.id}.` : `Added ${added.map(({ id }) => id).join(", ")}.`);
       setPath("");
       onAdded();
     } catch (error) {
@@ -101,7 +104,7 @@ interface RemoveProps {
 function RemoveProject({ project, onClose, onRemoved }: RemoveProps) {
   const remove = async (): Promise<void> => {
     await call("projectRemove", { params: { id: project.id } });
-    say(`${project.id} is forgotten. Nothing on disk was touched.`);
+    showToast(`${project.id} is forgotten. Nothing on disk was touched.`);
     onRemoved();
     onClose();
   };
@@ -114,5 +117,51 @@ function RemoveProject({ project, onClose, onRemoved }: RemoveProps) {
       act={remove}
       onClose={onClose}
     />
+  );
+}
+
+export function Trackers() {
+  const [told, again] = useQuery("trackers");
+  // Where it could not be asked, the rest of the page says whether the daemon answers at all.
+  if (told.is !== "known" || told.value.length === 0) return null;
+  return (
+    <Section
+      id="trackers"
+      title="Trackers"
+      action={
+        <Button size="small" onClick={again}>
+          Look again
+        </Button>
+      }
+    >
+      <ul className="flex flex-col gap-2">
+        {told.value.map(({ project, type, repo, state, why, lastOk, remaining }) => (
+          <Row
+            key={`${project} ${type} ${repo}`}
+            action={
+              <span className={state === "ok" ? "text-xs text-good" : "text-xs text-alert"}>
+                {state.replaceAll("-", " ")}
+              </span>
+            }
+          >
+            <p>
+              <span className="font-medium">{project}</span>{" "}
+              <span className="text-xs text-dim">
+                {type} {plainText(repo)}
+              </span>
+            </p>
+            {why !== null && <p className="text-xs break-words">{plainText(why)}</p>}
+            <p className="text-xs text-dim">
+              {lastOk !== null && (
+                <>
+                  Last answer: <Age of={lastOk} />
+                </>
+              )}
+              {remaining !== null && ` · ${remaining} requests left`}
+            </p>
+          </Row>
+        ))}
+      </ul>
+    </Section>
   );
 }

@@ -1,8 +1,8 @@
 /** A part of the settings, and how it looks while its answer is awaited or did not come. */
 import type { ReactNode } from "react";
-import { Button } from "../ui/button.tsx";
-import { Spinner } from "../ui/spinner.tsx";
-import type { Asked } from "../ui/use-answer.ts";
+import { Button } from "../shared/ui/button.tsx";
+import { Spinner } from "../shared/ui/loading.tsx";
+import type { Loadable } from "../shared/data/use-query.ts";
 
 export interface SectionProps {
   id: string;
@@ -27,16 +27,16 @@ export function Section({ id, title, note, action, children }: SectionProps) {
   );
 }
 
-export function Answered<T>({
+export function WhenLoaded<T>({
   asked,
   onAgain,
   children,
 }: {
-  asked: Asked<T>;
+  asked: Loadable<T>;
   onAgain: () => void;
   children: (value: T) => ReactNode;
 }) {
-  if (asked.is === "asking") return <Spinner />;
+  if (asked.is === "loading") return <Spinner />;
   if (asked.is === "known") return children(asked.value);
   return (
     <div role="alert" className="flex flex-col items-start gap-2">

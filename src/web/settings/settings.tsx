@@ -1,24 +1,20 @@
 import { Link } from "wouter";
 import type { SettingsJson } from "../../contract/wire.ts";
-import { logOutHere } from "../state/begin.ts";
-import { useMay } from "../state/live.ts";
-import { pageBuild } from "../state/page-build.ts";
-import { Button } from "../ui/button.tsx";
-import { Spinner } from "../ui/spinner.tsx";
-import { useAnswer } from "../ui/use-answer.ts";
-import { Agents } from "./agents.tsx";
+import { logOutThisBrowser, pageBuild } from "../shared/data/connect.ts";
+import { useMay } from "../shared/data/live.ts";
+import { Button } from "../shared/ui/button.tsx";
+import { Spinner } from "../shared/ui/loading.tsx";
+import { useQuery } from "../shared/data/use-query.ts";
+import { Agents, AgentProcesses, PermissionRules } from "./agents.tsx";
 import { Appearance } from "./appearance.tsx";
 import { Devices } from "./devices.tsx";
 import { Doctor } from "./doctor.tsx";
 import { Notifications } from "./notifications.tsx";
-import { PermissionRules } from "./permission-rules.tsx";
-import { Projects } from "./projects.tsx";
-import { Answered, Section } from "./section.tsx";
-import { Trackers } from "./trackers.tsx";
-import { Workers } from "./workers.tsx";
+import { Projects, Trackers } from "./projects.tsx";
+import { WhenLoaded, Section } from "./section.tsx";
 
 export default function Settings() {
-  const [settings, again] = useAnswer("settings");
+  const [settings, again] = useQuery("settings");
   const may = useMay("all");
   return (
     <div className="mx-auto flex w-full max-w-3xl flex-col gap-4 p-4 pb-10">
@@ -35,11 +31,11 @@ export default function Settings() {
       )}
       <Notifications />
       <Appearance />
-      {settings.is === "asking" && <Spinner />}
+      {settings.is === "loading" && <Spinner />}
       {settings.is === "failed" && (
-        <Answered asked={settings} onAgain={again}>
+        <WhenLoaded asked={settings} onAgain={again}>
           {() => null}
-        </Answered>
+        </WhenLoaded>
       )}
       <Devices />
       {settings.is === "known" && (
@@ -54,7 +50,7 @@ export default function Settings() {
       <Trackers />
       <Doctor />
       <fieldset disabled={!may} className="contents">
-        <Workers />
+        <AgentProcesses />
       </fieldset>
       {settings.is === "known" && <About settings={settings.value} />}
     </div>
@@ -75,7 +71,7 @@ function About({ settings: { version, build, home, configFiles, trashDays } }: {
       id="about"
       title="About"
       action={
-        <Button size="small" onClick={() => void logOutHere()}>
+        <Button size="small" onClick={() => void logOutThisBrowser()}>
           Log this browser out
         </Button>
       }

@@ -1,18 +1,18 @@
 /** Worktrees that were put away by kill, cleanup and delete, to be put back or thrown away for good. */
 import { useEffect, useState } from "react";
 import type { TrashJson } from "../../contract/wire.ts";
-import { startVerb } from "../session/verbs.tsx";
-import { call, sentenceOf } from "../state/api.ts";
-import { onEvents, useMay, useSession } from "../state/live.ts";
-import { Age } from "../ui/age.tsx";
-import { Button } from "../ui/button.tsx";
-import { ConfirmDialog } from "../ui/confirm-dialog.tsx";
-import { say } from "../ui/toast.tsx";
-import { useAnswer } from "../ui/use-answer.ts";
-import { Answered, Row, Section } from "./section.tsx";
+import { startVerb } from "../shared/verbs/verbs.tsx";
+import { call, sentenceOf } from "../shared/data/api.ts";
+import { onEvents, useMay, useSession } from "../shared/data/live.ts";
+import { Age } from "../shared/ui/age.tsx";
+import { Button } from "../shared/ui/button.tsx";
+import { ConfirmDialog } from "../shared/ui/dialog.tsx";
+import { showToast } from "../shared/ui/toast.tsx";
+import { useQuery } from "../shared/data/use-query.ts";
+import { WhenLoaded, Row, Section } from "./section.tsx";
 
 export default function TrashPage() {
-  const [trash, again] = useAnswer("trash");
+  const [trash, again] = useQuery("trash");
   // A session that is restored, killed or deleted, here or elsewhere, changes the list.
   useEffect(
     () => onEvents("*", (events) => void (events.some(({ type }) => type.startsWith("workspace.")) && again())),
@@ -38,7 +38,7 @@ export default function TrashPage() {
             )
           }
         >
-          <Answered asked={trash} onAgain={again}>
+          <WhenLoaded asked={trash} onAgain={again}>
             {(list) =>
               list.length === 0 ? (
                 <p className="text-dim">The trash is empty.</p>
@@ -50,11 +50,11 @@ export default function TrashPage() {
                 </ul>
               )
             }
-          </Answered>
+          </WhenLoaded>
         </Section>
       </fieldset>
       {asked !== null && (
-        <ThrowAway
+        <DeleteDialog
           what={asked}
           count={trash.is === "known" ? trash.value.length : 0}
           onClose={() => setAsked(null)}
@@ -73,10 +73,10 @@ function Entry({ entry, onChanged, onThrow }: { entry: TrashJson; onChanged: () 
     setBusy(true);
     try {
       const { path } = await call("trashRestore", { params: { id: entry.id }, body: {} });
-      say(`The worktree of ${entry.session} is back at ${path}.`);
+      showToast(`The worktree of ${entry.session} is back at ${path}.`);
       onChanged();
     } catch (error) {
-      say(`${entry.session}: ${sentenceOf(error)}`, "fault");
+      showToast(`${entry.session}: ${sentenceOf(error)}`, "fault");
     }
     setBusy(false);
   };
@@ -109,13 +109,13 @@ function Entry({ entry, onChanged, onThrow }: { entry: TrashJson; onChanged: () 
         <span className="font-mono text-xs text-dim">{entry.branch}</span>
         <Age of={entry.trashedAt} className="text-xs text-dim" />
       </p>
-      <p className="text-xs">{workWords(entry)}</p>
+      <p className="text-xs">{describeWork(entry)}</p>
       <p className="font-mono text-xs break-all text-dim">{entry.path}</p>
     </Row>
   );
 }
 
-function workWords({ uncommitted, unpushed }: TrashJson): string {
+function describeWork({ uncommitted, unpushed }: TrashJson): string {
   const parts = [
     uncommitted === 0 ? "" : `${uncommitted} uncommitted ${uncommitted === 1 ? "file" : "files"}`,
     unpushed.length === 0 ? "" : `${unpushed.length} unpushed ${unpushed.length === 1 ? "commit" : "commits"}`,
@@ -123,17 +123,17 @@ function workWords({ uncommitted, unpushed }: TrashJson): string {
   return parts.length === 0 ? "No work that is only here." : `Only here: ${parts.join(", ")}.`;
 }
 
-interface ThrowAwayProps {
+interface DeleteDialogProps {
   what: TrashJson | "all";
   count: number;
   onClose: () => void;
   onDone: () => void;
 }
 
-function ThrowAway({ what, count, onClose, onDone }: ThrowAwayProps) {
+function DeleteDialog({ what, count, onClose, onDone }: DeleteDialogProps) {
   const act = async (): Promise<void> => {
     const gone = await call("trashEmpty", { body: what === "all" ? {} : { id: what.id } });
-    say(gone.length === 1 ? "One worktree was thrown away." : `${gone.length} worktrees were thrown away.`);
+    showToast(gone.length === 1 ? "One worktree was thrown away." : `${gone.length} worktrees were thrown away.`);
     onDone();
     onClose();
   };
@@ -146,7 +146,7 @@ function ThrowAway({ what, count, onClose, onDone }: ThrowAwayProps) {
       }
       description={
         <>
-          {what !== "all" && <p>{workWords(what)}</p>}
+          {what !== "all" && <p>{describeWork(what)}</p>}
           <p>The files and the refs that pin their commits are removed for good. Nothing brings them back.</p>
         </>
       }

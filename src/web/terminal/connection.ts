@@ -155,7 +155,7 @@ export function connectTerminal(options: TerminalOptions): TerminalLine {
     old?.close();
   };
 
-  const say = (request: TerminalRequest): void => {
+  const request = (request: TerminalRequest): void => {
     if (attached) socket?.send(JSON.stringify(request));
   };
 
@@ -166,10 +166,10 @@ export function connectTerminal(options: TerminalOptions): TerminalLine {
       socket.send(bytes);
       return true;
     },
-    resize: () => say({ type: "resize", ...options.size() }),
+    resize: () => request({ type: "resize", ...options.size() }),
     setReadonly: (on) => {
       readonly = on;
-      say({ type: "readonly", on });
+      request({ type: "readonly", on });
       if (attached) tellAttached();
     },
     wake: () => {

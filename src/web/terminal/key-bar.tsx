@@ -8,8 +8,31 @@ import {
   CornerDownLeft,
   type LucideIcon,
 } from "lucide-react";
-import { classes } from "../ui/classes.ts";
-import type { KeyName } from "./keys.ts";
+import { clsx } from "clsx";
+
+/** Keys that a phone's keyboard does not have, as terminals send them. */
+const keyNames = ["esc", "tab", "ctrl", "up", "down", "left", "right", "ctrl-c", "enter"] as const;
+export type KeyName = (typeof keyNames)[number];
+
+const arrows: Partial<Record<KeyName, string>> = { up: "A", down: "B", right: "C", left: "D" };
+
+/** @param application whether the program asked for the other form of arrow keys. */
+export function keyBytes(key: Exclude<KeyName, "ctrl">, application: boolean): string {
+  const arrow = arrows[key];
+  if (arrow !== undefined) return `${application ? "\u001bO" : "\u001b["}${arrow}`;
+  if (key === "esc") return "\u001b";
+  if (key === "tab") return "\t";
+  if (key === "ctrl-c") return "\u0003";
+  return "\r";
+}
+
+/** The letter with Ctrl held; anything that has no such form comes back as it is. */
+export function withCtrl(text: string): string {
+  if (text.length !== 1) return text;
+  const code = text.toUpperCase().charCodeAt(0);
+  if (text === " ") return "\u0000";
+  return code >= 0x40 && code <= 0x5f ? String.fromCharCode(code - 0x40) : text;
+}
 
 const keys: { key: KeyName | "paste"; label: string; face: string | LucideIcon }[] = [
   { key: "esc", label: "Escape", face: "Esc" },
@@ -45,7 +68,7 @@ export function KeyBar({ disabled, ctrl, onKey }: KeyBarProps) {
           title={label}
           disabled={disabled}
           {...(key === "ctrl" ? { "aria-pressed": ctrl } : {})}
-          className={classes(
+          className={clsx(
             "flex h-10 min-w-0 items-center justify-center rounded-md border text-xs disabled:opacity-50",
             key === "ctrl" && ctrl ? "border-accent bg-accent text-accent-ink" : "border-line bg-raised",
           )}

@@ -4,12 +4,65 @@
  */
 import { useEffect, useRef, useState } from "react";
 import { ChevronDown, ChevronUp, X } from "lucide-react";
-import { call, sentenceOf } from "../state/api.ts";
-import { visibleText } from "../session/visible-text.ts";
-import { IconButton } from "../ui/button.tsx";
-import { TextInput } from "../ui/field.tsx";
-import { Spinner } from "../ui/spinner.tsx";
-import { findAll, markMatches, matchLook } from "./find-text.ts";
+import { call, sentenceOf } from "../shared/data/api.ts";
+import { visibleText } from "../shared/ui/safe-text.ts";
+import { IconButton } from "../shared/ui/button.tsx";
+import { TextInput } from "../shared/ui/field.tsx";
+import { Spinner } from "../shared/ui/loading.tsx";
+
+/** Finds words in a long text and marks them without changing the page's nodes: 20,000 lines stay one text node. */
+const allName = "holdfast-match";
+const currentName = "holdfast-match-current";
+/** Here, because the style sheet's compiler does not know the selector yet. */
+const matchStyles = `
+  ::highlight(${allName}) { background-color: var(--color-alert-soft); color: var(--color-alert); }
+  ::highlight(${currentName}) { background-color: var(--color-alert); color: var(--color-panel); }
+`;
+/** More marks than this say nothing and cost much. */
+const most = 2_000;
+
+function findAll(text: string, words: string): number[] {
+  if (words === "") return [];
+  const haystack = text.toLowerCase();
+  const needle = words.toLowerCase();
+  const found: number[] = [];
+  // The last ones, because the end is what is looked at.
+  for (let at = haystack.lastIndexOf(needle); at >= 0 && found.length < most;) {
+    found.push(at);
+    at = at === 0 ? -1 : haystack.lastIndexOf(needle, at - 1);
+  }
+  return found.toReversed();
+}
+
+/** @param holder null to take all marks away. */
+function markMatches(
+  holder: HTMLElement | null,
+  found: readonly number[],
+  length: number,
+  current: number | null,
+): void {
+  const node = holder?.firstChild ?? null;
+  const range = (start: number): Range => {
+    const made = new Range();
+    made.setStart(node!, start);
+    made.setEnd(node!, start + length);
+    return made;
+  };
+  if (node === null || found.length === 0 || current === null) {
+    CSS.highlights.delete(allName);
+    CSS.highlights.delete(currentName);
+    return;
+  }
+  const chosen = range(found[current]!);
+  CSS.highlights.set(allName, new Highlight(...found.map(range)));
+  CSS.highlights.set(currentName, new Highlight(chosen));
+  const scroller = holder!.parentElement!;
+  const box = chosen.getBoundingClientRect();
+  const frame = scroller.getBoundingClientRect();
+  if (box.top < frame.top || box.bottom > frame.bottom) {
+    scroller.scrollBy({ top: box.top - frame.top - frame.height / 2 });
+  }
+}
 
 /** As many as tmux keeps. */
 const mostLines = 20_000;
@@ -51,7 +104,7 @@ export function Scrollback({ session, onClose }: { session: string; onClose: () 
         if (event.key === "Escape") onClose();
       }}
     >
-      <style>{matchLook}</style>
+      <style>{matchStyles}</style>
       <div className="flex items-center gap-1 border-b border-line p-1">
         <TextInput
           type="search"

@@ -1,12 +1,11 @@
-/** Joins a screen and its line, and keeps both in step with the page: size, colours, visibility, the daemon's return. */
-import { wake } from "../state/begin.ts";
-import { prove } from "../state/api.ts";
-import { live } from "../state/live.ts";
-import { toClipboard } from "../session/copy-text.tsx";
-import { preferences } from "../state/preferences.ts";
+/** Joins a screen and its line, and keeps both in step with the page: size, colors, visibility, the daemon's return. */
+import { wake } from "../shared/data/connect.ts";
+import { prove } from "../shared/data/api.ts";
+import { live } from "../shared/data/live.ts";
+import { toClipboard } from "../shared/ui/code-text.tsx";
+import { preferences } from "../shared/data/preferences.ts";
 import { connectTerminal, type LineState } from "./connection.ts";
 import { openScreen } from "./screen.ts";
-import { selectByMouse } from "./selection.ts";
 
 export interface TerminalParts {
   parent: HTMLElement;
@@ -145,4 +144,37 @@ function watchScheme(act: () => void): () => void {
   const dark = matchMedia("(prefers-color-scheme: dark)");
   dark.addEventListener("change", act);
   return () => dark.removeEventListener("change", act);
+}
+
+/**
+ * tmux takes the mouse, so that the wheel scrolls its history; a drag would then select inside tmux, out of the
+ * browser's reach. xterm selects by itself while Shift is held, so a plain press is handed to it as one with Shift.
+ */
+function selectByMouse(element: HTMLElement, wanted: () => boolean): () => void {
+  const onDown = (event: MouseEvent): void => {
+    if (!event.isTrusted || event.shiftKey || event.button !== 0 || !wanted()) return;
+    event.stopImmediatePropagation();
+    event.preventDefault();
+    event.target?.dispatchEvent(
+      new MouseEvent("mousedown", {
+        bubbles: true,
+        cancelable: true,
+        composed: true,
+        view: window,
+        detail: event.detail,
+        clientX: event.clientX,
+        clientY: event.clientY,
+        screenX: event.screenX,
+        screenY: event.screenY,
+        button: event.button,
+        buttons: event.buttons,
+        shiftKey: true,
+        ctrlKey: event.ctrlKey,
+        altKey: event.altKey,
+        metaKey: event.metaKey,
+      }),
+    );
+  };
+  element.addEventListener("mousedown", onDown, true);
+  return () => element.removeEventListener("mousedown", onDown, true);
 }

@@ -1,8 +1,165 @@
-/** A terminal session's screen, or what is left of it, with the way back. */
+/** The screen of a running session: tools above, keys for phones below, a sentence whenever typing is off. */
+import { useEffect, useLayoutEffect, useRef, useState } from "react";
+import { Copy, Eye, EyeOff, MousePointer2, ScrollText, Settings2 } from "lucide-react";
 import type { SessionJson } from "../../contract/wire.ts";
-import { Spinner } from "../ui/spinner.tsx";
-import { visibleText } from "../session/visible-text.ts";
-import { LiveTerminal } from "./live-terminal.tsx";
+import { toClipboard } from "../shared/ui/code-text.tsx";
+import { usePreference } from "../shared/data/preferences.ts";
+import { Button } from "../shared/ui/button.tsx";
+import { Menu, MenuItem } from "../shared/ui/menu.tsx";
+import { showToast } from "../shared/ui/toast.tsx";
+import { KeyBar, keyBytes, withCtrl, type KeyName } from "./key-bar.tsx";
+import type { LineState } from "./connection.ts";
+import { Scrollback } from "./scrollback.tsx";
+import { startTerminal, type RunningTerminal } from "./start-terminal.ts";
+import { Spinner } from "../shared/ui/loading.tsx";
+import { visibleText } from "../shared/ui/safe-text.ts";
+
+export function LiveTerminal({ session }: { session: SessionJson }) {
+  const parent = useRef<HTMLDivElement>(null);
+  const running = useRef<RunningTerminal | null>(null);
+  const tools = useRef<HTMLButtonElement>(null);
+  const [state, setState] = useState<LineState>({ is: "connecting" });
+  const [selected, setSelected] = useState(false);
+  const [ctrl, setCtrl] = useState(false);
+  const [history, setHistory] = useState(false);
+  const [mouse, setMouse] = usePreference("terminalMouse");
+  const [reader, setReader] = usePreference("terminalReader");
+  const readonly = state.is === "attached" && state.readonly;
+  const typing = state.is === "attached" && !state.readonly;
+
+  useEffect(() => {
+    const terminal = startTerminal({
+      parent: parent.current!,
+      session: session.id,
+      onState: setState,
+      onSelection: setSelected,
+      onLeave: () => tools.current?.focus(),
+      onSearch: () => setHistory(true),
+    });
+    running.current = terminal;
+    return () => {
+      running.current = null;
+      terminal.close();
+    };
+  }, [session.id]);
+  useEffect(() => running.current?.setMouse(mouse), [mouse]);
+  useEffect(() => running.current?.setReader(reader), [reader]);
+  // With the sentence that says so, not a moment after it: what is typed in between would be lost.
+  useLayoutEffect(() => running.current?.setTyping(typing), [typing]);
+  useEffect(() => running.current?.setFilter(ctrl ? withCtrlOnce(() => setCtrl(false)) : null), [ctrl]);
+
+  const copy = async (): Promise<void> => {
+    const text = running.current?.selection() ?? "";
+    if (text === "") return;
+    if (await toClipboard(text)) showToast("Copied.");
+    else showToast("The browser did not let this page copy. Use its own menu on the selection.", "fault");
+  };
+  const press = async (key: KeyName | "paste"): Promise<void> => {
+    if (key === "ctrl") return setCtrl(!ctrl);
+    if (key !== "paste") return running.current?.press(keyBytes(key, running.current.applicationKeys()));
+    try {
+      running.current?.paste(await navigator.clipboard.readText());
+    } catch {
+      showToast("The browser did not let this page read the clipboard. Hold the screen and choose Paste.", "fault");
+    }
+    return undefined;
+  };
+
+  return (
+    <div className="absolute inset-0 flex flex-col bg-panel">
+      <div
+        role="toolbar"
+        aria-label="Terminal"
+        className="flex shrink-0 flex-wrap items-center justify-end gap-x-1 border-b border-line px-2 py-0.5"
+      >
+        <p
+          role="status"
+          aria-live="polite"
+          className="min-w-0 flex-1 basis-64 truncate px-1 text-xs text-dim max-sm:basis-full max-sm:py-1 max-sm:whitespace-normal"
+        >
+          {sentence(state)}
+        </p>
+        {state.is === "waiting" && (
+          <Button size="small" onClick={() => running.current?.wake()}>
+            Try now
+          </Button>
+        )}
+        <Button size="small" variant="quiet" disabled={!selected} onClick={() => void copy()}>
+          <Copy size={14} aria-hidden /> Copy
+        </Button>
+        <Button ref={tools} size="small" variant="quiet" onClick={() => setHistory(true)}>
+          <ScrollText size={14} aria-hidden /> History
+        </Button>
+        <Button
+          size="small"
+          variant="quiet"
+          aria-pressed={readonly}
+          disabled={state.is !== "attached" || state.forced}
+          onClick={() => running.current?.setReadonly(!readonly)}
+        >
+          {readonly ? <EyeOff size={14} aria-hidden /> : <Eye size={14} aria-hidden />} Read-only
+        </Button>
+        <Menu
+          button={
+            <Button size="small" variant="quiet" aria-label="Terminal options" title="Terminal options">
+              <Settings2 size={14} aria-hidden />
+            </Button>
+          }
+        >
+          <MenuItem
+            note={mouse ? "Drag with Shift to select text." : "A drag selects text; the wheel scrolls."}
+            onSelect={() => setMouse(!mouse)}
+          >
+            <MousePointer2 size={14} aria-hidden />{" "}
+            {mouse ? "Let the mouse select text" : "Give the mouse to the agent"}
+          </MenuItem>
+          <MenuItem note="Keeps the screen as text too, line by line." onSelect={() => setReader(!reader)}>
+            <ScrollText size={14} aria-hidden /> {reader ? "Screen reader mode off" : "Screen reader mode on"}
+          </MenuItem>
+        </Menu>
+      </div>
+      <div className="relative min-h-0 flex-1">
+        <div
+          ref={parent}
+          role="group"
+          aria-label={`Screen of ${session.id}. Ctrl+Shift+L leaves it.`}
+          className="absolute inset-1 overflow-hidden font-mono"
+          // tmux goes back on a wheel that is sent to it; read-only sends nothing, so the history is shown instead.
+          onWheelCapture={(event) => {
+            if (readonly && event.deltaY < 0) setHistory(true);
+          }}
+        />
+        {state.is !== "attached" && <div aria-hidden className="pointer-events-none absolute inset-0 bg-page/50" />}
+        {history && <Scrollback session={session.id} onClose={() => setHistory(false)} />}
+      </div>
+      <KeyBar disabled={!typing} ctrl={ctrl} onKey={(key) => void press(key)} />
+    </div>
+  );
+}
+
+function sentence(state: LineState): string {
+  switch (state.is) {
+    case "attached":
+      if (state.forced) return "This daemon is read-only, or this device may only watch: nothing you type is sent.";
+      return state.readonly ? "Read-only: nothing you type is sent." : "Attached: what you type goes to the agent.";
+    case "connecting":
+      return "Connecting to the screen; typing is off until then.";
+    case "detached":
+      return `${state.reason} Typing is off; it is tried again by itself.`;
+    case "waiting":
+      return "No line to the screen: typing is off. It comes back by itself.";
+    default:
+      state satisfies never;
+      return "";
+  }
+}
+
+function withCtrlOnce(used: () => void): (text: string) => string {
+  return (text) => {
+    used();
+    return withCtrl(text);
+  };
+}
 
 export default function TerminalView({ session }: { session: SessionJson }) {
   // What can be attached to runs. A screen that ended is not asked for again until the agent is started.

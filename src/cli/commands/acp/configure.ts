@@ -1,8 +1,8 @@
 import { HoldfastError } from "../../../contract/error.ts";
-import { chatArgument, type CommandEntry, jsonOption } from "../../entry-types.ts";
-import { quoteShellWord } from "../../../model/shell-quote.ts";
+import { chatArgument, type CommandEntry, jsonOption } from "../../command.ts";
+import { quoteShellWord } from "../../../model/text.ts";
 import { clean } from "../../render/text.ts";
-import { verbFailure } from "../../verb.ts";
+import { verbFailure } from "../session/verb.ts";
 
 export const command: CommandEntry = {
   arguments: [chatArgument],

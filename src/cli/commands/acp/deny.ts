@@ -1,5 +1,5 @@
-import { answerNotes, answerQuestion, questionArgument, requestOption } from "../../answer-question.ts";
-import { chatArgument, type CommandEntry, jsonOption, yesOption } from "../../entry-types.ts";
+import { answerNotes, answerQuestion, questionArgument, requestOption } from "./permissions.ts";
+import { chatArgument, type CommandEntry, jsonOption, yesOption } from "../../command.ts";
 
 export const command: CommandEntry = {
   arguments: [chatArgument, questionArgument],

@@ -1,6 +1,6 @@
-import { chatArgument, type CommandEntry, jsonOption } from "../../entry-types.ts";
+import { chatArgument, type CommandEntry, jsonOption } from "../../command.ts";
 import { clean } from "../../render/text.ts";
-import { verbFailure } from "../../verb.ts";
+import { verbFailure } from "../session/verb.ts";
 
 export const command: CommandEntry = {
   arguments: [chatArgument],

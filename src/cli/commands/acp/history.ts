@@ -1,7 +1,7 @@
-import { chatArgument, type CommandEntry, jsonOption } from "../../entry-types.ts";
+import { chatArgument, type CommandEntry, jsonOption } from "../../command.ts";
 import { readTurns, readTurnsOption, replay, turnsOption } from "../../past-turns.ts";
 import { Transcript } from "../../render/transcript.ts";
-import { verbFailure } from "../../verb.ts";
+import { verbFailure } from "../session/verb.ts";
 
 export const command: CommandEntry = {
   arguments: [chatArgument],

@@ -1,5 +1,5 @@
-import { chatArgument, type CommandEntry, jsonOption, noWaitOption } from "../../entry-types.ts";
-import { runVerb, sayNotes } from "../../verb.ts";
+import { chatArgument, type CommandEntry, jsonOption, noWaitOption } from "../../command.ts";
+import { runVerb, sayNotes } from "../session/verb.ts";
 
 export const command: CommandEntry = {
   arguments: [chatArgument],

@@ -1,7 +1,7 @@
 import { HoldfastError } from "../../../contract/error.ts";
-import { chatArgument, type CommandEntry, jsonOption } from "../../entry-types.ts";
+import { chatArgument, type CommandEntry, jsonOption } from "../../command.ts";
 import { inert } from "../../render/text.ts";
-import { verbFailure } from "../../verb.ts";
+import { verbFailure } from "../session/verb.ts";
 
 const defaultLines = 100;
 

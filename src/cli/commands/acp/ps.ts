@@ -1,4 +1,4 @@
-import { type CommandEntry, jsonOption } from "../../entry-types.ts";
+import { type CommandEntry, jsonOption } from "../../command.ts";
 import { workerLines } from "../../render/workers.ts";
 
 export const command: CommandEntry = {

@@ -1,9 +1,9 @@
 import { HoldfastError } from "../../../contract/error.ts";
 import type { Answers } from "../../../contract/answers.ts";
-import { type CommandEntry, jsonOption, sessionArgument } from "../../entry-types.ts";
+import { type CommandEntry, jsonOption, sessionArgument } from "../../command.ts";
 import type { Input } from "../../input.ts";
 import { clean } from "../../render/text.ts";
-import { verbFailure } from "../../verb.ts";
+import { verbFailure } from "../session/verb.ts";
 
 type Prompt = Answers["queue"]["prompts"][number];
 

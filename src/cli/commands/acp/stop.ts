@@ -1,11 +1,11 @@
 import { HoldfastError, messageOf } from "../../../contract/error.ts";
 import type { VerbAnswer } from "../../../contract/wire.ts";
 import type { Context } from "../../context.ts";
-import { chatArgument, type CommandEntry, jsonOption, noWaitOption } from "../../entry-types.ts";
+import { chatArgument, type CommandEntry, jsonOption, noWaitOption } from "../../command.ts";
 import type { Input } from "../../input.ts";
 import { clean, compareNaturally } from "../../render/text.ts";
-import { callVerb, runVerb, sayNotes, sayVerb, verbJson } from "../../verb.ts";
-import { isAtWork } from "../stop.ts";
+import { callVerb, runVerb, sayNotes, sayVerb, verbJson } from "../session/verb.ts";
+import { isAtWork } from "../daemon/stop.ts";
 
 const words = { done: "stopped", recorded: "will be stopped" };
 

@@ -1,10 +1,10 @@
-import { chatArgument, type CommandEntry } from "../../entry-types.ts";
+import { chatArgument, type CommandEntry } from "../../command.ts";
 import { readTurns, readTurnsOption, replay, turnsOption } from "../../past-turns.ts";
 import { readOn } from "../../read-events.ts";
 import { questionId } from "../../../contract/question.ts";
 import { clean } from "../../render/text.ts";
 import { Transcript } from "../../render/transcript.ts";
-import { verbFailure } from "../../verb.ts";
+import { verbFailure } from "../session/verb.ts";
 
 const defaultTurns = 1;
 
@@ -23,7 +23,7 @@ export const command: CommandEntry = {
       context.write(replay(transcript, past));
       let { last } = past;
       let told: string | undefined;
-      const { follow } = await import("../../follow.ts");
+      const { follow } = await import("../../system/daemon/follow.ts");
       await follow(context, id, async () => {
         await readOn(context, id, last, (event) => {
           last = event.seq;

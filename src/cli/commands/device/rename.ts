@@ -1,5 +1,5 @@
-import { deviceArgument, findDevice } from "../../devices.ts";
-import { type CommandEntry, jsonOption } from "../../entry-types.ts";
+import { deviceArgument, findDevice } from "./find-device.ts";
+import { type CommandEntry, jsonOption } from "../../command.ts";
 import { clean } from "../../render/text.ts";
 
 export const command: CommandEntry = {

@@ -1,6 +1,6 @@
 import { HoldfastError } from "../../../contract/error.ts";
-import { deviceArgument, findDevice } from "../../devices.ts";
-import { type CommandEntry, jsonOption } from "../../entry-types.ts";
+import { deviceArgument, findDevice } from "./find-device.ts";
+import { type CommandEntry, jsonOption } from "../../command.ts";
 import { clean, count } from "../../render/text.ts";
 
 export const command: CommandEntry = {

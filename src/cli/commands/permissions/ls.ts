@@ -1,5 +1,5 @@
 import { HoldfastError } from "../../../contract/error.ts";
-import { type CommandEntry, jsonOption } from "../../entry-types.ts";
+import { type CommandEntry, jsonOption } from "../../command.ts";
 import { clean, table } from "../../render/text.ts";
 
 export const command: CommandEntry = {

@@ -1,6 +1,6 @@
 import { HoldfastError } from "../../../contract/error.ts";
-import { questionArgument } from "../../answer-question.ts";
-import { type CommandEntry, jsonOption } from "../../entry-types.ts";
+import { questionArgument } from "../acp/permissions.ts";
+import { type CommandEntry, jsonOption } from "../../command.ts";
 import { clean } from "../../render/text.ts";
 
 const facts = ["agent", "project", "tool", "command", "cwd"] as const;

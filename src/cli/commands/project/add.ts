@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
-import { type CommandEntry, jsonOption } from "../../entry-types.ts";
-import { answerFor, decide, trustOptions } from "../../trust.ts";
+import { type CommandEntry, jsonOption } from "../../command.ts";
+import { answerFor, decide, trustOptions } from "./answer-trust.ts";
 import { registeredLines } from "../../render/projects.ts";
 
 export const command: CommandEntry = {

@@ -1,4 +1,4 @@
-import { type CommandEntry, jsonOption } from "../../entry-types.ts";
+import { type CommandEntry, jsonOption } from "../../command.ts";
 import { projectLines } from "../../render/projects.ts";
 
 export const command: CommandEntry = {

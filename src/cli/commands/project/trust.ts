@@ -1,5 +1,5 @@
 import { HoldfastError } from "../../../contract/error.ts";
-import { type CommandEntry, jsonOption, yesOption } from "../../entry-types.ts";
+import { type CommandEntry, jsonOption, yesOption } from "../../command.ts";
 import { clean } from "../../render/text.ts";
 import { trustLines } from "../../render/trust.ts";
 
@@ -36,7 +36,7 @@ export const command: CommandEntry = {
           hint: "Add --yes to trust these settings, or --show to only print them.",
         });
       }
-      const { askYesNo } = await import("../../ask.ts");
+      const { askYesNo } = await import("../../confirm.ts");
       if (!(await askYesNo("Trust this file?"))) {
         throw new HoldfastError("conflict", "Nothing was changed.");
       }

@@ -4,12 +4,17 @@ import type { LaunchOptions } from "../../../base/launch-options.ts";
 import { writeDurable } from "../../../base/durable-file.ts";
 import { namedVariables } from "../../../config/pass-env.ts";
 import type { Context } from "../../context.ts";
-import { type CommandEntry, jsonOption } from "../../entry-types.ts";
-import { findDaemon } from "../../find-daemon.ts";
+import { type CommandEntry, jsonOption } from "../../command.ts";
+import { findDaemon } from "../../system/daemon/find-daemon.ts";
 import type { Input } from "../../input.ts";
-import { choosePassphrase, lastLaunchOptions, readStartOptions, startOptions } from "../../launch-plan.ts";
-import { admitPassphrase } from "../../passphrase-plan.ts";
-import { describeService, runAll, sayRan } from "../../service.ts";
+import {
+  choosePassphrase,
+  lastLaunchOptions,
+  readStartOptions,
+  startOptions,
+} from "../../system/daemon/launch-options.ts";
+import { admitPassphrase } from "../../system/daemon/passphrase.ts";
+import { describeService, runAll, sayRan } from "../../system/service/service.ts";
 
 export const command: CommandEntry = {
   options: [...startOptions, { long: "print", description: "only print the file" }, jsonOption],

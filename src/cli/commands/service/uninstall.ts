@@ -1,8 +1,8 @@
 import { existsSync, rmSync } from "node:fs";
 import type { Context } from "../../context.ts";
-import { type CommandEntry, jsonOption } from "../../entry-types.ts";
-import { describeService, runAll } from "../../service.ts";
-import { quoteShellWord } from "../../../model/shell-quote.ts";
+import { type CommandEntry, jsonOption } from "../../command.ts";
+import { describeService, runAll } from "../../system/service/service.ts";
+import { quoteShellWord } from "../../../model/text.ts";
 
 export const command: CommandEntry = {
   options: [{ long: "print", description: "only print what would be done" }, jsonOption],

@@ -1,8 +1,8 @@
-import { type CommandEntry, jsonOption, projectOption } from "../../entry-types.ts";
-import { requireProject } from "../../projects.ts";
+import { type CommandEntry, jsonOption, projectOption } from "../../command.ts";
+import { requireProject } from "../project/find-project.ts";
 import { cleanupLines } from "../../render/cleanup.ts";
 import { compareNaturally } from "../../render/text.ts";
-import { leaveDirectory } from "../../verb.ts";
+import { leaveDirectory } from "./verb.ts";
 
 export const command: CommandEntry = {
   options: [

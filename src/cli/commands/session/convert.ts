@@ -1,7 +1,7 @@
 import { HoldfastError } from "../../../contract/error.ts";
 import { kinds } from "../../../model/session.ts";
-import { type CommandEntry, jsonOption, noWaitOption, sessionArgument } from "../../entry-types.ts";
-import { runVerb, sayNotes } from "../../verb.ts";
+import { type CommandEntry, jsonOption, noWaitOption, sessionArgument } from "../../command.ts";
+import { runVerb, sayNotes } from "./verb.ts";
 
 export const command: CommandEntry = {
   arguments: [sessionArgument],

@@ -1,9 +1,9 @@
 import { HoldfastError } from "../../../contract/error.ts";
 import type { Context } from "../../context.ts";
-import { type CommandEntry, jsonOption, noWaitOption, yesOption } from "../../entry-types.ts";
+import { type CommandEntry, jsonOption, noWaitOption, yesOption } from "../../command.ts";
 import { clean } from "../../render/text.ts";
-import { namedSessions, sessionsArgument, verbOnAll } from "../../several.ts";
-import { verbFailure } from "../../verb.ts";
+import { namedSessions, sessionsArgument, verbOnAll } from "./several.ts";
+import { verbFailure } from "./verb.ts";
 
 export const command: CommandEntry = {
   arguments: [sessionsArgument],
@@ -28,7 +28,7 @@ async function confirm(context: Context, ids: readonly string[]): Promise<void> 
       throw await verbFailure(context, "delete", id, error);
     }
   }
-  const { askYesNo } = await import("../../ask.ts");
+  const { askYesNo } = await import("../../confirm.ts");
   if (context.isTerminal(0) && (await askYesNo(`Delete ${names.join(", ")} permanently?`))) return;
   throw new HoldfastError(
     "conflict",

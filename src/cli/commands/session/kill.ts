@@ -1,5 +1,5 @@
-import { type CommandEntry, jsonOption, noWaitOption } from "../../entry-types.ts";
-import { sessionsArgument, verbOnAll } from "../../several.ts";
+import { type CommandEntry, jsonOption, noWaitOption } from "../../command.ts";
+import { sessionsArgument, verbOnAll } from "./several.ts";
 
 export const command: CommandEntry = {
   arguments: [sessionsArgument],

@@ -1,4 +1,4 @@
-import { type CommandEntry, jsonOption, projectOption } from "../../entry-types.ts";
+import { type CommandEntry, jsonOption, projectOption } from "../../command.ts";
 import { chooseSessions, sessionLines } from "../../render/sessions.ts";
 import { cut } from "../../render/width.ts";
 
@@ -18,7 +18,7 @@ export const command: CommandEntry = {
     const project = input.text("project");
     const sessions = await context.call("sessions", project === undefined ? {} : { query: { project } });
     if (project !== undefined && sessions.length === 0) {
-      const { requireProject } = await import("../../projects.ts");
+      const { requireProject } = await import("../project/find-project.ts");
       await requireProject(context, project);
     }
     const options = { all: input.flag("all"), includeTerminated: input.flag("include-terminated") };

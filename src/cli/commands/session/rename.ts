@@ -1,6 +1,6 @@
-import { type CommandEntry, jsonOption, sessionArgument } from "../../entry-types.ts";
+import { type CommandEntry, jsonOption, sessionArgument } from "../../command.ts";
 import { clean } from "../../render/text.ts";
-import { verbFailure } from "../../verb.ts";
+import { verbFailure } from "./verb.ts";
 
 export const command: CommandEntry = {
   arguments: [sessionArgument, { name: "title", description: "its new title", variadic: true, completes: "none" }],

@@ -1,10 +1,10 @@
 import { HoldfastError } from "../../../contract/error.ts";
 import type { SessionJson } from "../../../contract/wire.ts";
-import { type CommandEntry, jsonOption, noWaitOption, projectOption } from "../../entry-types.ts";
+import { type CommandEntry, jsonOption, noWaitOption, projectOption } from "../../command.ts";
 import { restoredLines } from "../../render/restored.ts";
 import { count, sortedNaturally } from "../../render/text.ts";
-import { namedSessions, sessionsArgument, verbOnAll } from "../../several.ts";
-import { waitingBack } from "../../waits.ts";
+import { namedSessions, sessionsArgument, verbOnAll } from "./several.ts";
+import { waitingBack } from "../spawn/waits.ts";
 
 export const command: CommandEntry = {
   arguments: [{ ...sessionsArgument, optional: true }],
@@ -57,7 +57,7 @@ export const command: CommandEntry = {
       const project = input.text("project");
       const sessions = await context.call("sessions", project === undefined ? {} : { query: { project } });
       if (project !== undefined && sessions.length === 0) {
-        const { requireProject } = await import("../../projects.ts");
+        const { requireProject } = await import("../project/find-project.ts");
         await requireProject(context, project);
       }
       return sortedNaturally(sessions.filter(isTakenDown), ({ id }) => id).map(({ id }) => id);

@@ -1,7 +1,7 @@
-import { type CommandEntry, jsonOption, sessionArgument } from "../../entry-types.ts";
+import { type CommandEntry, jsonOption, sessionArgument } from "../../command.ts";
 import { questionLines } from "../../render/question.ts";
 import { showLines } from "../../render/session.ts";
-import { verbFailure } from "../../verb.ts";
+import { verbFailure } from "./verb.ts";
 
 export const command: CommandEntry = {
   arguments: [sessionArgument],

@@ -1,7 +1,7 @@
 import { HoldfastError } from "../../../contract/error.ts";
-import { type CommandEntry, jsonOption, noWaitOption, sessionArgument } from "../../entry-types.ts";
+import { type CommandEntry, jsonOption, noWaitOption, sessionArgument } from "../../command.ts";
 import { parseDuration } from "../../render/text.ts";
-import { runVerb, sayNotes } from "../../verb.ts";
+import { runVerb, sayNotes } from "./verb.ts";
 
 const defaultFor = "2h";
 /** What the daemon takes; far longer ones are no date any more. */

@@ -1,6 +1,6 @@
-import { type CommandEntry, jsonOption, noWaitOption } from "../../entry-types.ts";
-import { sessionsArgument, verbOnAll } from "../../several.ts";
-import { waitingBack } from "../../waits.ts";
+import { type CommandEntry, jsonOption, noWaitOption } from "../../command.ts";
+import { sessionsArgument, verbOnAll } from "./several.ts";
+import { waitingBack } from "../spawn/waits.ts";
 
 export const command: CommandEntry = {
   arguments: [sessionsArgument],

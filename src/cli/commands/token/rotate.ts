@@ -1,4 +1,4 @@
-import { type CommandEntry, jsonOption } from "../../entry-types.ts";
+import { type CommandEntry, jsonOption } from "../../command.ts";
 
 export const command: CommandEntry = {
   options: [jsonOption],

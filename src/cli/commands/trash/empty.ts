@@ -1,6 +1,6 @@
 import { HoldfastError } from "../../../contract/error.ts";
-import { isOlder } from "../../../model/trash-age.ts";
-import { type CommandEntry, jsonOption, yesOption } from "../../entry-types.ts";
+import { isOlder } from "../../../model/trash-days.ts";
+import { type CommandEntry, jsonOption, yesOption } from "../../command.ts";
 import { trashLines } from "../../render/trash.ts";
 import { count } from "../../render/text.ts";
 
@@ -35,7 +35,7 @@ export const command: CommandEntry = {
     }
     if (entries.length > 0 && !input.flag("yes")) {
       context.err(trashLines(entries, context.paint, context.now()).join("\n"));
-      const { askYesNo } = await import("../../ask.ts");
+      const { askYesNo } = await import("../../confirm.ts");
       const question = `Remove ${count(entries.length, "worktree")} for good?`;
       if (!context.isTerminal(0) || !(await askYesNo(question))) {
         throw new HoldfastError(

@@ -1,4 +1,4 @@
-import { type CommandEntry, jsonOption } from "../../entry-types.ts";
+import { type CommandEntry, jsonOption } from "../../command.ts";
 import { clean } from "../../render/text.ts";
 
 export const command: CommandEntry = {

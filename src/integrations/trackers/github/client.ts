@@ -2,8 +2,7 @@
 import type { Octokit } from "@octokit/core";
 import type { TrackerSettings } from "../../../ports/tracker.ts";
 import type { Account } from "../account.ts";
-import type { Lane, LaneAnswer, ReadLimit } from "../http.ts";
-import { Unanswered } from "../limits.ts";
+import { type Lane, type LaneAnswer, type ReadLimit, Unanswered } from "../http.ts";
 
 export interface GraphqlError {
   message: string;

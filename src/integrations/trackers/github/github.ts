@@ -1,14 +1,176 @@
 /** GitHub, public or Enterprise, behind the port: facts only. */
-import type { CodeHost, TrackerSettings } from "../../../ports/tracker.ts";
+import type { CodeHost, TrackerSettings, Asked } from "../../../ports/tracker.ts";
 import type { Account } from "../account.ts";
-import { absent, asked, notSaid } from "../asked.ts";
-import { Lane } from "../http.ts";
-import type { Bounds, OpenedTracker } from "../opened.ts";
-import { readReference, sameRepo } from "../reference.ts";
+import {
+  absent,
+  asked,
+  notSaid,
+  type Bounds,
+  type OpenedTracker,
+  count,
+  known,
+  shaped,
+  webAddress,
+} from "../result.ts";
+import { Lane, Unanswered } from "../http.ts";
+import { readReference, sameRepo, logLines, plain, prose, spoken } from "../text.ts";
 import { GithubClient, readGithubLimit } from "./client.ts";
-import { logTail, merge, threads } from "./details.ts";
 import { GithubIssues } from "./issues.ts";
-import { GithubPullRequests } from "./pull-requests.ts";
+import { GithubPullRequests, repositoryOf } from "./pull-requests.ts";
+import * as z from "zod/mini";
+import type { PullRequestFacts, ReviewThread } from "../../../contract/tracker.ts";
+
+/** Far more than any number of lines that is sent to an agent. */
+const logTailBytes = 512 * 1024;
+const maxThreadPages = 5;
+
+async function logTail(
+  client: GithubClient,
+  pullRequest: PullRequestFacts,
+  check: string,
+  lines: number,
+): Promise<Asked<string[]>> {
+  const url = pullRequest.checks.find((one) => one.name === check)?.url ?? "";
+  // The address of a job of GitHub Actions ends with the job's id.
+  const inAddress = /\/job\/(\d+)(?:$|[?#/])/.exec(url)?.[1];
+  const job = inAddress ?? (await findRun(client, pullRequest, check));
+  if (job === null) return absent;
+  if (Array.isArray(job)) return known(job.slice(-lines));
+  const answer = await client.tail(`/repos/${pullRequest.repo}/actions/jobs/${job}/logs`, logTailBytes);
+  // 410: logs are deleted after a while.
+  if (answer.status === 404 || answer.status === 410) return absent;
+  if (answer.status !== 200)
+    throw new Unanswered(`GitHub does not give the log of ${plain(check)}: status ${answer.status}.`);
+  return known(logLines(answer.text, lines));
+}
+
+const checkRuns = z.object({
+  check_runs: z.array(
+    z.object({
+      id: count,
+      app: z.nullish(z.object({ slug: z.optional(z.string()) })),
+      output: z.nullish(z.object({ summary: z.nullish(z.string()), text: z.nullish(z.string()) })),
+    }),
+  ),
+});
+
+/** The id of the job, or what a check of another service says itself. */
+async function findRun(
+  client: GithubClient,
+  pullRequest: PullRequestFacts,
+  check: string,
+): Promise<string | string[] | null> {
+  const [owner, repo] = pullRequest.repo.split("/");
+  const parameters = { owner, repo, ref: pullRequest.headSha, check_name: check, per_page: 1 };
+  const { status, data } = await client.rest("GET /repos/{owner}/{repo}/commits/{ref}/check-runs", parameters);
+  if (status === 404) return null;
+  if (status !== 200) throw new Unanswered(`GitHub does not list the checks: status ${status}, ${client.said(data)}.`);
+  const found = shaped(checkRuns, data, "GitHub").check_runs[0];
+  if (found === undefined) return null;
+  if (found.app?.slug === "github-actions") return String(found.id);
+  const text = [found.output?.summary, found.output?.text].filter((part) => typeof part === "string").join("\n");
+  return text.trim() === "" ? null : logLines(text, Infinity);
+}
+
+const threadsQuery = `query($owner: String!, $name: String!, $number: Int!, $after: String) {
+  repository(owner: $owner, name: $name) { pullRequest(number: $number) {
+    latestOpinionatedReviews(first: 30, writersOnly: true) { nodes { id state body url author { login } } }
+    reviewThreads(first: 50, after: $after) { pageInfo { hasNextPage endCursor } nodes {
+      id isResolved path line originalLine comments(first: 20) { nodes { body url authorAssociation author { login } } } } }
+  } }
+}`;
+
+/** Who may write to the repository, or was given a part in it. */
+const writers = new Set(["OWNER", "MEMBER", "COLLABORATOR"]);
+
+const author = z.nullable(z.object({ login: z.string() }));
+const threadsAnswer = z.object({
+  latestOpinionatedReviews: z.nullable(
+    z.object({
+      nodes: z.array(z.object({ id: z.string(), state: z.string(), body: z.string(), url: webAddress, author })),
+    }),
+  ),
+  reviewThreads: z.object({
+    pageInfo: z.object({ hasNextPage: z.boolean(), endCursor: z.nullable(z.string()) }),
+    nodes: z.array(
+      z.object({
+        id: z.string(),
+        isResolved: z.boolean(),
+        path: z.nullable(z.string()),
+        line: z.nullable(z.int()),
+        originalLine: z.nullable(z.int()),
+        comments: z.object({
+          nodes: z.array(z.object({ body: z.string(), url: webAddress, authorAssociation: z.string(), author })),
+        }),
+      }),
+    ),
+  }),
+});
+
+/** Also what a reviewer wrote above all threads when asking for changes: often it is all there is. */
+async function threads(client: GithubClient, pullRequest: PullRequestFacts): Promise<Asked<ReviewThread[]>> {
+  const [owner, name] = pullRequest.repo.split("/");
+  const found: ReviewThread[] = [];
+  let after: string | null = null;
+  for (let page = 0; page < maxThreadPages; page++) {
+    const answer = await client.graphql(threadsQuery, { owner, name, number: pullRequest.number, after });
+    const missing = answer.errors.some((error) => error.type === "NOT_FOUND");
+    if (missing) return absent;
+    if (answer.errors.length > 0) throw new Unanswered(`GitHub says: ${answer.errors[0]!.message}.`);
+    const told: z.infer<typeof threadsAnswer> = shaped(threadsAnswer, repositoryOf(answer)?.["pullRequest"], "GitHub");
+    if (page === 0) {
+      for (const review of told.latestOpinionatedReviews?.nodes ?? []) {
+        if (review.state !== "CHANGES_REQUESTED" || review.body.trim() === "") continue;
+        const { id, url } = review;
+        const who = plain(review.author?.login ?? "ghost");
+        found.push({ id, path: null, line: null, author: who, body: prose(review.body), url, resolved: false });
+      }
+    }
+    for (const thread of told.reviewThreads.nodes) {
+      // Anybody may comment on a public pull request, and what is told here is sent to an agent.
+      const written = thread.comments.nodes.filter((one) => writers.has(one.authorAssociation));
+      const comments = written.map((one) => ({ author: one.author?.login ?? "ghost", body: one.body }));
+      const url = written[0]?.url;
+      if (url === undefined) continue;
+      found.push({
+        id: thread.id,
+        path: thread.path === null ? null : plain(thread.path),
+        line: thread.line ?? thread.originalLine,
+        ...spoken(comments),
+        url,
+        resolved: thread.isResolved,
+      });
+    }
+    if (!told.reviewThreads.pageInfo.hasNextPage) break;
+    after = told.reviewThreads.pageInfo.endCursor;
+  }
+  return known(found);
+}
+
+const mergeMethods = z.object({
+  allow_merge_commit: z.optional(z.boolean()),
+  allow_squash_merge: z.optional(z.boolean()),
+  allow_rebase_merge: z.optional(z.boolean()),
+});
+
+async function merge(
+  client: GithubClient,
+  pullRequest: PullRequestFacts,
+): Promise<{ merged: true } | { merged: false; why: string }> {
+  const [owner, repo] = pullRequest.repo.split("/");
+  const about = await client.rest("GET /repos/{owner}/{repo}", { owner, repo });
+  if (about.status !== 200) return { merged: false, why: `GitHub does not show ${pullRequest.repo}.` };
+  const allowed = shaped(mergeMethods, about.data, "GitHub");
+  const method =
+    allowed.allow_merge_commit !== false ? "merge" : allowed.allow_squash_merge !== false ? "squash" : "rebase";
+  const route = "PUT /repos/{owner}/{repo}/pulls/{number}/merge";
+  const parameters = { owner, repo, number: pullRequest.number, sha: pullRequest.headSha, merge_method: method };
+  const { status, data } = await client.rest(route, parameters);
+  if (status === 200 && (data as { merged?: unknown } | null)?.merged === true) return { merged: true };
+  if (status === 409) return { merged: false, why: `It has changed since it was looked at: ${client.said(data)}.` };
+  if (status === 404) return { merged: false, why: "The token may not merge it, or it is gone." };
+  return { merged: false, why: `GitHub does not merge it: ${client.said(data)}.` };
+}
 
 export function openGithub(settings: TrackerSettings, account: Account, bounds: Bounds): OpenedTracker {
   const lane = new Lane({

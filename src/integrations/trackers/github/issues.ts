@@ -2,11 +2,10 @@
 import * as z from "zod/mini";
 import type { Asked } from "../../../ports/tracker.ts";
 import type { IssueFacts } from "../../../contract/tracker.ts";
-import { absent, asked, count, known, notSaid, shaped, time, webAddress } from "../asked.ts";
-import { Unanswered } from "../limits.ts";
+import { absent, asked, count, known, notSaid, shaped, time, webAddress } from "../result.ts";
+import { Unanswered } from "../http.ts";
 import { settledAgeMs } from "../memory.ts";
-import { readReference, sameRepo } from "../reference.ts";
-import { plain, prose } from "../text.ts";
+import { readReference, sameRepo, plain, prose } from "../text.ts";
 import type { GithubClient } from "./client.ts";
 import { isMissing, repositoryOf } from "./pull-requests.ts";
 

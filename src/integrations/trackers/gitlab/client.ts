@@ -2,9 +2,8 @@
 import * as z from "zod/mini";
 import type { TrackerSettings } from "../../../ports/tracker.ts";
 import type { Account } from "../account.ts";
-import { shaped } from "../asked.ts";
-import type { Lane, LaneAnswer, ReadLimit } from "../http.ts";
-import { Unanswered } from "../limits.ts";
+import { shaped } from "../result.ts";
+import { type Lane, type LaneAnswer, type ReadLimit, Unanswered } from "../http.ts";
 
 type Query = Record<string, string | number | readonly number[]>;
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { GitlabLoopback } from "../../../../test/trackers/gitlab.ts";
 import { openWorld, type World } from "../../../../test/trackers/world.ts";
 import { hostContract, known, question } from "../contract.fixture.ts";
-import { checksOf } from "./facts.ts";
+import { checksOf } from "./merge-requests.ts";
 
 let world: World<GitlabLoopback>;
 

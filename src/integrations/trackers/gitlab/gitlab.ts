@@ -3,12 +3,19 @@ import * as z from "zod/mini";
 import type { Asked, CodeHost, TrackerSettings } from "../../../ports/tracker.ts";
 import type { IssueFacts, PullRequestFacts, ReviewThread } from "../../../contract/tracker.ts";
 import type { Account } from "../account.ts";
-import { absent, asked, count, known, notSaid, shaped, webAddress } from "../asked.ts";
+import {
+  absent,
+  asked,
+  count,
+  known,
+  notSaid,
+  shaped,
+  webAddress,
+  type Bounds,
+  type OpenedTracker,
+} from "../result.ts";
 import { Lane } from "../http.ts";
-import type { Bounds, OpenedTracker } from "../opened.ts";
-import { readReference, sameRepo } from "../reference.ts";
-import { logLines, plain, prose } from "../text.ts";
-import { spoken } from "../thread-text.ts";
+import { readReference, sameRepo, logLines, plain, prose, spoken } from "../text.ts";
 import { GitlabClient, readGitlabLimit } from "./client.ts";
 import { GitlabMergeRequests } from "./merge-requests.ts";
 

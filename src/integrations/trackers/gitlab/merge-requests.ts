@@ -4,12 +4,132 @@
  */
 import * as z from "zod/mini";
 import type { Asked, PullRequestQuestion } from "../../../ports/tracker.ts";
-import type { CheckFacts, PullRequestFacts } from "../../../contract/tracker.ts";
-import { absent, eachOf, known, notSaid, shaped } from "../asked.ts";
+import type { CheckFacts, PullRequestFacts, CheckState, ReviewState } from "../../../contract/tracker.ts";
+import { absent, eachOf, known, notSaid, shaped, commitId, count, time, webAddress } from "../result.ts";
 import { Memory, mustAsk, type Updated } from "../memory.ts";
 import { plain } from "../text.ts";
 import type { GitlabClient } from "./client.ts";
-import * as told from "./facts.ts";
+
+const listedShape = z.object({
+  iid: count,
+  state: z.enum(["opened", "closed", "merged", "locked"]),
+  source_branch: z.string(),
+  sha: z.nullable(commitId),
+  updated_at: time,
+});
+
+const pipelineShape = z.object({
+  id: count,
+  project_id: z.optional(count),
+  status: z.string(),
+  web_url: z.nullish(webAddress),
+});
+
+const detailShape = z.object({
+  iid: count,
+  title: z.string(),
+  state: z.enum(["opened", "closed", "merged", "locked"]),
+  draft: z.optional(z.boolean()),
+  source_branch: z.string(),
+  target_branch: z.string(),
+  source_project_id: z.nullable(count),
+  target_project_id: count,
+  sha: z.nullable(commitId),
+  merge_commit_sha: z.nullish(commitId),
+  squash_commit_sha: z.nullish(commitId),
+  has_conflicts: z.optional(z.boolean()),
+  merge_status: z.optional(z.string()),
+  detailed_merge_status: z.optional(z.string()),
+  reviewers: z.optional(z.array(z.unknown())),
+  references: z.object({ full: z.string() }),
+  web_url: webAddress,
+  updated_at: time,
+  head_pipeline: z.nullish(pipelineShape),
+});
+
+const approvalsShape = z.object({
+  approvals_required: z.nullish(z.int()),
+  approvals_left: z.nullish(z.int()),
+  approved_by: z.array(z.unknown()),
+});
+
+const reviewersShape = z.array(z.object({ state: z.string() }));
+
+const jobsShape = z.array(
+  z.object({
+    name: z.string(),
+    status: z.string(),
+    allow_failure: z.optional(z.boolean()),
+    web_url: z.nullish(webAddress),
+  }),
+);
+
+const projectShape = z.object({ path_with_namespace: z.string() });
+
+type Detail = z.infer<typeof detailShape>;
+
+function stateOf(state: Detail["state"]): "open" | "closed" | "merged" {
+  // Locked: it is being merged this moment.
+  return state === "opened" || state === "locked" ? "open" : state;
+}
+
+/** Still being found out. */
+const undecided = new Set(["checking", "unchecked", "preparing", "approvals_syncing", "cannot_be_merged_rechecking"]);
+
+function conflictOf(detail: Detail): boolean | null {
+  if (detail.has_conflicts === true || detail.detailed_merge_status === "conflict") return true;
+  return undecided.has(detail.merge_status ?? "") ? null : false;
+}
+
+function mergeableOf(detail: Detail): boolean | null {
+  const status = detail.detailed_merge_status ?? detail.merge_status ?? "";
+  if (undecided.has(status)) return null;
+  return status === "mergeable" || status === "can_be_merged";
+}
+
+function reviewOf(
+  detail: Detail,
+  given: z.infer<typeof approvalsShape>,
+  states: z.infer<typeof reviewersShape>,
+): ReviewState {
+  const refused = states.some((one) => one.state === "requested_changes");
+  if (refused || detail.detailed_merge_status === "requested_changes") return "changes_requested";
+  const left = given.approvals_left ?? 0;
+  if (left > 0) return "required";
+  return given.approved_by.length > 0 ? "approved" : "none";
+}
+
+/** Adds the pipeline's own state if no job explains it: the cause is then in another project or service. */
+export function checksOf(pipeline: z.infer<typeof pipelineShape>, found: z.infer<typeof jobsShape>): CheckFacts[] {
+  const checks = found.map((job): CheckFacts => {
+    const state = jobState(job.status);
+    const counts = !(state === "failed" && job.allow_failure === true);
+    return { name: plain(job.name), state: counts ? state : "skipped", url: job.web_url ?? null };
+  });
+  const whole = jobState(pipeline.status);
+  const isShown = checks.some((check) => check.state === whole);
+  if (checks.length === 0 || ((whole === "failed" || whole === "pending") && !isShown)) {
+    checks.push({ name: "pipeline", state: whole, url: pipeline.web_url ?? null });
+  }
+  return checks;
+}
+
+function jobState(status: string): CheckState {
+  switch (status) {
+    case "success":
+      return "passed";
+    case "failed":
+    case "canceled":
+    case "canceling":
+      return "failed";
+    // It waits for somebody to press a button, and the pipeline does not wait for it.
+    case "manual":
+    case "skipped":
+      return "skipped";
+    default:
+      return "pending";
+  }
+}
 
 /** A few at once are quick without looking like an attack. */
 const atOnce = 6;
@@ -61,7 +181,7 @@ export class GitlabMergeRequests {
   async one(number: number): Promise<Asked<PullRequestFacts>> {
     const value = await this.#client.get(this.#repo, `/merge_requests/${number}`);
     if (value === null) return absent;
-    return known(await this.#read(shaped(told.detail, value, "GitLab")));
+    return known(await this.#read(shaped(detailShape, value, "GitLab")));
   }
 
   /** The first time further back, so that the branches need not be asked one by one. */
@@ -75,11 +195,11 @@ export class GitlabMergeRequests {
   }
 
   #list(items: unknown[]): Updated[] {
-    return shaped(z.array(told.listed), items, "GitLab").map((one) => ({
+    return shaped(z.array(listedShape), items, "GitLab").map((one) => ({
       number: one.iid,
       branch: one.source_branch,
       headSha: one.sha ?? "",
-      state: told.stateOf(one.state),
+      state: stateOf(one.state),
       updatedAt: Date.parse(one.updated_at),
     }));
   }
@@ -111,8 +231,8 @@ export class GitlabMergeRequests {
     return facts.toSorted((a, b) => b.number - a.number);
   }
 
-  async #read(value: told.Detail): Promise<PullRequestFacts> {
-    const state = told.stateOf(value.state);
+  async #read(value: Detail): Promise<PullRequestFacts> {
+    const state = stateOf(value.state);
     const [review, checks] = state === "open" ? await this.#live(value) : (["none", []] as const);
     return {
       repo: value.references.full.split("!")[0]!,
@@ -127,24 +247,24 @@ export class GitlabMergeRequests {
       baseBranch: value.target_branch,
       checks: [...checks],
       review,
-      conflict: state === "open" ? told.conflictOf(value) : false,
-      mergeable: state === "open" ? told.mergeableOf(value) : false,
+      conflict: state === "open" ? conflictOf(value) : false,
+      mergeable: state === "open" ? mergeableOf(value) : false,
       mergeCommit: value.merge_commit_sha ?? value.squash_commit_sha ?? null,
       updatedAt: Date.parse(value.updated_at),
     };
   }
 
   /** Once it is closed neither changes what follows. */
-  async #live(value: told.Detail): Promise<[PullRequestFacts["review"], CheckFacts[]]> {
+  async #live(value: Detail): Promise<[PullRequestFacts["review"], CheckFacts[]]> {
     const where = `/merge_requests/${value.iid}`;
     const approvals = await this.#client.get(this.#repo, `${where}/approvals`);
     const reviewers =
       (value.reviewers ?? []).length === 0 ? [] : await this.#client.get(this.#repo, `${where}/reviewers`);
-    const review = told.reviewOf(
+    const review = reviewOf(
       value,
-      approvals === null ? { approved_by: [] } : shaped(told.approvals, approvals, "GitLab"),
+      approvals === null ? { approved_by: [] } : shaped(approvalsShape, approvals, "GitLab"),
       // Older instances do not have it.
-      reviewers === null ? [] : shaped(told.reviewers, reviewers, "GitLab"),
+      reviewers === null ? [] : shaped(reviewersShape, reviewers, "GitLab"),
     );
     const pipeline = value.head_pipeline;
     if (pipeline === null || pipeline === undefined) return [review, []];
@@ -154,10 +274,10 @@ export class GitlabMergeRequests {
         ? this.#repo
         : pipeline.project_id;
     const jobs = await this.#client.list(at, `/pipelines/${pipeline.id}/jobs`, {});
-    return [review, told.checksOf(pipeline, shaped(told.jobs, jobs?.items ?? [], "GitLab"))];
+    return [review, checksOf(pipeline, shaped(jobsShape, jobs?.items ?? [], "GitLab"))];
   }
 
-  async #nameOf(value: told.Detail): Promise<string | null> {
+  async #nameOf(value: Detail): Promise<string | null> {
     const id = value.source_project_id;
     if (id === null) return null;
     if (id === value.target_project_id) return value.references.full.split("!")[0]!;
@@ -165,7 +285,7 @@ export class GitlabMergeRequests {
     if (remembered !== undefined) return remembered;
     const answer = await this.#client.get(id, "");
     if (answer === null) return null;
-    const name = shaped(told.project, answer, "GitLab").path_with_namespace;
+    const name = shaped(projectShape, answer, "GitLab").path_with_namespace;
     this.#projects.set(id, name);
     return name;
   }

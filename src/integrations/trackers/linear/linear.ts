@@ -3,10 +3,8 @@ import * as z from "zod/mini";
 import type { Asked, TrackerSettings } from "../../../ports/tracker.ts";
 import type { IssueFacts } from "../../../contract/tracker.ts";
 import type { Account } from "../account.ts";
-import { absent, asked, known, shaped, webAddress } from "../asked.ts";
-import { Lane, type ReadLimit } from "../http.ts";
-import { Unanswered } from "../limits.ts";
-import type { Bounds, OpenedTracker } from "../opened.ts";
+import { absent, asked, known, shaped, webAddress, type Bounds, type OpenedTracker } from "../result.ts";
+import { Lane, type ReadLimit, Unanswered } from "../http.ts";
 import { plain, prose } from "../text.ts";
 
 /** Linear counts a query's possible nodes: a hundred issues with ten labels stay far below its bound. */

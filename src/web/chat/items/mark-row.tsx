@@ -1,8 +1,8 @@
 /** What happened between the words: ends of turns, launches, resets, notices. */
 import { KeyRound, RotateCcw, TriangleAlert } from "lucide-react";
 import type { ReactNode } from "react";
-import type { TranscriptItem } from "../../../model/transcript-items.ts";
-import { classes } from "../../ui/classes.ts";
+import type { TranscriptItem } from "../../../contract/transcript.ts";
+import { clsx } from "clsx";
 import { plainOutput, safeText } from "../inert.ts";
 import { shape, textIn } from "../tool-parts.ts";
 import {
@@ -16,7 +16,7 @@ import {
   turnEndWords,
 } from "../words.ts";
 import { Clock } from "./prompt-row.tsx";
-import { Fold, Output } from "./words-row.tsx";
+import { Fold, Output } from "./text-row.tsx";
 
 export type MarkItem = Exclude<
   TranscriptItem,
@@ -125,16 +125,16 @@ export function Callout({ title, tone = "alert", sign, children }: CalloutProps)
     <div
       role="note"
       aria-label={title}
-      className={classes(
+      className={clsx(
         "mt-3 flex gap-2 rounded-lg border p-3",
         tone === "alert" ? "border-alert/40 bg-alert-soft" : "border-danger/40 bg-danger-soft",
       )}
     >
-      <span className={classes("mt-0.5 shrink-0", tone === "alert" ? "text-alert" : "text-danger")}>
+      <span className={clsx("mt-0.5 shrink-0", tone === "alert" ? "text-alert" : "text-danger")}>
         {sign ?? <TriangleAlert size={16} aria-hidden />}
       </span>
       <div className="min-w-0 flex-1">
-        <p className={classes("font-medium", tone === "alert" ? "text-alert" : "text-danger")}>{title}</p>
+        <p className={clsx("font-medium", tone === "alert" ? "text-alert" : "text-danger")}>{title}</p>
         <div className="break-words">{children}</div>
       </div>
     </div>

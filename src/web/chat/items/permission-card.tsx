@@ -1,14 +1,14 @@
 /** A question of the agent, with its own answers. It can be answered once, from anywhere. */
 import { useState } from "react";
 import { CircleHelp } from "lucide-react";
-import type { PermissionItem } from "../../../model/transcript-items.ts";
-import { optionKindWords } from "../../../model/option-words.ts";
+import type { PermissionItem } from "../../../contract/transcript.ts";
+import { optionKindWords } from "../../../model/tool-call.ts";
 import { questionId } from "../../../contract/question.ts";
-import { call, sentenceOf } from "../../state/api.ts";
-import { useSession } from "../../state/live.ts";
-import { OptionButton, QuestionFacts, QuestionText } from "../../ui/question.tsx";
-import { classes } from "../../ui/classes.ts";
-import { say } from "../../ui/toast.tsx";
+import { call, sentenceOf } from "../../shared/data/api.ts";
+import { useSession } from "../../shared/data/live.ts";
+import { OptionButton, PermissionFacts, PermissionText } from "../../shared/ui/permission-request.tsx";
+import { clsx } from "clsx";
+import { showToast } from "../../shared/ui/toast.tsx";
 import { useChat } from "../chat-context.ts";
 import { safeText } from "../inert.ts";
 import { byWords } from "../words.ts";
@@ -17,15 +17,15 @@ import { Clock } from "./prompt-row.tsx";
 export function PermissionCard({ item }: { item: PermissionItem }) {
   const { session, closed } = useChat();
   const [answering, setAnswering] = useState(false);
-  const asked = useSession(session)?.permissions.find(({ requestId }) => requestId === questionId(item.requestId));
+  const request = useSession(session)?.permissions.find(({ requestId }) => requestId === questionId(item.requestId));
   const answer = async (optionId: string): Promise<void> => {
     setAnswering(true);
     try {
       const body = { requestId: item.requestId, optionId };
       const { answered, reason } = await call("answer", { params: { id: session }, body });
-      if (!answered) say(reason ?? "This answer came too late: another one counted.");
+      if (!answered) showToast(reason ?? "This answer came too late: another one counted.");
     } catch (error) {
-      say(sentenceOf(error), "fault");
+      showToast(sentenceOf(error), "fault");
     } finally {
       setAnswering(false);
     }
@@ -34,27 +34,23 @@ export function PermissionCard({ item }: { item: PermissionItem }) {
     <article
       aria-label={`Question: ${safeText(item.title)}`}
       data-permission={item.requestId}
-      className={classes(
+      className={clsx(
         "mt-2 rounded-lg border p-3",
         item.open ? "border-alert/50 bg-alert-soft" : "border-line bg-panel",
       )}
     >
       <p className="flex items-start gap-2">
-        <CircleHelp
-          size={16}
-          aria-hidden
-          className={classes("mt-0.5 shrink-0", item.open ? "text-alert" : "text-dim")}
-        />
+        <CircleHelp size={16} aria-hidden className={clsx("mt-0.5 shrink-0", item.open ? "text-alert" : "text-dim")} />
         <span className="min-w-0 flex-1">
           <span className="block text-xs text-dim">
             {item.open ? "The agent asks for permission" : "The agent asked"}
           </span>
-          <QuestionText text={item.title} className="text-[13px]" />
+          <PermissionText text={item.title} className="text-[13px]" />
         </span>
       </p>
-      {item.open && asked !== undefined && (
+      {item.open && request !== undefined && (
         <div className="pl-6">
-          <QuestionFacts asked={asked} more="The tool call above shows the rest." />
+          <PermissionFacts request={request} more="The tool call above shows the rest." />
         </div>
       )}
       {item.open ? (
@@ -70,13 +66,13 @@ export function PermissionCard({ item }: { item: PermissionItem }) {
           ))}
         </div>
       ) : (
-        <p className="mt-1 pl-6 text-xs text-dim">{answerWords(item)}</p>
+        <p className="mt-1 pl-6 text-xs text-dim">{AnswerText(item)}</p>
       )}
     </article>
   );
 }
 
-function answerWords({ answer, options }: PermissionItem): React.ReactNode {
+function AnswerText({ answer, options }: PermissionItem): React.ReactNode {
   if (answer === null) return "Not answered: its turn ended first.";
   if (answer.outcome === "cancelled")
     return (

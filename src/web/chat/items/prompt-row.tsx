@@ -1,11 +1,13 @@
 import { FileText, Image } from "lucide-react";
-import type { PromptItem } from "../../../model/transcript-items.ts";
-import { classes } from "../../ui/classes.ts";
-import { CopyButton } from "../copy-button.tsx";
+import type { PromptItem } from "../../../contract/transcript.ts";
+import { clsx } from "clsx";
+import { CopyButton } from "../../shared/ui/code-text.tsx";
 import { safeText } from "../inert.ts";
 import { Shortened } from "../shortened.tsx";
 import { sizeWords } from "../words.ts";
-import { SentImage } from "./sent-image.tsx";
+import { useEffect, useState } from "react";
+import { fetchAttachment } from "../../shared/data/api.ts";
+import { useChat } from "../chat-context.ts";
 
 const states: Partial<Record<PromptItem["state"], string>> = {
   queued: "Waiting to be sent",
@@ -15,20 +17,20 @@ const states: Partial<Record<PromptItem["state"], string>> = {
   withdrawn: "Withdrawn",
 };
 
-export interface PromptWords extends Pick<PromptItem, "text" | "attachments" | "by" | "state" | "reason" | "edited"> {
+export interface PromptView extends Pick<PromptItem, "text" | "attachments" | "by" | "state" | "reason" | "edited"> {
   at?: number;
   /** Known to the daemon, which then has its images. */
   promptId?: string;
 }
 
-export function PromptRow({ prompt }: { prompt: PromptWords }) {
+export function PromptRow({ prompt }: { prompt: PromptView }) {
   const state = states[prompt.state];
   const isFault = prompt.state === "doubtful" || prompt.state === "refused";
   const over = prompt.state === "withdrawn" || prompt.state === "refused";
   return (
     <article aria-label="Prompt" className="group/row mt-4 flex flex-col items-end">
       <div
-        className={classes(
+        className={clsx(
           "max-w-[min(44rem,92%)] rounded-lg bg-accent-soft px-3 py-2 break-words whitespace-pre-wrap",
           over && "opacity-70",
         )}
@@ -60,7 +62,7 @@ export function PromptRow({ prompt }: { prompt: PromptWords }) {
         {prompt.by !== "person" && <span>from {safeText(prompt.by)}</span>}
         {prompt.edited && <span>edited</span>}
         {state !== undefined && (
-          <span className={classes(isFault && "text-alert")}>
+          <span className={clsx(isFault && "text-alert")}>
             {state}
             {prompt.reason === null ? "" : `: ${safeText(prompt.reason)}`}
           </span>
@@ -78,5 +80,60 @@ export function Clock({ at }: { at: number }) {
     <time dateTime={date.toISOString()} title={date.toLocaleString()} className="tabular-nums">
       {date.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })}
     </time>
+  );
+}
+
+interface SentImageProps {
+  prompt: string;
+  /** Which of the prompt's attachments. */
+  n: number;
+  name: string;
+}
+
+function SentImage({ prompt, n, name }: SentImageProps) {
+  const { session } = useChat();
+  const [address, setAddress] = useState<string | null>(null);
+  const [large, setLarge] = useState(false);
+  useEffect(() => {
+    const abort = new AbortController();
+    let made: string | null = null;
+    const load = async (): Promise<void> => {
+      try {
+        const blob = await fetchAttachment({ id: session, prompt, n: String(n) }, abort.signal);
+        if (abort.signal.aborted) return;
+        made = URL.createObjectURL(blob);
+        setAddress(made);
+      } catch {
+        // Its name and size stand there without it.
+      }
+    };
+    void load();
+    return () => {
+      abort.abort();
+      if (made !== null) URL.revokeObjectURL(made);
+    };
+  }, [session, prompt, n]);
+  // As high as the picture will be: rows must not jump when it comes.
+  if (address === null) {
+    return (
+      <span className="flex size-24 items-center justify-center rounded bg-sunken text-dim">
+        <Image size={16} aria-hidden />
+      </span>
+    );
+  }
+  return (
+    <button
+      type="button"
+      aria-expanded={large}
+      aria-label={large ? `Make ${name} small` : `Make ${name} large`}
+      className="block max-w-full cursor-zoom-in rounded aria-expanded:cursor-zoom-out"
+      onClick={() => setLarge(!large)}
+    >
+      <img
+        src={address}
+        alt={name}
+        className={clsx("rounded bg-sunken", large ? "max-h-[70dvh] max-w-full" : "size-24 object-contain")}
+      />
+    </button>
   );
 }

@@ -1,10 +1,10 @@
 import { memo } from "react";
-import type { TranscriptItem } from "../../../model/transcript-items.ts";
+import type { TranscriptItem } from "../../../contract/transcript.ts";
 import { MarkRow } from "./mark-row.tsx";
 import { PermissionCard } from "./permission-card.tsx";
 import { PromptRow } from "./prompt-row.tsx";
 import { ToolCard } from "./tool-card.tsx";
-import { ThoughtRow, WordsRow, WorkspaceRow } from "./words-row.tsx";
+import { ThoughtRow, TextRow, WorkspaceRow } from "./text-row.tsx";
 
 export interface RowProps {
   item: TranscriptItem;
@@ -41,7 +41,7 @@ function Body({ item, streaming, revealed }: Omit<RowProps, "awayBefore">) {
     case "prompt":
       return <PromptRow prompt={item} />;
     case "text":
-      return <WordsRow text={item.text} streaming={streaming} />;
+      return <TextRow text={item.text} streaming={streaming} />;
     case "thought":
       return <ThoughtRow name={item.key} text={item.text} streaming={streaming} open={revealed} />;
     case "tool":

@@ -12,19 +12,17 @@ import {
   Terminal,
   Wrench,
 } from "lucide-react";
-import type { ToolItem } from "../../../model/transcript-items.ts";
-import { call, sentenceOf } from "../../state/api.ts";
-import { Button } from "../../ui/button.tsx";
-import { classes } from "../../ui/classes.ts";
-import { say } from "../../ui/toast.tsx";
-import { useChat } from "../chat-context.ts";
-import { CopyButton } from "../copy-button.tsx";
+import type { ToolItem } from "../../../contract/transcript.ts";
+import { call, sentenceOf } from "../../shared/data/api.ts";
+import { Button } from "../../shared/ui/button.tsx";
+import { clsx } from "clsx";
+import { showToast } from "../../shared/ui/toast.tsx";
+import { useChat, useDisclosure } from "../chat-context.ts";
+import { CopyButton } from "../../shared/ui/code-text.tsx";
 import { safeText } from "../inert.ts";
 import { partsOf, type ToolParts } from "../tool-parts.ts";
-import { Turning } from "../turning.tsx";
-import { useFold } from "../use-fold.ts";
 import { ToolDiff } from "./tool-diff.tsx";
-import { Fold, Output } from "./words-row.tsx";
+import { Fold, Output } from "./text-row.tsx";
 
 export function ToolCard({ item, open }: { item: ToolItem; open: boolean }) {
   const [whole, setWhole] = useState<{ of: ToolItem; item: ToolItem } | null>(null);
@@ -34,7 +32,7 @@ export function ToolCard({ item, open }: { item: ToolItem; open: boolean }) {
   const failed = shown.status === "failed" || (parts.exitCode !== null && parts.exitCode !== 0);
   const added = parts.diffs.length > 0;
   // Opened by itself when it turns out to matter.
-  const fold = useFold(item.key, open || failed || added);
+  const fold = useDisclosure(item.key, open || failed || added);
   return (
     <article aria-label={`Tool: ${title}`} className="mt-2 rounded-lg border border-line bg-panel">
       <details open={fold.isOpen} className="group/card">
@@ -123,7 +121,7 @@ function ToolState({ item, parts }: { item: ToolItem; parts: ToolParts }) {
   const waiting = item.status === "pending";
   return (
     <State
-      sign={waiting ? <LoaderCircle size={14} /> : <Turning>{<LoaderCircle size={14} />}</Turning>}
+      sign={<LoaderCircle size={14} className={clsx(!waiting && "animate-spin")} />}
       tone="text-busy"
       words={waiting ? "waiting" : "running"}
     />
@@ -132,7 +130,7 @@ function ToolState({ item, parts }: { item: ToolItem; parts: ToolParts }) {
 
 function State({ sign, tone, words }: { sign: React.ReactNode; tone: string; words: string }) {
   return (
-    <span className={classes("flex shrink-0 items-center gap-1 text-xs whitespace-nowrap", tone)}>
+    <span className={clsx("flex shrink-0 items-center gap-1 text-xs whitespace-nowrap", tone)}>
       <span aria-hidden>{sign}</span>
       {words}
     </span>
@@ -172,7 +170,7 @@ function ShowWhole({ item, onWhole }: { item: ToolItem; onWhole: (item: ToolItem
       const { cut: _, ...rest } = full;
       onWhole(rest);
     } catch (error) {
-      say(sentenceOf(error), "fault");
+      showToast(sentenceOf(error), "fault");
     }
   };
   return (

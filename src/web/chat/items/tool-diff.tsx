@@ -1,7 +1,7 @@
 import { useMemo, useState } from "react";
-import { Button } from "../../ui/button.tsx";
-import { classes } from "../../ui/classes.ts";
-import { CopyButton } from "../copy-button.tsx";
+import { Button } from "../../shared/ui/button.tsx";
+import { clsx } from "clsx";
+import { CopyButton } from "../../shared/ui/code-text.tsx";
 import { plainOutput } from "../inert.ts";
 import { diffLines, hunksOf } from "../line-diff.ts";
 import type { DiffPart } from "../tool-parts.ts";
@@ -38,7 +38,7 @@ export function ToolDiff({ diff, path }: { diff: DiffPart; path: string }) {
           {shown.map((line, index) => (
             <div
               key={index}
-              className={classes(
+              className={clsx(
                 "px-2 whitespace-pre",
                 line.sign === "+" && "bg-good-soft",
                 line.sign === "-" && "bg-danger-soft",

@@ -1,0 +1,243 @@
+/**
+ * A chat session in a terminal: its transcript as it comes; a line typed is a prompt, a key answers a question.
+ * Without a terminal each line of stdin is a prompt, and at its end we leave once they are answered.
+ */
+import { createInterface, type Interface } from "node:readline";
+import { PassThrough } from "node:stream";
+import type { ReadStream } from "node:tty";
+import type { PermissionOption } from "../../model/session.ts";
+import { messageOf } from "../../contract/error.ts";
+import type { EventJson, SessionJson } from "../../contract/wire.ts";
+import { chosenBy, keysLine, meaningOfInterrupt } from "./keys.ts";
+import { ChatScreen } from "./screen.ts";
+import type { Context } from "../context.ts";
+import { follow } from "../system/daemon/follow.ts";
+import { readTurns, replay } from "../past-turns.ts";
+import { readOn } from "../read-events.ts";
+import { receiptLine } from "../render/receipt.ts";
+import { clean } from "../render/text.ts";
+import { type OpenQuestion, Transcript } from "../render/transcript.ts";
+
+/** Enough to see what it is about; the rest is in `acp history`. */
+const shownTurns = 3;
+/** Ctrl-C and Ctrl-D mean what they always mean. */
+const leaving = new Set(["\u0003", "\u0004"]);
+const leavesHint = "Ctrl-C again, or Ctrl-D, leaves; the agent keeps running.";
+
+export async function chat(context: Context, session: SessionJson): Promise<number> {
+  const interactive = context.isTerminal(0) && context.isTerminal(1);
+  const here = new Chat(context, session, interactive);
+  const past = await readTurns(context, session, shownTurns);
+  return interactive ? here.inTerminal(past) : here.fromLines(past);
+}
+
+class Chat {
+  readonly #context: Context;
+  readonly #id: string;
+  readonly #transcript: Transcript;
+  /** Prompts that stand on the screen as they were typed. */
+  readonly #echoed = new Set<string>();
+  /** Prompts of ours that have no answer yet. */
+  readonly #unanswered = new Set<string>();
+  #sending: Promise<void> = Promise.resolve();
+  #show: (text: string) => void;
+  #offered: { requestId: string; at: number } | null = null;
+  #leave: () => void = () => undefined;
+  /** After a prompt of ours got its answer, or will get none. */
+  #settled: () => void = () => undefined;
+
+  constructor(context: Context, session: SessionJson, interactive: boolean) {
+    this.#context = context;
+    this.#id = session.id;
+    this.#transcript = new Transcript(context.paint, !interactive);
+    this.#show = (text) => context.write(text);
+  }
+
+  async fromLines(past: Awaited<ReturnType<typeof readTurns>>): Promise<number> {
+    const lines = createInterface({ input: process.stdin, terminal: false });
+    lines.on("line", (text) => this.#send(text));
+    let ended = false;
+    const over = new Promise<void>((resolve) => {
+      this.#settled = () => (ended && this.#unanswered.size === 0 ? resolve() : undefined);
+      lines.once("close", () => {
+        ended = true;
+        this.#settled();
+      });
+    });
+    this.#show(replay(this.#transcript, past));
+    await Promise.race([this.#follow(past.last, () => undefined), over]);
+    this.#show(this.#transcript.end());
+    return 0;
+  }
+
+  async inTerminal(past: Awaited<ReturnType<typeof readTurns>>): Promise<number> {
+    const { input, connect } = keyboard(process.stdin);
+    const editor = createInterface({ input, output: process.stdout, terminal: true, prompt: "> ", history: [] });
+    const screen = new ChatScreen(this.#context.write, { line: () => editor.line, prompt: () => editor.prompt() });
+    this.#show = (text) => screen.show(text);
+    const rest = (): void => {
+      screen.release();
+      // Nobody reads a question while they type; it is shown once the line is sent or emptied.
+      if (editor.line === "") this.#offer();
+      if (!this.#transcript.turnOpen) screen.prompt();
+    };
+    const left = new Promise<void>((resolve) => {
+      this.#leave = resolve;
+      editor.once("close", resolve);
+    });
+    editor.on("SIGINT", this.#interrupts(editor, screen));
+    editor.on("line", (text) => {
+      screen.submitted();
+      this.#send(text, !this.#transcript.turnOpen);
+      rest();
+    });
+    connect({
+      takes: (typed) => this.#takesKey(typed, editor.line),
+      before: () => screen.prompt(),
+      after: rest,
+    });
+    try {
+      const { paint } = this.#context;
+      screen.show(paint.dim(`${clean(this.#id)}: Ctrl-C cancels a turn, Ctrl-D leaves; the agent keeps running.\n`));
+      screen.show(replay(this.#transcript, past));
+      rest();
+      await Promise.race([this.#follow(past.last, rest), left]);
+      await this.#sending;
+    } finally {
+      editor.close();
+      this.#context.write("\n");
+    }
+    return 0;
+  }
+
+  #follow(from: number, looked: () => void): Promise<never> {
+    let last = from;
+    const take = (event: EventJson): void => {
+      last = event.seq;
+      this.#show(this.#transcript.take(event, this.#echoed));
+      if (/^(turn\.ended|prompt\.withdrawn|prompt\.doubtful)$/.test(event.type)) {
+        this.#unanswered.delete(String(event["promptId"]));
+        this.#settled();
+      }
+    };
+    // The daemon's absence is told on the same screen, at a moment that suits it.
+    const context: Context = Object.create(this.#context, {
+      err: { value: (text: string) => this.#show(`${this.#context.paint.yellow(text)}\n`) },
+      mayStart: { value: false, writable: true },
+    }) as Context;
+    this.#context.mayStart = false;
+    return follow(context, this.#id, async () => {
+      await readOn(this.#context, this.#id, last, take);
+      looked();
+    });
+  }
+
+  /** One after the other: prompts arrive in the order they were typed. */
+  #send(text: string, echoed = false): void {
+    if (text.trim() === "") return;
+    const promptId = process.getBuiltinModule("node:crypto").randomUUID();
+    if (echoed) this.#echoed.add(promptId);
+    this.#unanswered.add(promptId);
+    const ask = async (): Promise<void> => {
+      // What becomes of it is in the events; the receipt is only needed for a refusal.
+      const body = { promptId, text, waitMs: 0 };
+      const receipt = await this.#context.call("prompt", { params: { id: this.#id }, body });
+      if (receipt.disposition === "refused") throw new Error(receiptLine(receipt));
+      if (this.#transcript.turnOpen && !echoed) this.#say("[queued] until this turn has ended");
+    };
+    this.#sending = this.#sending.then(ask).catch((error: unknown) => {
+      this.#unanswered.delete(promptId);
+      this.#say(`[not sent] ${clean(messageOf(error))}`);
+      this.#settled();
+    });
+  }
+
+  #say(text: string): void {
+    this.#show(`${this.#context.paint.yellow(text)}\n`);
+  }
+
+  /** Shows the keys of the oldest open question, once. */
+  #offer(): void {
+    const [question] = this.#transcript.questions;
+    if (question === undefined || question.requestId === this.#offered?.requestId) return;
+    this.#offered = { requestId: question.requestId, at: this.#context.now() };
+    this.#show(`${keysLine(question, this.#context.paint)}\n`);
+  }
+
+  /** While a question is open keys are answers and nothing else, unless a line was begun before. */
+  #takesKey(typed: string, line: string): boolean {
+    const [question] = this.#transcript.questions;
+    if (question === undefined || line !== "" || leaving.has(typed)) return false;
+    const isShown = this.#offered?.requestId === question.requestId;
+    const shownForMs = isShown ? this.#context.now() - (this.#offered?.at ?? 0) : 0;
+    const option = chosenBy(typed, question, shownForMs);
+    if (option !== null) void this.#answer(question, option);
+    return true;
+  }
+
+  async #answer({ requestId }: OpenQuestion, { optionId }: PermissionOption): Promise<void> {
+    try {
+      const answer = await this.#context.call("answer", { params: { id: this.#id }, body: { requestId, optionId } });
+      if (!answer.answered) this.#say(`[not answered] ${clean(answer.reason ?? "")}`);
+    } catch (error) {
+      this.#say(`[not answered] ${clean(messageOf(error))}`);
+    }
+  }
+
+  #interrupts(editor: Interface, screen: ChatScreen): () => void {
+    let lastAt = -Infinity;
+    return () => {
+      const now = this.#context.now();
+      const state = { sinceLastMs: now - lastAt, hasLine: editor.line !== "", turnOpen: this.#transcript.turnOpen };
+      lastAt = now;
+      switch (meaningOfInterrupt(state)) {
+        case "leave":
+          return this.#leave();
+        case "clear-line":
+          // The editor's own key for it: it knows where its rows are.
+          editor.write(null, { ctrl: true, name: "e" });
+          editor.write(null, { ctrl: true, name: "u" });
+          return screen.release();
+        case "cancel":
+          this.#say(`[cancelling] ${leavesHint}`);
+          return void this.#cancel();
+        case "say-how":
+          this.#say(leavesHint);
+          return screen.prompt();
+      }
+    };
+  }
+
+  async #cancel(): Promise<void> {
+    try {
+      const { cancelled, reason } = await this.#context.call("cancel", { params: { id: this.#id }, body: {} });
+      if (!cancelled) this.#say(clean(reason ?? "The turn was not cancelled."));
+    } catch (error) {
+      this.#say(clean(messageOf(error)));
+    }
+  }
+}
+
+interface Keys {
+  /** Whether these keys are ours; then the editor does not get them. */
+  takes: (typed: string) => boolean;
+  before: () => void;
+  after: () => void;
+}
+
+/** Keys pass by us before the line editor gets them: an answer must not end up in its line. */
+function keyboard(stdin: ReadStream): { input: NodeJS.ReadableStream; connect: (keys: Keys) => void } {
+  const input = Object.assign(new PassThrough(), { isTTY: true, setRawMode: (raw: boolean) => stdin.setRawMode(raw) });
+  const connect = ({ takes, before, after }: Keys): void => {
+    stdin.on("data", (bytes: Buffer) => {
+      if (takes(bytes.toString())) return;
+      before();
+      input.write(bytes);
+      // By then the editor has taken it.
+      setImmediate(after);
+    });
+    // The terminal is gone.
+    stdin.once("end", () => input.end());
+  };
+  return { input, connect };
+}

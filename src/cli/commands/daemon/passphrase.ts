@@ -1,0 +1,44 @@
+import { closeSync, openSync, writeSync } from "node:fs";
+import { resolve } from "node:path";
+import { crypto } from "../../../base/digest.ts";
+import { generatePassphrase } from "../../../base/passphrase.ts";
+import { HoldfastError, messageOf } from "../../../contract/error.ts";
+import { type CommandEntry, jsonOption } from "../../command.ts";
+
+export const command: CommandEntry = {
+  options: [
+    { long: "file", value: "file", description: "Write it to a new file (0600) instead", completes: "file" },
+    jsonOption,
+  ],
+  examples: [
+    ["print one", "holdfast passphrase"],
+    ["write one to a file for start --passphrase-file", "holdfast passphrase --file ~/.holdfast-passphrase"],
+  ],
+  notes: "Nothing is set before a start is given the passphrase. Setting another one logs every browser out.",
+  daemon: "alone",
+  run(context, input) {
+    const passphrase = generatePassphrase((below) => crypto().randomInt(below));
+    const named = input.text("file");
+    const file = named === undefined ? null : resolve(context.cwd, named);
+    if (file !== null) writeNew(file, passphrase);
+    if (input.flag("json")) context.json(file === null ? { passphrase } : { file });
+    else if (file === null) context.out(passphrase);
+    else context.out(`Wrote ${file}. Use it: holdfast start --passphrase-file ${named}`);
+    return Promise.resolve();
+  },
+};
+
+/** Never over another file: it may hold the passphrase that is in use. */
+function writeNew(file: string, text: string): void {
+  try {
+    const descriptor = openSync(file, "wx", 0o600);
+    writeSync(descriptor, `${text}\n`);
+    closeSync(descriptor);
+  } catch (error) {
+    const exists = (error as NodeJS.ErrnoException).code === "EEXIST";
+    throw new HoldfastError("usage", exists ? `${file} exists already.` : `Cannot write ${file}: ${messageOf(error)}`, {
+      hint: "Give the path of a new file.",
+      cause: error,
+    });
+  }
+}

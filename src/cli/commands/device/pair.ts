@@ -1,0 +1,51 @@
+import { HoldfastError } from "../../../contract/error.ts";
+import { rights, rightWords, type Right } from "../../../contract/rights.ts";
+import { type CommandEntry, jsonOption } from "../../command.ts";
+import type { Context } from "../../context.ts";
+import { bareHost, isLoopback } from "../../../base/addresses.ts";
+import { wantsColours } from "../../render/paint.ts";
+
+export const command: CommandEntry = {
+  options: [
+    { long: "rights", value: "rights", description: "What the device may do (default: all)", choices: rights },
+    { long: "name", value: "name", description: "Name of the device (default: its browser's)" },
+    { long: "no-qr", description: "Only print the link" },
+    jsonOption,
+  ],
+  examples: [
+    ["Log in a phone by its camera", "holdfast pair"],
+    ["A screen that only shows the board", "holdfast pair --rights watch --name Kiosk"],
+  ],
+  notes:
+    "The link works once and expires after 10 minutes. watch: read everything. answer: also send prompts, answer\nquestions, cancel turns and type into agents' terminals, not shells. all: everything you may do.",
+  daemon: "starts",
+  async run(context, input) {
+    const name = input.text("name");
+    if (name?.trim() === "") throw new HoldfastError("usage", "--name must not be empty.");
+    const right = (input.text("rights") ?? "all") as Right;
+    const body = { for: "pair", rights: right, ...(name === undefined ? {} : { name }) } as const;
+    const { url: local, expiresAt } = await context.call("loginLink", { body });
+    const url = (await publicUrl(context)) + local.slice(local.indexOf("/#"));
+    if (input.flag("json")) {
+      context.json({ url, expiresAt, rights: right });
+      return;
+    }
+    if (!input.flag("no-qr")) {
+      const { qrLines } = await import("../../render/qr.ts");
+      context.out(qrLines(url, wantsColours(context.env, context.isTerminal(1))).join("\n"));
+    }
+    context.out(url);
+    context.out(`Works once, until ${new Date(expiresAt ?? 0).toLocaleTimeString()}. The device ${rightWords[right]}.`);
+    if (isLoopback(bareHost(URL.parse(url)?.hostname ?? ""))) {
+      context.err(
+        "This address only works on this machine, or through an SSH tunnel to it. For a phone start the daemon with --public-url.",
+      );
+    }
+  },
+};
+
+/** Where other machines reach the daemon, if it was started with such an address. */
+async function publicUrl(context: Context): Promise<string> {
+  const { url, publicUrls } = await context.call("info");
+  return publicUrls?.[0] ?? url ?? "";
+}

@@ -1,0 +1,237 @@
+/** Start, stop and restart, as the commands and the automatic start use them. */
+import { keepLaunch, takeBackLaunch } from "../../../base/launch-options.ts";
+import { type DaemonFile, defaultLaunchOptions, type LaunchOptions } from "../../../base/launch-options.ts";
+import { namedVariables } from "../../../config/pass-env.ts";
+import { HoldfastError } from "../../../contract/error.ts";
+import type { Answers } from "../../../contract/answers.ts";
+import { clientOf, hasPulse } from "./connection.ts";
+import type { Context } from "../../context.ts";
+import { findDaemon, findSettledDaemon } from "./find-daemon.ts";
+import { installBuild } from "./install-build.ts";
+import {
+  choosePassphrase,
+  optionsToReplay,
+  type PassphraseSources,
+  rememberLaunch,
+  storedPassphrase,
+} from "./launch-options.ts";
+import { bareHost, isLoopback } from "../../../base/addresses.ts";
+import { admitPassphrase, rememberMark } from "./passphrase.ts";
+import { assertTls, reachTroubles, troubleLines } from "./reach.ts";
+import { serviceName } from "../service/unit.ts";
+import {
+  becomeDaemon,
+  type HomeChoice,
+  prepareHome,
+  startDaemon,
+  type Started,
+  type StartSurroundings,
+  waitForOther,
+} from "./start.ts";
+import { endDaemon, type Ended, isGone } from "./stop.ts";
+import { writeHome } from "./write-home.ts";
+
+/** Longer than anything the daemon does between two answers. */
+const askDeadlineMs = 5_000;
+
+export interface StartRequest {
+  options: LaunchOptions;
+  passphraseFile?: string | undefined;
+  foreground?: boolean;
+  home?: HomeChoice;
+  /** It is started to halt the sessions: that it may do even where it is read-only. */
+  mayHalt?: boolean;
+}
+
+export type StartOutcome =
+  | { start: "already-running"; url: string; pid: number; publicUrls: readonly string[]; notes: string[] }
+  | { start: "started"; daemon: Started; publicUrls: readonly string[] };
+
+/** A daemon that runs is left as it is, whatever the options. */
+export async function start(context: Context, request: StartRequest): Promise<StartOutcome> {
+  const { paths, env } = context;
+  const { home = null } = request;
+  const found = findDaemon(paths);
+  if (found.daemon === "running") {
+    if (await hasPulse(found.file.socket, askDeadlineMs)) return alreadyRunning(found.file, request);
+    // One that is just stopping has closed its socket already; one that hangs will not go.
+    if (!(await isGone(found.file, askDeadlineMs))) {
+      throw new HoldfastError("unreachable", `The daemon (pid ${found.file.pid}) does not answer.`, {
+        hint: "Replace it with `holdfast restart`; agents keep running.",
+      });
+    }
+  }
+  if (found.daemon === "starting") {
+    const other = await waitForOther(paths);
+    if (other !== null) return alreadyRunning(other, request);
+  }
+  assertTls(request.options);
+  const passphrase = usedPassphrase(request.options, { file: request.passphraseFile, env, paths });
+  const mark = passphrase === null ? null : admitPassphrase(paths, passphrase);
+  const bundle = writeHome(paths, () => {
+    prepareHome(paths);
+    const installed = installBuild(paths, context.dist);
+    rememberLaunch(paths, request.options, passphrase);
+    rememberMark(paths, mark);
+    return installed;
+  });
+  // The daemon itself keeps the options once it is ready.
+  const names = (await namedVariables(paths)).map(({ name }) => name);
+  if (request.foreground === true) {
+    for (const line of troubleLines(reachTroubles(request.options, paths))) context.err(line);
+    becomeDaemon(bundle, { paths, env, home, names });
+  }
+  const daemon = await startOrTakeBack(context, bundle, { home, names, mayHalt: request.mayHalt ?? false });
+  if (!daemon.ours) return alreadyRunning(daemon, request);
+  const { publicUrls } = request.options;
+  const notes = [...daemon.notes, ...troubleLines(reachTroubles(request.options, paths))];
+  return { start: "started", daemon: { ...daemon, notes }, publicUrls };
+}
+
+/** Without passphrase login, one that happens to be in the environment is neither kept nor judged. */
+function usedPassphrase(options: LaunchOptions, sources: PassphraseSources): string | null {
+  const given = choosePassphrase(options, sources);
+  return options.auth === "passphrase" || !isLoopback(bareHost(options.host)) ? given : null;
+}
+
+/** A daemon that runs keeps its options. What it lacks of those asked for is named, as nothing was changed. */
+function alreadyRunning(
+  { url, pid, options }: { url: string; pid: number; options?: LaunchOptions },
+  { options: asked, passphraseFile }: StartRequest,
+): StartOutcome {
+  const publicUrls = options?.publicUrls ?? [];
+  const missing = options === undefined ? [] : missingOptions({ url, options }, asked);
+  if (passphraseFile !== undefined) missing.push("--passphrase-file");
+  const notes =
+    missing.length === 0
+      ? []
+      : [
+          `It keeps its options: ${missing.join(", ")} had no effect. To change them: holdfast stop, then start it again.`,
+        ];
+  return { start: "already-running", url, pid, publicUrls, notes };
+}
+
+/** Options that were asked for and that a running daemon was not started with. */
+function missingOptions({ url, options }: { url: string; options: LaunchOptions }, asked: LaunchOptions): string[] {
+  const differs = (name: keyof LaunchOptions): boolean =>
+    JSON.stringify(asked[name]) !== JSON.stringify(options[name] ?? defaultLaunchOptions[name]);
+  const isAsked = (name: keyof LaunchOptions): boolean => asked[name] !== defaultLaunchOptions[name] && differs(name);
+  const port = Number(new URL(url).port);
+  const found: [string, boolean][] = [
+    ["--host", isAsked("host")],
+    ["--port", asked.portGiven && asked.port !== 0 && asked.port !== port],
+    ["--auth", isAsked("auth")],
+    ["--public-url", differs("publicUrls")],
+    ["--tls-cert", differs("tlsCert")],
+    ["--tls-key", differs("tlsKey")],
+    ["--read-only", isAsked("readOnly")],
+    ["--log-level", isAsked("logLevel")],
+    ["--no-restore", isAsked("restore")],
+  ];
+  return found.flatMap(([name, isMissing]) => (isMissing ? [name] : []));
+}
+
+async function startOrTakeBack(
+  { paths, env, err }: Context,
+  bundle: string,
+  more: Pick<StartSurroundings, "home" | "names" | "mayHalt">,
+): Promise<Started> {
+  try {
+    const daemon = await startDaemon(bundle, { paths, env, ...more, progress: (text) => err(text) });
+    // What was proposed is not what the faster one was started with.
+    const found = findDaemon(paths);
+    if (!daemon.ours && found.daemon === "running") rememberLaunch(paths, found.file.options, null);
+    keepLaunch(paths.launchFile);
+    return daemon;
+  } catch (error) {
+    // Any other error leaves open whether it becomes ready after all.
+    if (error instanceof HoldfastError && error.code === "launch-failed") takeBackLaunch(paths.launchFile);
+    throw error;
+  }
+}
+
+/** The start that any command makes when no daemon runs: as it was started last, and quiet unless there is something to say. */
+export async function startAgain(context: Context, { mayHalt = false } = {}): Promise<void> {
+  const outcome = await start(context, { options: optionsToReplay(context), mayHalt });
+  if (outcome.start !== "started") return;
+  if (context.isTerminal(2)) context.err(`Holdfast was not running; started it at ${outcome.daemon.url}.`);
+  for (const note of outcome.daemon.notes) context.err(note);
+}
+
+export type StopOutcome =
+  | { stop: "not-running" }
+  /** `answer` is null when the daemon could not be asked. */
+  | { stop: "stopped"; answer: Answers["daemonStop"] | null; ended: Ended }
+  /** Some sessions could not be halted, so the daemon stays to go on ending them. */
+  | { stop: "still-halting"; answer: Answers["daemonStop"] };
+
+export async function stop(context: Context, { haltSessions = false } = {}): Promise<StopOutcome> {
+  const found = await findSettledDaemon(context.paths);
+  if (found.daemon === "none") return { stop: "not-running" };
+  const say = (text: string): void => context.err(text);
+  if (found.daemon === "starting") {
+    return { stop: "stopped", answer: null, ended: await endDaemon(found.identity, { asked: false, say }) };
+  }
+  const { file } = found;
+  const answer = (await hasPulse(file.socket, askDeadlineMs)) ? await askToStop(context, haltSessions) : null;
+  if (answer === null && haltSessions) {
+    throw new HoldfastError("unreachable", `The daemon (pid ${file.pid}) does not answer; nothing was stopped.`, {
+      hint: "Replace it (holdfast restart), then try again.",
+    });
+  }
+  if (answer !== null && answer.remaining.length > 0) return { stop: "still-halting", answer };
+  if (answer === null) say(`The daemon (pid ${file.pid}) does not answer; ending its process.`);
+  return { stop: "stopped", answer, ended: await endDaemon(file, { asked: answer !== null, say }) };
+}
+
+async function askToStop(context: Context, haltSessions: boolean): Promise<Answers["daemonStop"] | null> {
+  try {
+    return await clientOf({ ...context, mayStart: false }).call("daemonStop", { body: { haltSessions } });
+  } catch (error) {
+    // It went away between the pulse and the question, or answers with garbage: its process says what is true.
+    if (error instanceof HoldfastError && error.code === "unreachable") return null;
+    throw error;
+  }
+}
+
+/** Everything that could fail is done while the old daemon still runs: the passphrase recalled, the new build in place. */
+export async function restart(context: Context): Promise<StartOutcome> {
+  const { paths, env } = context;
+  const found = findDaemon(paths);
+  if (found.daemon !== "running") return start(context, { options: optionsToReplay(context) });
+  const { file } = found;
+  if (file.managedBy !== null) throw managedElsewhere(context, file);
+  const options = optionsToReplay(context);
+  assertTls(options);
+  const given = usedPassphrase(options, { file: undefined, env, paths });
+  const mark = given === null ? null : admitPassphrase(paths, given);
+  const passphrase = given ?? storedPassphrase(paths);
+  writeHome(paths, () => {
+    prepareHome(paths);
+    return installBuild(paths, context.dist);
+  });
+  await stop(context);
+  if (passphrase !== null) rememberLaunch(paths, options, passphrase);
+  rememberMark(paths, mark);
+  const outcome = await start(context, { options: onSamePort(options, file.url) });
+  rememberLaunch(paths, options, null);
+  keepLaunch(paths.launchFile);
+  return outcome;
+}
+
+/** A free port that was picked is picked again, if it still is free: open dashboards find the new daemon where the old one was. */
+function onSamePort(options: LaunchOptions, url: string): LaunchOptions {
+  const port = Number(/:(\d+)$/.exec(url)?.[1] ?? 0);
+  return options.portGiven && options.port !== 0 ? options : { ...options, port, portGiven: false };
+}
+
+export function managedElsewhere(context: Context, file: DaemonFile): HoldfastError {
+  const name = serviceName(context);
+  const [who, how] =
+    file.managedBy === "systemd"
+      ? ["is managed by systemd", `Restart it there, for example: systemctl --user restart ${name}`]
+      : file.managedBy === "launchd"
+        ? ["is managed by launchd", `Restart it there, for example: launchctl kickstart -k gui/$(id -u)/${name}`]
+        : ["runs in the foreground", "End it where it runs, and start it there again."];
+  return new HoldfastError("conflict", `The daemon (pid ${file.pid}) ${who}; it was left alone.`, { hint: how });
+}

@@ -1,0 +1,98 @@
+/** Finds the daemon of this home by the file it wrote, believed only together with the identity of its process. */
+import { readFileSync, readdirSync, rmSync, statSync } from "node:fs";
+import { basename, join } from "node:path";
+import { build } from "../../../base/program.ts";
+import type { DaemonFile } from "../../../base/launch-options.ts";
+import { lockHolder } from "../../../base/pid.ts";
+import type { Paths } from "../../../base/paths.ts";
+import { type Identity, isAlive } from "../../../base/pid.ts";
+
+export type Found =
+  | { daemon: "running"; file: DaemonFile }
+  /** Its starter noted that it exists, or it holds the home's lock; it does not answer yet. */
+  | { daemon: "starting"; identity: Identity; known: "by note" | "by lock" }
+  /** `stale`: a daemon file is left of one that is gone. */
+  | { daemon: "none"; stale: boolean };
+
+export function findDaemon(paths: Paths): Found {
+  const file = readDaemonFile(paths.daemonFile);
+  if (file !== null && isAlive(file) && !isOfAnother(file, paths)) return { daemon: "running", file };
+  const starting = listStarting(paths).find(({ identity }) => isAlive(identity));
+  if (starting !== undefined) return { daemon: "starting", identity: starting.identity, known: "by note" };
+  const holder = lockHolder(paths.lock);
+  if (holder !== null) return { daemon: "starting", identity: holder, known: "by lock" };
+  return { daemon: "none", stale: file !== null };
+}
+
+/**
+ * A copied home holds the daemon file of the original, whose daemon must not be asked for anything. A daemon's working
+ * directory is its home, so the lock there tells them apart, however either is spelled.
+ */
+function isOfAnother({ pid, socket }: DaemonFile, paths: Paths): boolean {
+  if (socket === paths.socket) return false;
+  const its = statSync(`/proc/${pid}/cwd/${basename(paths.lock)}`, { throwIfNoEntry: false });
+  const ours = statSync(paths.lock, { throwIfNoEntry: false });
+  return its !== undefined && (its.dev !== ours?.dev || its.ino !== ours.ino);
+}
+
+/** Whether a daemon of this build runs another program than the one that is installed now, which asks. */
+export function isReplaced(daemonBuild: string): boolean {
+  return daemonBuild !== build;
+}
+
+/** A daemon whose file was removed writes it again at once; one that starts in the foreground does so later. */
+const rewrittenMs = 1_000;
+const pollMs = 25;
+
+/** As `findDaemon`, where a daemon that holds the lock alone gets a moment to say where it is [DAEMON-200]. */
+export async function findSettledDaemon(paths: Paths): Promise<Found> {
+  const until = Date.now() + rewrittenMs;
+  for (;;) {
+    const found = findDaemon(paths);
+    if (found.daemon !== "starting" || found.known === "by note" || Date.now() >= until) return found;
+    await new Promise((resume) => setTimeout(resume, pollMs));
+  }
+}
+
+/** Null when there is none or it does not hold what it should: then nothing may be concluded from it. */
+function readDaemonFile(path: string): DaemonFile | null {
+  try {
+    const value = JSON.parse(readFileSync(path, "utf8")) as Partial<DaemonFile>;
+    const whole =
+      Number.isSafeInteger(value.pid) && typeof value.startTime === "string" && typeof value.socket === "string";
+    return whole ? (value as DaemonFile) : null;
+  } catch {
+    return null;
+  }
+}
+
+const startingName = /^starting-\d+\.json$/;
+
+/** Where the starter of a daemon notes its identity until it has reported: one file each, so that two starters never meet. */
+export function startingFile(paths: Paths, pid: number): string {
+  return join(paths.run, `starting-${pid}.json`);
+}
+
+export function listStarting(paths: Paths): { path: string; identity: Identity }[] {
+  let names: string[];
+  try {
+    names = readdirSync(paths.run);
+  } catch {
+    return [];
+  }
+  return names
+    .filter((name) => startingName.test(name))
+    .flatMap((name) => {
+      const path = join(paths.run, name);
+      try {
+        return [{ path, identity: JSON.parse(readFileSync(path, "utf8")) as Identity }];
+      } catch {
+        return [];
+      }
+    });
+}
+
+/** Notes of starters that are gone say nothing any more. */
+export function clearStarting(paths: Paths): void {
+  for (const { path, identity } of listStarting(paths)) if (!isAlive(identity)) rmSync(path, { force: true });
+}

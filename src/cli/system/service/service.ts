@@ -1,0 +1,94 @@
+/** Where the service definition goes, and which commands put it into effect. */
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { homedir, userInfo } from "node:os";
+import { join } from "node:path";
+import type { Context } from "../../context.ts";
+import { launchdPlist, type ServiceFacts, serviceName, systemdUnit } from "./unit.ts";
+
+export interface Service {
+  manager: "systemd" | "launchd";
+  file: string;
+  text: string;
+  enable: string[][];
+  disable: string[][];
+  /** Advice that only the person can follow. */
+  advice: string[];
+}
+
+export function describeService(context: Context, startArguments: readonly string[]): Service {
+  const { env, paths } = context;
+  const own = (env["HOLDFAST_HOME"] ?? "") !== "";
+  const name = serviceName(context);
+  const facts: ServiceFacts = {
+    command: [...launcher(context.dist), "start", "--foreground", ...startArguments],
+    home: own ? paths.home : null,
+    path: env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin",
+  };
+  return process.platform === "darwin" ? launchd(facts, name, env) : systemd(facts, name, env);
+}
+
+function systemd(facts: ServiceFacts, name: string, env: NodeJS.ProcessEnv): Service {
+  const unit = `${name}.service`;
+  const user = ["systemctl", "--user"];
+  return {
+    manager: "systemd",
+    file: join(env["XDG_CONFIG_HOME"] ?? join(env["HOME"] ?? homedir(), ".config"), "systemd/user", unit),
+    text: systemdUnit(facts),
+    enable: [
+      [...user, "daemon-reload"],
+      [...user, "enable", "--now", unit],
+    ],
+    disable: [[...user, "disable", "--now", unit]],
+    advice: ["So that it goes on after logout and starts at boot: loginctl enable-linger"],
+  };
+}
+
+function launchd(facts: ServiceFacts, name: string, env: NodeJS.ProcessEnv): Service {
+  const file = join(env["HOME"] ?? homedir(), "Library/LaunchAgents", `${name}.plist`);
+  const domain = `gui/${userInfo().uid}`;
+  return {
+    manager: "launchd",
+    file,
+    text: launchdPlist(facts, name),
+    enable: [["launchctl", "bootstrap", domain, file]],
+    disable: [["launchctl", "bootout", `${domain}/${name}`]],
+    advice: [],
+  };
+}
+
+/** The launcher beside the bundle, which finds the right Node by itself; else this Node with this bundle. */
+function launcher(dist: string): string[] {
+  const script = join(dist, "../bin/holdfast");
+  return existsSync(script) ? [script] : [process.execPath, join(dist, "cli.cjs")];
+}
+
+export interface Ran {
+  /** Command lines that were run. */
+  ran: string[];
+  /** The first one that could not be run, with the reason, and those left behind it. */
+  failed: { program: string; why: string; left: string[] } | null;
+}
+
+/** Runs commands in turn, until one cannot be run. */
+export function runAll(commands: readonly (readonly string[])[]): Ran {
+  const lines = commands.map((command) => command.join(" "));
+  for (const [index, [program, ...args]] of commands.entries()) {
+    try {
+      execFileSync(program!, args, { stdio: ["ignore", "ignore", "pipe"], timeout: 30_000 });
+    } catch (error) {
+      const why = String((error as { stderr?: Buffer }).stderr ?? "").trim() || (error as Error).message;
+      return { ran: lines.slice(0, index), failed: { program: program!, why, left: lines.slice(index) } };
+    }
+  }
+  return { ran: lines, failed: null };
+}
+
+/** Prints what was run; what could not be run is left to the user. */
+export function sayRan(context: Context, { ran, failed }: Ran): void {
+  for (const line of ran) context.out(`Ran: ${line}`);
+  if (failed === null) return;
+  context.err(`Could not run ${failed.program}: ${failed.why}`);
+  context.err("Run it yourself where it works:");
+  for (const line of failed.left) context.err(`  ${line}`);
+}

@@ -1,0 +1,112 @@
+/**
+ * A message that only one browser can read: RFC 8291 (keys) over RFC 8188 (`aes128gcm`), as one record. The push service
+ * that carries it learns its size and nothing else.
+ */
+import { crypto } from "../../base/digest.ts";
+import type { JsonWebKey } from "node:crypto";
+
+/** A push service may refuse what holds for more than a day. */
+const lifeMs = 12 * 3_600_000;
+
+export type VapidKey = JsonWebKey & { x: string; y: string; d: string };
+
+export function makeVapidKey(): VapidKey {
+  const { privateKey } = crypto().generateKeyPairSync("ec", { namedCurve: "P-256" });
+  return privateKey.export({ format: "jwk" }) as VapidKey;
+}
+
+export function isVapidKey(value: unknown): value is VapidKey {
+  try {
+    const { crv } = value as VapidKey;
+    return crv === "P-256" && crypto().createPrivateKey({ key: value as VapidKey, format: "jwk" }).type === "private";
+  } catch {
+    return false;
+  }
+}
+
+/** As a browser wants it for its subscription: the uncompressed point, base64url. */
+export function publicKeyOf({ x, y }: VapidKey): string {
+  const part = (text: string): Buffer => Buffer.from(text, "base64url");
+  return Buffer.concat([Buffer.from([4]), part(x), part(y)]).toString("base64url");
+}
+
+export function authorization(key: VapidKey, to: { endpoint: string; subject: string }, now: number): string {
+  const claims = {
+    aud: new URL(to.endpoint).origin,
+    exp: Math.floor((now + lifeMs) / 1000),
+    sub: to.subject,
+  };
+  const signed = `${encode({ typ: "JWT", alg: "ES256" })}.${encode(claims)}`;
+  const signer = { key: crypto().createPrivateKey({ key, format: "jwk" }), dsaEncoding: "ieee-p1363" } as const;
+  const signature = crypto().sign("sha256", Buffer.from(signed), signer).toString("base64url");
+  return `vapid t=${signed}.${signature}, k=${publicKeyOf(key)}`;
+}
+
+/**
+ * Whom a push service may ask about what is sent. Apple's refuses a token whose subject names no public place; the others
+ * take any. The dashboard's own address, where that is a public one, is all that is known here.
+ */
+export function subjectFor(origin: string | undefined): string {
+  const host = URL.parse(origin ?? "")?.hostname ?? "";
+  const isPublic = origin?.startsWith("https://") === true && host.includes(".") && !/\.(local|localhost)$/.test(host);
+  return isPublic ? origin : "mailto:holdfast@localhost";
+}
+
+function encode(value: object): string {
+  return Buffer.from(JSON.stringify(value)).toString("base64url");
+}
+
+/** What a browser gives out with its subscription: its public key and a secret of its own, base64url. */
+export interface BrowserKeys {
+  p256dh: string;
+  auth: string;
+}
+
+export const curve = "prime256v1";
+const publicKeyBytes = 65;
+const authBytes = 16;
+const saltBytes = 16;
+/** A push service need not take more (RFC 8030, 7.2): the whole message is one record. */
+const recordBytes = 4096;
+const tagBytes = 16;
+/** What fits in beside salt, record size, key with its length, the byte that ends the text, and the tag. */
+export const maxPlainBytes = recordBytes - (saltBytes + 4 + 1 + publicKeyBytes) - 1 - tagBytes;
+/** Behind the text of the last record. */
+const lastRecord = Buffer.from([2]);
+
+/** Given in tests only: a message's own key and salt are never used again. */
+export interface Ephemeral {
+  privateKey: Buffer;
+  salt: Buffer;
+}
+
+/** Throws where the browser's keys are none. */
+export function encryptFor(browser: BrowserKeys, plain: Buffer, fixed?: Ephemeral): Buffer {
+  if (plain.length > maxPlainBytes) throw new RangeError(`a push holds at most ${maxPlainBytes} bytes`);
+  const { createCipheriv, createECDH, randomBytes } = crypto();
+  const theirs = Buffer.from(browser.p256dh, "base64url");
+  const auth = Buffer.from(browser.auth, "base64url");
+  if (theirs.length !== publicKeyBytes || theirs[0] !== 4) throw new TypeError("p256dh is no point of the curve");
+  if (auth.length !== authBytes) throw new TypeError(`auth has ${authBytes} bytes`);
+  const own = createECDH(curve);
+  if (fixed === undefined) own.generateKeys();
+  else own.setPrivateKey(fixed.privateKey);
+  const salt = fixed?.salt ?? randomBytes(saltBytes);
+  const ours = own.getPublicKey();
+
+  const info = Buffer.concat([Buffer.from("WebPush: info\0"), theirs, ours]);
+  const secret = derive(own.computeSecret(theirs), auth, info, 32);
+  const key = derive(secret, salt, Buffer.from("Content-Encoding: aes128gcm\0"), 16);
+  const nonce = derive(secret, salt, Buffer.from("Content-Encoding: nonce\0"), 12);
+
+  const header = Buffer.alloc(5);
+  header.writeUInt32BE(recordBytes);
+  header.writeUInt8(ours.length, 4);
+  const cipher = createCipheriv("aes-128-gcm", key, nonce);
+  const sealed = [cipher.update(Buffer.concat([plain, lastRecord])), cipher.final(), cipher.getAuthTag()];
+  return Buffer.concat([salt, header, ours, ...sealed]);
+}
+
+function derive(secret: Buffer, salt: Buffer, info: Buffer, bytes: number): Buffer {
+  return Buffer.from(crypto().hkdfSync("sha256", secret, salt, info, bytes));
+}

@@ -1,0 +1,23 @@
+import { expect, test } from "vitest";
+import type { TrackerJson } from "../../contract/wire.ts";
+import { trackerFinding } from "./health.ts";
+
+const healthy: TrackerJson = {
+  project: "app",
+  type: "github",
+  repo: "acme/app",
+  state: "ok",
+  why: null,
+  requests: 0,
+  notModified: 0,
+  remaining: null,
+  restsUntil: null,
+  lastOk: null,
+};
+
+test("[TRK-3] a tracker that was not asked yet is not reported as answering", () => {
+  const fresh = trackerFinding({ ...healthy, why: "It was not asked yet." });
+  expect([fresh.level, fresh.message]).toEqual(["info", "github acme/app has not been asked yet."]);
+  const asked = trackerFinding({ ...healthy, lastOk: "2026-11-17T00:00:00.000Z" });
+  expect([asked.level, asked.message]).toEqual(["ok", "github acme/app answers."]);
+});

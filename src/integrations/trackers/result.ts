@@ -1,0 +1,73 @@
+/** From what a request came to, to what the port says. */
+import * as z from "zod/mini";
+import type { Asked, Tracker } from "../../ports/tracker.ts";
+import { Unanswered } from "./http.ts";
+
+export const absent = { is: "absent" } as const;
+
+export function known<T>(value: T): Asked<T> {
+  return { is: "known", value };
+}
+
+export function unknown(
+  why: string,
+  retryAt: number | null = null,
+): { is: "unknown"; why: string; retryAt: number | null } {
+  return { is: "unknown", why, retryAt };
+}
+
+/** Only `Unanswered` becomes an answer; anything else is a bug of ours and stays one. */
+export async function asked<T>(work: () => Promise<Asked<T>>): Promise<Asked<T>> {
+  try {
+    return await work();
+  } catch (error) {
+    return notSaid(error);
+  }
+}
+
+export function notSaid(error: unknown): { is: "unknown"; why: string; retryAt: number | null } {
+  if (error instanceof Unanswered) return unknown(error.message, error.retryAt);
+  throw error;
+}
+
+/** A tracker that answers in another shape than it promises has not said anything. */
+export function shaped<S extends z.ZodMiniType>(schema: S, value: unknown, who: string): z.output<S> {
+  const result = z.safeParse(schema, value);
+  if (result.success) return result.data;
+  const at = result.error.issues[0]?.path.join(".") ?? "";
+  throw new Unanswered(`${who} answered in a form that is not understood${at === "" ? "" : ` (at ${at})`}.`);
+}
+
+/** Addresses become links: nothing but the web. */
+export const webAddress = z.string().check(
+  z.maxLength(2000),
+  z.refine((text) => /^https?:\/\/[^\s]+$/.test(text)),
+);
+export const commitId = z.string().check(z.regex(/^[0-9a-f]{40}([0-9a-f]{24})?$/));
+export const time = z.string().check(z.refine((text) => !Number.isNaN(Date.parse(text))));
+export const count = z.int().check(z.minimum(1));
+
+/** At most so many at once, in order; the first error ends it. */
+export async function eachOf<T, R>(items: readonly T[], atOnce: number, work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    while (next < items.length) {
+      const at = next++;
+      results[at] = await work(items[at]!);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker));
+  return results;
+}
+
+export interface OpenedTracker extends Omit<Tracker, "budget"> {
+  counts(): { requests: number; notModified: number };
+  close(): void;
+}
+
+/** Shorter and smaller in tests. */
+export interface Bounds {
+  deadlineMs?: number;
+  maxBytes?: number;
+}

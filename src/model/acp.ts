@@ -1,0 +1,104 @@
+/** Reads fields of an agent's message: nothing of it is believed to be there or of the right type. */
+import type { ChatEvent, FactEvent } from "../contract/event.ts";
+import type { PermissionOption, SessionState } from "./session.ts";
+import type { Fence } from "../contract/acp.ts";
+import type { LaunchId } from "../contract/ids.ts";
+import type { RuleName } from "../contract/permission-rules.ts";
+import type { ToolCallFields } from "./tool-call.ts";
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export function isText(value: unknown): value is string {
+  return typeof value === "string";
+}
+
+export function list(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+export function errorText(error: Record<string, unknown>): string {
+  const message = isText(error["message"]) ? error["message"] : "an error without a message";
+  const { data } = error;
+  // Agents put what went wrong into `data` and "Internal error" into the message.
+  const detail = isRecord(data) ? (data["details"] ?? data["message"]) : data;
+  return isText(detail) && detail !== "" && detail !== message ? `${message}: ${detail}` : message;
+}
+
+/** The words of a content block; what is no text is named in its place. */
+export function wordsOf(content: unknown): string {
+  if (!isRecord(content)) return "";
+  const { type, text, uri, name, mimeType } = content;
+  if (type === "text") return isText(text) ? text : "";
+  if (type === "resource_link") return isText(uri) ? `[${isText(name) ? name : uri}](${uri})` : "";
+  if (type === "resource") return wordsOfResource(content["resource"]);
+  return isText(type) ? `[${isText(mimeType) ? mimeType : type}]` : "";
+}
+
+function wordsOfResource(resource: unknown): string {
+  if (!isRecord(resource)) return "";
+  if (isText(resource["text"])) return resource["text"];
+  return isText(resource["uri"]) ? `[${resource["uri"]}]` : "";
+}
+
+export function optionOf(option: unknown): PermissionOption[] {
+  if (!isRecord(option) || !isText(option["optionId"])) return [];
+  const { optionId, name, kind } = option;
+  return [{ optionId, name: isText(name) ? name : optionId, kind: isText(kind) ? kind : "" }];
+}
+
+type ToolFields = Omit<Extract<ChatEvent, { type: "tool.updated" }>, "type" | "toolCallId">;
+
+/** Only what the update carries: a missing field leaves what an earlier update said. */
+export function toolFields(update: Record<string, unknown>): ToolFields {
+  const fields: ToolFields = {};
+  if (isText(update["title"])) fields.title = update["title"];
+  if (isText(update["kind"])) fields.kind = update["kind"];
+  if (isText(update["status"])) fields.status = update["status"];
+  if (Array.isArray(update["content"])) fields.content = update["content"];
+  if (Array.isArray(update["locations"])) fields.locations = update["locations"];
+  if (given(update["rawInput"])) fields.rawInput = update["rawInput"];
+  if (given(update["rawOutput"])) fields.rawOutput = update["rawOutput"];
+  return fields;
+}
+
+function given(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+export type OutputItem =
+  | { item: "message"; message: Record<string, unknown>; bytes?: number }
+  | { item: "damaged"; what: "oversized" | "unparsable" | "torn" | "shrunk"; bytes: number };
+
+export interface OutputContext {
+  state: SessionState;
+  launch: LaunchId;
+  fence: Fence;
+  /** Where the next line for the agent will stand. */
+  inEnd: number;
+  /** Where the agent's replay ends after a load: with its answer, or later with its list of commands. */
+  replayEnds: "answer" | "commands";
+  /** Asked about each question when it is recorded; null leaves it to the user. Without one every question waits. */
+  judge?: (question: JudgedQuestion) => RuleAnswer | null;
+}
+
+/** A question with what this batch says about its tool call, oldest first; earlier batches are in the events. */
+export interface JudgedQuestion {
+  toolCallId: string | null;
+  updates: ToolCallFields[];
+  options: PermissionOption[];
+}
+
+export interface RuleAnswer {
+  optionId: string;
+  rule: RuleName;
+}
+
+export interface MappedOutput {
+  events: FactEvent[];
+  /** Lines for the agent. */
+  lines: { key: string; text: string }[];
+  answers: { key: string; answer: string }[];
+  fence: Fence;
+}

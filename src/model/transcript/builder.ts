@@ -1,0 +1,114 @@
+/**
+ * The one fold of a session's events into what a person reads: the daemon's ready snapshot and the dashboard are made by
+ * it. Takes events from the wire (`at` as ISO text) and from the store (milliseconds); the transcript has milliseconds.
+ *
+ * An event costs the same however long the transcript is: items stand in a map under the event that placed them, and
+ * only those that a later event can still change are looked up. So a fold can be saved and taken up again with its head
+ * and those few items, without the others (see `saved`).
+ */
+import type { StoredEvent } from "../../contract/event.ts";
+import { fold } from "./reducer.ts";
+import type { Transcript, TranscriptItem, TranscriptPage } from "../../contract/transcript.ts";
+import { FoldState, referred, type SavedTranscript } from "./state.ts";
+
+/** An event as the API gives it, or as the store does. */
+export interface TranscriptEvent {
+  seq: number;
+  at: number | string;
+  type: string;
+}
+
+/** What one event did to the items, by their `seq`. An item that moved is removed and placed. */
+export interface TranscriptChange {
+  /** Placed or replaced. */
+  changed: readonly number[];
+  removed: readonly number[];
+  /** Whether something beside the items is another than before. */
+  head: boolean;
+}
+
+/** Of what is saved: raised when a fold gives another result for the same events. */
+export const transcriptFormat = 2;
+
+export function transcriptOf(events: Iterable<TranscriptEvent>): Transcript {
+  const builder = new TranscriptBuilder();
+  for (const event of events) builder.push(event);
+  return builder.transcript();
+}
+
+/** The fold of a page, to go on with. */
+export function builderOf(page: TranscriptPage): TranscriptBuilder {
+  const { items, pinned, refs, older: _older, ...head } = page;
+  return new TranscriptBuilder({ head, refs }, items, pinned);
+}
+
+export class TranscriptBuilder {
+  readonly #state: FoldState;
+  /** Items before this one are known and not shown: there is a gap behind them. */
+  #shownFrom: number;
+  #shown: Transcript | null = null;
+
+  /** Goes on where a saved fold ended; `items` and `pinned`, in order, must hold those that its refs name. */
+  constructor(
+    saved: SavedTranscript | null = null,
+    items: readonly TranscriptItem[] = [],
+    pinned: readonly TranscriptItem[] = [],
+  ) {
+    this.#state = new FoldState(saved, [...pinned, ...items]);
+    this.#shownFrom = pinned.length === 0 ? 0 : (items[0]?.seq ?? this.seq + 1);
+  }
+
+  get seq(): number {
+    return this.#state.head.seq;
+  }
+
+  /** The same object until something changes. */
+  transcript(): Transcript {
+    if (this.#shown === null) {
+      const items = [...this.#state.items.values()];
+      const from = this.#shownFrom === 0 ? 0 : items.findIndex(({ seq }) => seq >= this.#shownFrom);
+      this.#shown = { ...this.#state.head, items: from === -1 ? [] : from === 0 ? items : items.slice(from) };
+    }
+    return this.#shown;
+  }
+
+  item(seq: number): TranscriptItem | undefined {
+    return this.#state.items.get(seq);
+  }
+
+  saved(): SavedTranscript {
+    return this.#state.saved();
+  }
+
+  /** Puts the page of items before those that are shown; what is known of one of them already is newer. */
+  prepend(older: readonly TranscriptItem[]): void {
+    const known = new Map([...older.map((item) => [item.seq, item] as const), ...this.#state.items]);
+    this.#state.items.clear();
+    for (const [seq, item] of [...known].toSorted(([a], [b]) => a - b)) this.#state.items.set(seq, item);
+    this.#shownFrom = Math.min(this.#shownFrom, older[0]?.seq ?? 0);
+    this.#shown = null;
+  }
+
+  /** Lets go of items that no later event can change; whoever keeps them has read them. */
+  forgetSettled(): void {
+    const kept = new Set(referred(this.saved().refs));
+    for (const seq of this.#state.items.keys()) if (!kept.has(seq)) this.#state.items.delete(seq);
+    this.#shown = null;
+  }
+
+  /** An event that is in the transcript already changes nothing. */
+  push(event: TranscriptEvent): TranscriptChange {
+    if (event.seq <= this.#state.head.seq) return noChange;
+    const before = this.#state.head;
+    this.#state.changed = [];
+    this.#state.removed = [];
+    const at = typeof event.at === "number" ? event.at : Date.parse(event.at);
+    fold(this.#state, { ...event, at } as StoredEvent);
+    const head = this.#state.head !== before;
+    this.#state.head = { ...this.#state.head, seq: event.seq };
+    this.#shown = null;
+    return { changed: this.#state.changed, removed: this.#state.removed, head };
+  }
+}
+
+const noChange: TranscriptChange = { changed: [], removed: [], head: false };

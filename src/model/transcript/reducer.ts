@@ -1,0 +1,331 @@
+/** What each event does to a transcript. An event costs the same however long the transcript is. */
+import type { StoredEvent } from "../../contract/event.ts";
+import type { PromptItem, ToolItem, TranscriptHead, TranscriptItem } from "../../contract/transcript.ts";
+import type { FoldState } from "./state.ts";
+
+/** Longer words go on in another item: nobody's screen, and no row of the snapshot, has to hold 100 MB of them. */
+export const maxItemText = 128 * 1024;
+/** A prompt may still go back to the queue when the agent that got it is gone; nothing older than these does. */
+const promptMemory = 16;
+/** A call that is done with may still be told of once more; without a bound, a turn of 100,000 calls would refer to all. */
+const toolMemory = 100;
+
+type WordItem = Extract<TranscriptItem, { item: "text" | "thought" | "workspace-output" }>;
+type Words = WordItem extends infer One ? (One extends WordItem ? Omit<One, "continued"> : never) : never;
+
+const wholeFields = ["content", "rawInput", "rawOutput"] as const;
+
+export function fold(state: FoldState, event: StoredEvent): void {
+  const { seq, at } = event;
+  const placed = { key: String(seq), seq, at };
+  switch (event.type) {
+    case "agent.text":
+      return words(state, { ...placed, item: "text", text: event.text, messageId: event.messageId ?? null });
+    case "agent.thought":
+      return words(state, { ...placed, item: "thought", text: event.text });
+    case "workspace.output":
+      return words(state, { ...placed, item: "workspace-output", text: event.text });
+    case "tool.updated":
+      return tool(state, event);
+    case "prompt.admitted": {
+      const { promptId, by, attachments = [] } = event;
+      const words = { attachments, by, state: "queued", edited: false, reason: null } as const;
+      const prompt: PromptItem = {
+        ...placed,
+        key: `prompt:${promptId}`,
+        item: "prompt",
+        promptId,
+        ...words,
+        ...textOf(event),
+      };
+      return state.set({ queue: [...state.head.queue, prompt], primerUsed: true });
+    }
+    case "prompt.edited":
+      return state.set({
+        queue: state.head.queue.map((one) => (one.promptId === event.promptId ? edited(one, textOf(event)) : one)),
+      });
+    case "prompt.moved": {
+      const prompt = state.head.queue.find(({ promptId }) => promptId === event.promptId);
+      if (prompt === undefined) return;
+      const others = state.head.queue.filter((one) => one !== prompt);
+      return state.set({ queue: others.toSpliced(event.position, 0, prompt) });
+    }
+    case "prompt.sending":
+      return prompt(state, event, { state: "sending", reason: null });
+    case "prompt.sent":
+      return prompt(state, event, { state: "sent", reason: null });
+    case "prompt.doubtful":
+      return prompt(state, event, { state: "doubtful", reason: event.reason });
+    case "prompt.refused":
+      return prompt(state, event, { state: "refused", reason: event.reason });
+    case "prompt.withdrawn":
+      return prompt(state, event, { state: "withdrawn", reason: null });
+    case "prompt.requeued":
+      return requeued(state, event);
+    case "turn.started":
+      forgetFinishedTools(state);
+      return state.set({
+        turn: { open: true, promptId: event.promptId, startedAt: at, cancelling: false, answerMayBeLost: false },
+      });
+    case "turn.cancelling":
+      return changeTurn(state, { cancelling: true });
+    case "turn.ended": {
+      const turn = state.head.turn?.open === true ? state.head.turn : null;
+      const { stopReason, message = null, promptId = turn?.promptId ?? null } = event;
+      changeTurn(state, { open: false, cancelling: false });
+      abandonTools(state);
+      // After a forced end the agent may still wait for its answer.
+      if (stopReason !== "forced") closePermissions(state);
+      const startedAt = turn?.startedAt ?? null;
+      return state.place({ ...placed, item: "turn-end", stopReason, message, promptId, startedAt });
+    }
+    case "permission.asked": {
+      const { requestId, toolCallId = null, title, options } = event;
+      state.permissions.set(requestId, seq);
+      const asked = { requestId, toolCallId, title, options, answer: null, open: true };
+      return state.place({ ...placed, item: "permission", ...asked });
+    }
+    case "permission.answered": {
+      const { optionId, outcome, by, rule } = event;
+      const asked = state.find(state.permissions.get(event.requestId));
+      state.permissions.delete(event.requestId);
+      if (asked?.item !== "permission") return;
+      return state.replace({
+        ...asked,
+        answer: { optionId, outcome, by, at, ...(rule === undefined ? {} : { rule }) },
+        open: false,
+      });
+    }
+    case "context.reset":
+      lostConversation(state);
+      state.place({ ...placed, item: "reset", reason: event.reason });
+      return state.set({ lastReset: { seq, reason: event.reason }, primerUsed: false, plan: null });
+    case "primer.dismissed":
+      return state.set({ primerUsed: true });
+    case "launch.started": {
+      const { launch, how, attempt } = event;
+      state.launch = seq;
+      const words = { launch, how, attempt, state: "starting", reason: null, lastLines: [] } as const;
+      return state.place({ ...placed, item: "launch", ...words, lastLines: [] });
+    }
+    case "launch.up":
+      return launched(state, event.launch, { state: "up" });
+    case "launch.failed":
+      return launched(state, event.launch, { state: "failed", reason: event.reason, lastLines: event.lastLines });
+    case "run.ended": {
+      const { launch, how, exit, lastLines } = event;
+      abandonTools(state);
+      state.tools.clear();
+      closePermissions(state);
+      return state.place({ ...placed, item: "ended", launch, how, exit, lastLines });
+    }
+    case "chat.opened": {
+      const { modes, models, configOptions, commands } = event;
+      const opened = { modes, models, configOptions };
+      return state.set(Array.isArray(commands) ? { ...opened, commands: commands as unknown[] } : opened);
+    }
+    case "plan.updated":
+      return state.set({ plan: event.entries });
+    case "mode.changed":
+      state.set({ modes: withCurrent(state.head.modes, { currentModeId: event.mode }) });
+      return state.place({ ...placed, item: "mode", mode: event.mode, by: event.by });
+    case "model.changed":
+      state.set({ models: withCurrent(state.head.models, { currentModelId: event.model }) });
+      return state.place({ ...placed, item: "model", model: event.model, by: event.by });
+    case "config.changed":
+      if (Array.isArray(event.configOptions)) state.set({ configOptions: event.configOptions });
+      if (event.picked === undefined) return;
+      return state.place({ ...placed, item: "config", ...event.picked, by: event.by });
+    case "commands.changed":
+      return state.set({ commands: event.commands });
+    case "usage.updated":
+      return state.set({ usage: event.usage });
+    case "auth.required":
+      return state.place({ ...placed, item: "auth", message: event.message, methods: event.methods });
+    case "output.damaged":
+      changeTurn(state, { answerMayBeLost: true });
+      return state.place({ ...placed, item: "damaged", what: event.what, bytes: event.bytes });
+    case "session.converted":
+      changeTurn(state, { open: false, cancelling: false });
+      closePermissions(state);
+      return state.place({ ...placed, item: "converted", kind: event.kind, by: event.by });
+    case "session.copied":
+      changeTurn(state, { open: false, cancelling: false });
+      abandonTools(state);
+      closePermissions(state);
+      return state.place({ ...placed, item: "notice", level: "info", text: copiedText(event.original) });
+    case "notice":
+      return state.place({ ...placed, item: "notice", level: event.level, text: event.text });
+    case "reaction.escalated":
+      return state.place({ ...placed, item: "notice", level: "warn", text: event.why });
+    // How the session is run is not part of what was said.
+    case "pull-request.seen":
+    case "pull-request.lost":
+    case "pull-request.claimed":
+    case "issue.seen":
+    case "reaction.fired":
+    case "reaction.cleared":
+    case "notification":
+    case "notification.sent":
+    case "session.created":
+    case "session.intent":
+    case "session.renamed":
+    case "workspace.ready":
+    case "workspace.trashed":
+    case "workspace.restored":
+    case "workspace.gone":
+    case "workspace.failed":
+    case "launch.adopted":
+    case "conversation.pinned":
+    case "conversation.used":
+    case "activity.changed":
+      return;
+    default:
+      // What a newer daemon tells.
+      event satisfies never;
+  }
+}
+
+const copiedText = (original: string): string =>
+  `This home is a copy. The session's agent, worktree and conversation belong to the original, ${original}.`;
+
+function words(state: FoldState, words: Words): void {
+  const last = state.find(state.last);
+  const isSame = last?.item === words.item && (words.item !== "text" || messageOf(last) === words.messageId);
+  if (isSame && last.text.length + words.text.length <= maxItemText) {
+    return state.replace({ ...last, text: last.text + words.text });
+  }
+  state.place({ ...words, continued: isSame });
+}
+
+function tool(state: FoldState, event: Extract<StoredEvent, { type: "tool.updated" }>): void {
+  const { seq, at, type: _type, toolCallId, ...fields } = event;
+  const whole = Object.fromEntries(wholeFields.filter((name) => name in fields).map((name) => [name, seq]));
+  const known = state.find(state.tools.get(toolCallId));
+  if (known?.item === "tool") {
+    const abandoned = known.abandoned && fields.status === undefined;
+    const { cut, ...rest } = known;
+    const merged: ToolItem = { ...rest, ...fields, whole: { ...known.whole, ...whole }, abandoned };
+    // Fields of before stay as short as they were; those that are new are whole.
+    return state.replace(
+      cut === true && wholeFields.some((name) => !(name in whole) && name in known.whole) ? { ...merged, cut } : merged,
+    );
+  }
+  state.tools.set(toolCallId, seq);
+  forgetOldestTool(state);
+  const empty = {
+    title: null,
+    kind: null,
+    status: null,
+    content: [],
+    locations: [],
+    rawInput: null,
+    rawOutput: null,
+  };
+  state.place({ key: String(seq), seq, at, item: "tool", toolCallId, ...empty, ...fields, whole, abandoned: false });
+}
+
+/** Into its place among the items, or another word about one that has it. */
+function prompt(
+  state: FoldState,
+  event: { promptId: string; seq: number; at: number },
+  now: Pick<PromptItem, "state" | "reason">,
+): void {
+  const { promptId, seq, at } = event;
+  const waiting = state.head.queue.find((prompt) => prompt.promptId === promptId);
+  if (waiting !== undefined) {
+    state.set({ queue: state.head.queue.filter((prompt) => prompt !== waiting) });
+    state.prompts.set(promptId, seq);
+    const [oldest] = state.prompts.keys();
+    if (state.prompts.size > promptMemory && oldest !== undefined) state.prompts.delete(oldest);
+    return state.place({ ...waiting, ...now, seq, at });
+  }
+  const known = state.find(state.prompts.get(promptId));
+  if (known?.item === "prompt") state.replace({ ...known, ...now });
+}
+
+function requeued(state: FoldState, { promptId, reason }: { promptId: string; reason: string }): void {
+  const back = (prompt: PromptItem): PromptItem => ({ ...prompt, state: "queued", reason });
+  if (state.head.queue.some((prompt) => prompt.promptId === promptId)) {
+    const queue = state.head.queue.map((prompt) => (prompt.promptId === promptId ? back(prompt) : prompt));
+    return state.set({ queue });
+  }
+  const known = state.find(state.prompts.get(promptId));
+  if (known?.item !== "prompt") return;
+  state.prompts.delete(promptId);
+  state.remove(known.seq);
+  state.set({ queue: [back(known), ...state.head.queue] });
+}
+
+function launched(state: FoldState, launch: string, now: Partial<Extract<TranscriptItem, { item: "launch" }>>): void {
+  const item = state.find(state.launch);
+  if (item?.item === "launch" && item.launch === launch) state.replace({ ...item, ...now });
+}
+
+/** What failed is told by the reset that comes of it, with what can be done. */
+function lostConversation(state: FoldState): void {
+  const item = state.find(state.launch);
+  if (item?.item === "launch" && item.state === "failed") state.replace({ ...item, conversationGone: true });
+}
+
+/** An agent may number its calls from 1 in each turn: an id that was done with is then another call. */
+function forgetFinishedTools(state: FoldState): void {
+  for (const [id, seq] of state.tools) {
+    const tool = state.find(seq);
+    if (tool?.item !== "tool" || isFinished(tool.status)) state.tools.delete(id);
+  }
+}
+
+/** One that runs goes to the end of the line. Two looks for each new call, so that those that run never add up. */
+function forgetOldestTool(state: FoldState): void {
+  for (let looks = 0; looks < 2 && state.tools.size > toolMemory; looks++) {
+    const [oldest] = state.tools;
+    const [id, seq] = oldest!;
+    const tool = state.find(seq);
+    state.tools.delete(id);
+    if (tool?.item === "tool" && !isFinished(tool.status)) state.tools.set(id, seq);
+  }
+}
+
+function abandonTools(state: FoldState): void {
+  for (const seq of state.tools.values()) {
+    const tool = state.find(seq);
+    if (tool?.item === "tool" && !isFinished(tool.status) && !tool.abandoned)
+      state.replace({ ...tool, abandoned: true });
+  }
+}
+
+function closePermissions(state: FoldState): void {
+  for (const seq of state.permissions.values()) {
+    const asked = state.find(seq);
+    if (asked?.item === "permission") state.replace({ ...asked, open: false });
+  }
+  state.permissions.clear();
+}
+
+function changeTurn(state: FoldState, now: Partial<NonNullable<TranscriptHead["turn"]>>): void {
+  const { turn } = state.head;
+  if (turn?.open === true) state.set({ turn: { ...turn, ...now } });
+}
+
+function isFinished(status: string | null): boolean {
+  return status === "completed" || status === "failed";
+}
+
+/** A prompt may be 32 MiB long, and is shown in every tab. */
+function textOf({ text, seq }: { text: string; seq: number }): Pick<PromptItem, "text" | "textSeq" | "cut"> {
+  if (text.length <= maxItemText) return { text, textSeq: seq };
+  return { text: text.slice(0, maxItemText), textSeq: seq, cut: true };
+}
+
+function edited({ cut: _cut, ...prompt }: PromptItem, text: ReturnType<typeof textOf>): PromptItem {
+  return { ...prompt, ...text, edited: true };
+}
+
+function messageOf(item: TranscriptItem): string | null {
+  return item.item === "text" ? item.messageId : null;
+}
+
+function withCurrent(value: unknown, current: Record<string, string>): unknown {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value, ...current } : value;
+}

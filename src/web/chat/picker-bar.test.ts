@@ -1,0 +1,32 @@
+import { expect, test } from "vitest";
+import { pickersOf, usageOf } from "./picker-bar.tsx";
+
+const modes = { currentModeId: "ask", availableModes: [{ id: "ask", name: "Ask" }, { id: "code" }] };
+
+test("[WEB-54] modes, models and options of any agent become pickers, and a mode that is told twice is one", () => {
+  const configOptions = [
+    { id: "mode", currentValue: "ask", options: [{ value: "ask" }] },
+    { id: "permission", category: "mode", currentValue: "ask", options: [{ value: "ask" }] },
+    { id: "effort", name: "Effort", currentValue: "low", options: [{ value: "low" }, { value: "high", name: "High" }] },
+    { id: "model", currentValue: "b", options: [{ group: "g", name: "G", options: [{ value: "a" }, { value: "b" }] }] },
+  ];
+  const pickers = pickersOf({ modes, models: null, configOptions });
+  expect(pickers.map(({ id, current, choices }) => [id, current, choices.length])).toEqual([
+    ["mode", "ask", 2],
+    ["effort", "low", 2],
+    ["model", "b", 2],
+  ]);
+  expect(pickers.map(({ ask }) => ask("v"))).toEqual([
+    { mode: "v" },
+    { option: { id: "effort", value: "v" } },
+    { option: { id: "model", value: "v" } },
+  ]);
+});
+
+test("[WEB-54] a model of its own list is picked as a model; nonsense is no picker", () => {
+  const models = { currentModelId: "m", availableModels: [{ modelId: "m", name: "M" }] };
+  expect(pickersOf({ modes: "x", models, configOptions: {} }).map(({ ask }) => ask("m"))).toEqual([{ model: "m" }]);
+  expect(pickersOf({ modes: null, models: [], configOptions: [null, { id: "x" }] })).toEqual([]);
+  expect(usageOf({ used: 5, size: 10 })).toEqual({ used: 5, size: 10 });
+  expect(usageOf({ total: 5 })).toBeNull();
+});

@@ -1,0 +1,47 @@
+/** After a reset: the recap of what was said, into the composer. It is never sent by itself. */
+import { useState } from "react";
+import { RotateCcw } from "lucide-react";
+import { call, sentenceOf } from "../shared/data/api.ts";
+import { Button } from "../shared/ui/button.tsx";
+import { showToast } from "../shared/ui/toast.tsx";
+import { useChat } from "./chat-context.ts";
+import { addToDraft } from "./draft.ts";
+
+export function RecapBanner({ resetSeq, onFilled }: { resetSeq: number; onFilled: () => void }) {
+  const { session, closed } = useChat();
+  const [busy, setBusy] = useState(false);
+  const run = async (act: () => Promise<void>): Promise<void> => {
+    setBusy(true);
+    try {
+      await act();
+    } catch (error) {
+      showToast(sentenceOf(error), "fault");
+    } finally {
+      setBusy(false);
+    }
+  };
+  const fill = () =>
+    run(async () => {
+      const { markdown } = await call("primer", { params: { id: session }, query: { before_seq: resetSeq } });
+      addToDraft(session, markdown);
+      onFilled();
+    });
+  const dismiss = () => run(async () => void (await call("primerDismiss", { params: { id: session }, body: {} })));
+  return (
+    <section
+      aria-label="Resume with prior context"
+      className="mb-2 flex flex-wrap items-center gap-2 rounded-lg border border-alert/40 bg-alert-soft px-3 py-2"
+    >
+      <RotateCcw size={16} aria-hidden className="shrink-0 text-alert" />
+      <p className="min-w-48 flex-1">
+        The agent lost the conversation. A recap of the last turns can be put into your next prompt.
+      </p>
+      <Button size="small" variant="primary" disabled={busy || closed !== null} onClick={() => void fill()}>
+        Resume with prior context
+      </Button>
+      <Button size="small" variant="quiet" disabled={busy || closed !== null} onClick={() => void dismiss()}>
+        Dismiss
+      </Button>
+    </section>
+  );
+}

@@ -1,0 +1,63 @@
+/** Short messages at the edge of the page. */
+import { useSyncExternalStore } from "react";
+import { X } from "lucide-react";
+import { IconButton } from "./button.tsx";
+import { clsx } from "clsx";
+
+export interface Toast {
+  id: number;
+  tone: "plain" | "fault";
+  text: string;
+}
+
+/** Long enough to read two lines; a fault stays until dismissed. */
+const shownMs = 6_000;
+let toasts: readonly Toast[] = [];
+let next = 1;
+const listeners = new Set<() => void>();
+
+export function showToast(text: string, tone: Toast["tone"] = "plain"): void {
+  const toast = { id: next++, tone, text };
+  change([...toasts.filter((old) => old.text !== text), toast].slice(-4));
+  if (tone === "plain") setTimeout(() => close(toast.id), shownMs);
+}
+
+function close(id: number): void {
+  change(toasts.filter((toast) => toast.id !== id));
+}
+
+function change(now: readonly Toast[]): void {
+  toasts = now;
+  for (const listener of listeners) listener();
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+export function Toasts() {
+  const shown = useSyncExternalStore(subscribe, () => toasts);
+  return (
+    <div
+      aria-live="polite"
+      className="pointer-events-none fixed inset-x-3 bottom-16 z-60 flex flex-col items-end gap-2 sm:bottom-4 sm:left-auto sm:w-96"
+    >
+      {shown.map((toast) => (
+        <div
+          key={toast.id}
+          role={toast.tone === "fault" ? "alert" : "status"}
+          className={clsx(
+            "pointer-events-auto flex w-full items-start gap-2 rounded-lg border bg-raised p-3 shadow-lg",
+            toast.tone === "fault" ? "border-danger/50 text-danger" : "border-line",
+          )}
+        >
+          <p className="min-w-0 flex-1 break-words">{toast.text}</p>
+          <IconButton label="Dismiss" onClick={() => close(toast.id)}>
+            <X size={14} />
+          </IconButton>
+        </div>
+      ))}
+    </div>
+  );
+}

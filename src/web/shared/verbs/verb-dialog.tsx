@@ -1,0 +1,274 @@
+/** Explains what a verb does to processes and work, asks for its inputs, runs it, and shows the result. */
+import { useMemo, useState, type ReactNode } from "react";
+import type { CallOptions } from "../../../client/client.ts";
+import type { VerbAnswer, WorkJson } from "../../../contract/wire.ts";
+import { call, sentenceOf } from "../data/api.ts";
+import { useQuery, type Loadable } from "../data/use-query.ts";
+import { Button } from "../ui/button.tsx";
+import { Dialog } from "../ui/dialog.tsx";
+import { Field, Select, TextInput } from "../ui/field.tsx";
+import { plainText } from "../ui/safe-text.ts";
+import { showToast } from "../ui/toast.tsx";
+import { otherKind, verbs } from "../../session/verb-list.ts";
+import type { PendingVerb } from "./verbs.tsx";
+
+/** The command line accepts any duration. */
+const hourMs = 3_600_000;
+const snoozeTimes: { label: string; ms: number }[] = [
+  { label: "in one hour", ms: hourMs },
+  { label: "in three hours", ms: 3 * hourMs },
+  { label: "in eight hours", ms: 8 * hourMs },
+  { label: "in one day", ms: 24 * hourMs },
+  { label: "in three days", ms: 72 * hourMs },
+  { label: "in one week", ms: 168 * hourMs },
+];
+
+interface Inputs {
+  title: string;
+  forMs: number;
+  fresh: boolean;
+}
+
+type Step = { at: "confirming"; fault: string | null } | { at: "running" } | { at: "done"; answer: VerbAnswer };
+
+export default function VerbDialog({ pending, onClose }: { pending: PendingVerb; onClose: () => void }) {
+  const { verb, session } = pending;
+  const info = verbs[verb];
+  const [step, setStep] = useState<Step>({ at: "confirming", fault: null });
+  const [inputs, setInputs] = useState<Inputs>({ title: session.title, forMs: hourMs, fresh: false });
+  const options = useMemo(() => ({ params: { id: session.id } }), [session.id]);
+  const [work] = useQuery(info.movesWork ? "work" : null, options);
+
+  const run = async (): Promise<void> => {
+    setStep({ at: "running" });
+    try {
+      const answer = await runVerb(pending, inputs);
+      if (answer !== null && (answer.notes.length > 0 || answer.remaining.length > 0 || !answer.done)) {
+        setStep({ at: "done", answer });
+        return;
+      }
+      showToast(`${session.id} ${info.done}.`);
+      onClose();
+    } catch (error) {
+      setStep({ at: "confirming", fault: sentenceOf(error) });
+    }
+  };
+
+  if (step.at === "done") {
+    return (
+      <Dialog
+        open
+        onClose={onClose}
+        title={step.answer.done ? `${session.id} ${info.done}` : `${info.label} is still in progress`}
+        actions={
+          <Button variant="primary" onClick={onClose}>
+            Close
+          </Button>
+        }
+      >
+        <Notes answer={step.answer} />
+      </Dialog>
+    );
+  }
+  const label = verb === "convert" ? `Convert to ${otherKind(session.kind)}` : info.label;
+  const isReady =
+    step.at === "confirming" &&
+    (!info.movesWork || work.is !== "loading") &&
+    (verb !== "rename" || inputs.title.trim() !== "");
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title={`${label} ${session.id}`}
+      description={
+        <>
+          <p className="mb-1 break-words text-text">{plainText(session.title)}</p>
+          <p>{info.effect(session)}</p>
+        </>
+      }
+    >
+      <form
+        className="flex flex-col gap-3"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (isReady) void run();
+        }}
+      >
+        <VerbFields verb={verb} inputs={inputs} onChange={(part) => setInputs((now) => ({ ...now, ...part }))} />
+        {info.movesWork && <LocalWork work={work} />}
+        {step.at === "confirming" && step.fault !== null && (
+          <p role="alert" className="text-danger">
+            {step.fault}
+          </p>
+        )}
+        <div className="flex flex-wrap items-center justify-end gap-2">
+          {step.at === "running" && (
+            <span role="status" className="mr-auto text-dim">
+              {progressOf(pending)}
+            </span>
+          )}
+          <Button onClick={onClose}>{step.at === "running" ? "Hide" : "Cancel"}</Button>
+          <Button type="submit" variant={info.danger ? "danger" : "primary"} disabled={!isReady}>
+            {info.danger && hasWork(work) ? `${label} and keep the work in the trash` : label}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+interface VerbFieldsProps {
+  verb: PendingVerb["verb"];
+  inputs: Inputs;
+  onChange: (part: Partial<Inputs>) => void;
+}
+
+function VerbFields({ verb, inputs: { title, forMs, fresh }, onChange }: VerbFieldsProps): ReactNode {
+  if (verb === "rename") {
+    return (
+      <Field label="Title">
+        {(ids) => (
+          <TextInput
+            {...ids}
+            value={title}
+            maxLength={200}
+            onChange={({ target }) => onChange({ title: target.value })}
+          />
+        )}
+      </Field>
+    );
+  }
+  if (verb === "snooze") {
+    return (
+      <Field label="Until">
+        {(ids) => (
+          <Select {...ids} value={forMs} onChange={({ target }) => onChange({ forMs: Number(target.value) })}>
+            {snoozeTimes.map(({ label, ms }) => (
+              <option key={ms} value={ms}>
+                {label}
+              </option>
+            ))}
+          </Select>
+        )}
+      </Field>
+    );
+  }
+  if (verb !== "convert") return null;
+  return (
+    <label className="flex items-start gap-2 py-1">
+      <input
+        type="checkbox"
+        className="mt-0.5 size-4 accent-accent"
+        checked={fresh}
+        onChange={({ target }) => onChange({ fresh: target.checked })}
+      />
+      <span>
+        Start a new conversation
+        <span className="block text-xs text-dim">
+          Discards the current conversation, for agents that cannot move it. Files are kept.
+        </span>
+      </span>
+    </label>
+  );
+}
+
+/** Enough to recognize them; the rest is counted. */
+const shownCommits = 5;
+
+/** Uncommitted and unpushed work in the worktree, before a kill or delete. */
+function LocalWork({ work }: { work: Loadable<WorkJson> }): ReactNode {
+  if (work.is === "loading") {
+    return (
+      <p role="status" className="text-dim">
+        Checking for uncommitted and unpushed work …
+      </p>
+    );
+  }
+  if (work.is === "failed") {
+    return (
+      <p role="alert" className="rounded-md bg-alert-soft p-3 text-alert">
+        Could not check for uncommitted or unpushed work: {work.why} Nothing is deleted; the worktree moves to the trash
+        unchanged.
+      </p>
+    );
+  }
+  const { uncommitted, unpushed, where } = work.value;
+  if (!hasWork(work)) return <p className="text-dim">No uncommitted or unpushed work. {where}</p>;
+  return (
+    <div role="alert" className="flex flex-col gap-1.5 rounded-md bg-alert-soft p-3">
+      <p className="font-medium text-alert">
+        This work exists nowhere else:{" "}
+        {[count(uncommitted, "uncommitted file"), count(unpushed.length, "unpushed commit")]
+          .filter(Boolean)
+          .join(" and ")}
+        .
+      </p>
+      {unpushed.length > 0 && (
+        <ul className="font-mono text-xs break-words">
+          {unpushed.slice(0, shownCommits).map((commit) => (
+            <li key={commit}>{commit}</li>
+          ))}
+          {unpushed.length > shownCommits && <li>and {unpushed.length - shownCommits} more</li>}
+        </ul>
+      )}
+      <p className="break-words">{where}</p>
+    </div>
+  );
+}
+
+function hasWork(work: Loadable<WorkJson>): boolean {
+  return work.is === "known" && (work.value.uncommitted > 0 || work.value.unpushed.length > 0);
+}
+
+function count(number: number, what: string): string {
+  return number === 0 ? "" : `${number} ${what}${number === 1 ? "" : "s"}`;
+}
+
+function progressOf({ verb }: PendingVerb): string {
+  if (verb === "rename") return "Renaming …";
+  if (verb === "restore" || verb === "wake" || verb === "unarchive") return "Starting the agent …";
+  return "Stopping the processes …";
+}
+
+/** Null if the response has no notes. */
+async function runVerb({ verb, session }: PendingVerb, { title, forMs, fresh }: Inputs): Promise<VerbAnswer | null> {
+  const params = { id: session.id };
+  const plain = { params, body: {} } satisfies CallOptions<"stop">;
+  switch (verb) {
+    case "rename":
+      await call("rename", { params, body: { title: title.trim() } });
+      return null;
+    case "snooze":
+      return call("snooze", { params, body: { forMs } });
+    case "convert":
+      return call("convert", { params, body: { kind: otherKind(session.kind), fresh } });
+    case "restart":
+      return call("acpRestart", plain);
+    case "stop":
+    case "archive":
+    case "unarchive":
+    case "wake":
+    case "restore":
+    case "kill":
+    case "delete":
+      return call(verb, plain);
+    default:
+      verb satisfies never;
+      return null;
+  }
+}
+
+function Notes({ answer }: { answer: VerbAnswer }): ReactNode {
+  return (
+    <div role="status" className="flex flex-col gap-2 break-words">
+      {answer.remaining.length > 0 && (
+        <p className="text-alert">
+          Still running: {answer.remaining.map(({ pid, what }) => `${what} (pid ${pid})`).join(", ")}.
+        </p>
+      )}
+      {answer.notes.map((note) => (
+        <p key={note}>{note}</p>
+      ))}
+    </div>
+  );
+}

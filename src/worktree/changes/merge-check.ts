@@ -1,0 +1,142 @@
+/**
+ * Facts for the question whether a worktree's commits are in its base by content: what a squash or a rebase makes of them
+ * has other names. Plumbing only: no merge, no filter, no driver of the repository runs, and nothing is written.
+ */
+import type { LandingFacts, LandingQuestion } from "../../ports/worktree.ts";
+import { askGit, git, runGit } from "../git/git.ts";
+import type { Worktree } from "../record.ts";
+
+/** More than a person reads, and more than a branch of one session has. */
+const maxCommits = 100;
+/** A base that moved further than this since the branch began is not searched for a squash. */
+const maxBaseCommits = 400;
+const maxPatchBytes = 64 * 1024 * 1024;
+const plain = ["--no-ext-diff", "--no-textconv", "--no-renames", "--no-color"];
+
+export async function readLanding(worktree: Worktree, question: LandingQuestion): Promise<LandingFacts> {
+  const { defaultBranch } = question;
+  const bases = await existing(worktree, [
+    `refs/remotes/origin/${defaultBranch}`,
+    `refs/heads/${defaultBranch}`,
+    ...(question.mergeCommit === null ? [] : [question.mergeCommit]),
+  ]);
+  const heads = await existing(worktree, question.heads);
+  const ahead = await commitsOf(worktree, bases);
+  const behindNoHead = heads.length === 0 ? ahead : await commitsOf(worktree, [...bases, ...heads]);
+  const facts = { ahead: ahead.map(line), behindNoHead: behindNoHead.map(line) };
+  if (behindNoHead.length === 0 || bases.length === 0) return { ...facts, sameFiles: null, samePatch: null };
+  return { ...facts, sameFiles: await sameFiles(worktree, bases), samePatch: await samePatch(worktree, bases, ahead) };
+}
+
+/** Whether the worktree's HEAD has this commit and where it began does not: then it is the session's own. */
+export async function isOwnCommit(worktree: Worktree, commit: string, base: string): Promise<boolean> {
+  if (!/^[0-9a-f]{40,64}$/.test(commit)) return false;
+  if ((await existing(worktree, [commit])).length === 0) return false;
+  const isAncestor = async (of: string): Promise<boolean> =>
+    (await runGit("look", ["merge-base", "--is-ancestor", commit, of], { worktree })).code === 0;
+  return (await isAncestor("HEAD")) && !(/^[0-9a-f]{40,64}$/.test(base) && (await isAncestor(base)));
+}
+
+interface Commit {
+  id: string;
+  text: string;
+}
+
+const line = ({ text }: Commit): string => text;
+
+/** Names that the repository has, as commits; an id that was never fetched is left out. */
+async function existing(worktree: Worktree, names: readonly string[]): Promise<string[]> {
+  const found = await Promise.all(
+    names.map((name) =>
+      askGit("look", ["rev-parse", "--verify", "--quiet", "--end-of-options", `${name}^{commit}`], { worktree }),
+    ),
+  );
+  return [...new Set(found.filter((commit) => commit !== null))];
+}
+
+async function commitsOf(worktree: Worktree, without: readonly string[]): Promise<Commit[]> {
+  const args = [
+    "rev-list",
+    `--max-count=${maxCommits}`,
+    "--no-commit-header",
+    "--format=%H %h %s",
+    "HEAD",
+    "--not",
+    ...without,
+  ];
+  // A failure is thrown: an empty answer would mean that nothing is left to be merged.
+  const text = await git("look", args, { worktree });
+  return text
+    .split("\n")
+    .filter((each) => each !== "")
+    .map((each) => ({ id: each.slice(0, each.indexOf(" ")), text: stripControls(each.slice(each.indexOf(" ") + 1)) }));
+}
+
+async function sameFiles(worktree: Worktree, bases: readonly string[]): Promise<boolean | null> {
+  for (const base of bases) {
+    const began = await askGit("look", ["merge-base", "HEAD", base], { worktree });
+    if (began === null) continue;
+    const changed = await filesBetween(worktree, began, "HEAD");
+    const different = new Set(await filesBetween(worktree, base, "HEAD"));
+    if (changed.every((file) => !different.has(file))) return true;
+  }
+  return false;
+}
+
+async function filesBetween(worktree: Worktree, from: string, to: string): Promise<string[]> {
+  const text = await git("look", ["diff-tree", "-r", "--name-only", "-z", ...plain, from, to], {
+    worktree,
+    encoding: "latin1",
+  });
+  return text.split("\0").filter((name) => name !== "");
+}
+
+/** Null where there is too much of it to tell. */
+async function samePatch(
+  worktree: Worktree,
+  bases: readonly string[],
+  ahead: readonly Commit[],
+): Promise<boolean | null> {
+  try {
+    for (const base of bases) {
+      const began = await askGit("look", ["merge-base", "HEAD", base], { worktree });
+      if (began === null) continue;
+      const range = ["rev-list", `--max-count=${maxBaseCommits}`, "--no-merges", base, `^${began}`];
+      const made = new Set(await patchIds(worktree, await git("look", range, { worktree })));
+      if (made.size === 0) continue;
+      const whole = await git("look", ["diff-tree", "-r", "-p", ...plain, began, "HEAD"], {
+        worktree,
+        maxBytes: maxPatchBytes,
+      });
+      const [wholeId] = idsIn(await git("look", ["patch-id", "--stable"], { worktree, input: whole }));
+      if (wholeId !== undefined && made.has(wholeId)) return true;
+      const each = await patchIds(worktree, ahead.map(({ id }) => `${id}\n`).join(""));
+      if (each.length === ahead.length && each.every((id) => made.has(id))) return true;
+    }
+    return false;
+  } catch {
+    return null;
+  }
+}
+
+async function patchIds(worktree: Worktree, commits: string): Promise<string[]> {
+  if (commits === "") return [];
+  const call = { worktree, maxBytes: maxPatchBytes };
+  const patches = await git("look", ["diff-tree", "--stdin", "-r", "-p", "-m", "--root", ...plain], {
+    ...call,
+    input: commits,
+  });
+  return idsIn(await git("look", ["patch-id", "--stable"], { ...call, input: patches }));
+}
+
+function idsIn(text: string): string[] {
+  return text
+    .split("\n")
+    .filter((each) => each !== "")
+    .map((each) => each.split(" ")[0]!);
+}
+
+function stripControls(text: string): string {
+  // oxlint-disable-next-line no-control-regex -- a commit's subject is anybody's text
+  return text.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, " ");
+}

@@ -1,0 +1,242 @@
+/**
+ * Makes a session's worktree in small steps: branch, registration, checkout, submodules, links and copies, commands,
+ * marker. Each looks at what is there first, so a second call after a crash anywhere finishes what the first began.
+ * Nothing is forced and nothing with content is removed.
+ */
+import { mkdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { HoldfastError } from "../../contract/error.ts";
+import type { WorkspacePlan, WorkspaceReady } from "../../ports/worktree.ts";
+import { creationMessage, findStart, type Start } from "./base.ts";
+import { describeInside, processesInside } from "../busy.ts";
+import { othersInside, runCommands } from "./commands.ts";
+import type { Context } from "../context.ts";
+import { fetchMissing } from "./fetch-missing.ts";
+import { beginFilters, type Filters } from "../git/filters.ts";
+import { checkoutDeadlineMs, git } from "../git/git.ts";
+import { registeredAt } from "../find-worktree.ts";
+import { readHead } from "../git/head.ts";
+import { isCheckedOut, readMarker, writeMarker } from "../marker.ts";
+import { isBranchName } from "../git/names.ts";
+import { passed } from "../points.ts";
+import { provision } from "./provision.ts";
+import { writeWorktree, type Worktree } from "../record.ts";
+import { canRegister, finishPointer, writeRegistration } from "../git/register.ts";
+import { finishRegistration, forgetMissing, releaseIndex, taken } from "../git/registration.ts";
+import {
+  clearLeftover,
+  holderOf,
+  isInside,
+  lookAt,
+  openRepository,
+  type Place,
+  type Repository,
+} from "../git/repository.ts";
+import { claimSpare, rememberCost } from "./spare.ts";
+import { fillSubmodules } from "./submodules.ts";
+
+export async function createWorkspace(
+  context: Context,
+  plan: WorkspacePlan,
+  output: (text: string) => void,
+  signal?: AbortSignal,
+): Promise<WorkspaceReady> {
+  const repository = await openRepository(plan.repository);
+  checkPlan(repository, plan);
+  finishPointer(repository.commonDir, plan.path);
+  const place = lookAt(repository, plan.path);
+  if (place.is === "worktree") {
+    const marker = readMarker(place.admin);
+    if (marker?.is === "ready" && marker.session === plan.session) {
+      remember(context, repository, plan, place.admin);
+      return marker.workspace;
+    }
+    if (marker?.is === "ready") throw taken(plan.path, `it is the worktree of session ${marker.session}`);
+    await untilNobodyInside(plan.path);
+  }
+  const note = (text: string): void => output(`${text}\n`);
+  const foreseen = context.foresight.take(plan);
+  const { start, filters: reading } = foreseen ?? (await ask(repository, plan));
+  let tip: string | null;
+  try {
+    tip = await makeBranch(repository, plan, start);
+  } catch (error) {
+    if (foreseen === null) throw error;
+    // The branch has come since; nothing is made yet, and without foresight this looks again.
+    return await createWorkspace(context, plan, output, signal);
+  }
+  await passed("workspace.create.branched");
+  const filters = await reading;
+  for (const name of filters.leftOut) {
+    note(`Filter ${name} of this repository's own configuration is not run. To trust it, set it in ~/.gitconfig.`);
+  }
+  const admin = await register(context, repository, plan, { place, tip, filters });
+  const worktree = remember(context, repository, plan, admin);
+  await passed("workspace.create.added");
+  await attach(worktree, plan);
+  await passed("workspace.create.attached");
+  if (tip !== null && filters.partial) await fetchMissing(context, repository, tip, note);
+  await checkOut(context, repository, { worktree, tip, filters });
+  await passed("workspace.create.checked-out");
+  const modules = join(repository.commonDir, "modules");
+  await fillSubmodules({ path: plan.path, where: { worktree }, modules, partial: filters.partial, note });
+  await passed("workspace.create.submodules");
+  await link(context, repository, plan, { worktree, filters, note });
+  await passed("workspace.create.linked");
+  await runCommands(plan.postCreate, { path: plan.path, env: plan.env, output, signal });
+  await passed("workspace.create.commands");
+
+  const ready = describe(plan, start);
+  writeMarker(admin, { is: "ready", session: plan.session, workspace: ready });
+  await passed("workspace.create.ready");
+  return ready;
+}
+
+/** From here on git is sent to this directory, whatever `.git` in the worktree says. */
+function remember(context: Context, { commonDir }: Repository, plan: WorkspacePlan, admin: string): Worktree {
+  const { path, session, objects = null } = plan;
+  const worktree = { path, admin, commonDir, session, objects };
+  writeWorktree(context.worktrees, worktree);
+  return worktree;
+}
+
+async function ask(repository: Repository, plan: WorkspacePlan): Promise<{ start: Start; filters: Promise<Filters> }> {
+  const filters = beginFilters({ gitDir: repository.commonDir });
+  const start = await findStart(repository, plan);
+  await checkFree(repository, plan, start);
+  return { start, filters };
+}
+
+function describe({ path, branch }: WorkspacePlan, start: Start): WorkspaceReady {
+  if (start.is === "unborn") return { path, branch, branchCreated: true, base: branch };
+  if (start.is === "commit") return { path, branch, branchCreated: true, base: start.commit };
+  return { path, branch, branchCreated: start.ours, base: start.base };
+}
+
+export function checkPlan(repository: Repository, plan: WorkspacePlan): void {
+  if (!isBranchName(plan.branch)) {
+    throw new HoldfastError("invalid", `${JSON.stringify(plan.branch)} cannot be the name of a branch.`, {
+      hint: "Name another one with --branch.",
+    });
+  }
+  const home = repository.root ?? repository.commonDir;
+  // When `.git` of a worktree inside the repository goes missing, git silently acts on the repository itself.
+  if (isInside(home, plan.path) || isInside(plan.path, home) || isInside(repository.commonDir, plan.path)) {
+    throw new HoldfastError("preflight-failed", `${plan.path} is inside the repository ${home}.`, {
+      hint: "Keep worktrees outside of the repository.",
+    });
+  }
+}
+
+export async function checkFree(repository: Repository, plan: WorkspacePlan, start: Start): Promise<void> {
+  if (start.is === "commit") return;
+  const holder = await holderOf(repository, plan.branch, plan.path);
+  if (holder === null) return;
+  throw new HoldfastError("conflict", `Branch ${plan.branch} is checked out in ${holder}.`, {
+    hint: "Name another branch with --branch, or switch that worktree to another one.",
+  });
+}
+
+/** The branch's tip afterwards; null for a repository without a commit. */
+async function makeBranch(repository: Repository, plan: WorkspacePlan, start: Start): Promise<string | null> {
+  if (start.is === "unborn") return null;
+  if (start.is === "branch") return start.tip;
+  const made = ["update-ref", "--create-reflog", "-m", creationMessage(plan)];
+  // The last argument is the old value, none: should the branch have appeared meanwhile, this fails instead of moving it.
+  await git("store", [...made, `refs/heads/${plan.branch}`, start.commit, ""], { gitDir: repository.commonDir });
+  return start.commit;
+}
+
+async function register(
+  context: Context,
+  repository: Repository,
+  plan: WorkspacePlan,
+  { place, tip, filters }: { place: Place; tip: string | null; filters: Filters },
+): Promise<string> {
+  const { commonDir } = repository;
+  if (place.is === "taken") throw taken(plan.path, place.why);
+  if (place.is === "worktree") {
+    await finishRegistration(repository, place.admin, plan.path);
+    return place.admin;
+  }
+  if (place.is === "missing") await forgetMissing(repository, place.registration.admin, plan.path);
+  clearLeftover(plan.path);
+  mkdirSync(dirname(plan.path), { recursive: true, mode: 0o700 });
+  if (tip !== null && (await claimSpare(context, repository, plan.path))) {
+    // Registered long ago; its HEAD is still detached.
+  } else if (tip !== null && filters.plain && canRegister(plan.path)) {
+    return writeRegistration(commonDir, plan.path, plan.branch);
+  } else {
+    const what = tip === null ? ["--detach", plan.path, await emptyCommit(commonDir)] : [plan.path, plan.branch];
+    await git("store", ["worktree", "add", "--quiet", "--no-checkout", ...what], { gitDir: commonDir });
+  }
+  const admin = registeredAt(repository, plan.path);
+  if (admin === null) throw new Error(`git made no worktree at ${plan.path}`);
+  return admin;
+}
+
+/** `worktree add` needs a commit; this one is referred to by nothing once HEAD names the unborn branch. */
+async function emptyCommit(gitDir: string): Promise<string> {
+  const tree = (await git("store", ["hash-object", "-t", "tree", "-w", "--stdin"], { gitDir })).trim();
+  return (await git("store", ["commit-tree", "-m", "nothing yet", tree], { gitDir })).trim();
+}
+
+async function attach(worktree: Worktree, plan: WorkspacePlan): Promise<void> {
+  const { admin } = worktree;
+  const head = readHead(admin);
+  if (head?.is === "branch" && head.branch === plan.branch) return;
+  if (isCheckedOut(admin) && readMarker(admin)?.is !== "spare") {
+    throw taken(plan.path, "its worktree is on something else than the session's branch");
+  }
+  const args = ["symbolic-ref", "-m", "holdfast: claimed", "HEAD", `refs/heads/${plan.branch}`];
+  await git("store", args, { admin: worktree });
+}
+
+async function checkOut(
+  context: Context,
+  repository: Repository,
+  { worktree, tip, filters }: { worktree: Worktree; tip: string | null; filters: Filters },
+): Promise<void> {
+  const { admin } = worktree;
+  const marker = readMarker(admin);
+  const atTip = marker?.is === "spare" ? marker.commit === tip : isCheckedOut(admin);
+  if (atTip) return;
+  releaseIndex(admin);
+  if (tip === null) {
+    await git("store", ["read-tree", "--empty"], { worktree });
+    return;
+  }
+  const began = performance.now();
+  // Reached only while git has never finished a checkout here, or for a spare that nobody was given yet.
+  const call = { worktree, config: filters.checkout, deadlineMs: checkoutDeadlineMs };
+  await git("checkout", ["reset", "--hard", "--quiet"], call);
+  if (marker === null) rememberCost(context, repository, performance.now() - began);
+}
+
+async function link(
+  context: Context,
+  { root }: Repository,
+  plan: WorkspacePlan,
+  { worktree, filters, note }: { worktree: Worktree; filters: Filters; note: (text: string) => void },
+): Promise<void> {
+  if (root === null) {
+    if (plan.symlinks.length + plan.copy.length > 0) note("A bare repository has no files to link or copy.");
+    return;
+  }
+  const { symlinks, copy } = plan;
+  const scratch = join(context.worktrees, ".scratch", plan.session);
+  await provision({ root, worktree, symlinks, copy, scratch, filters: filters.none, note });
+}
+
+/** A git that outlived the daemon may still be at it, and finishes; a postCreate command is begun anew. */
+async function untilNobodyInside(path: string): Promise<void> {
+  let inside = await othersInside(path);
+  const deadline = performance.now() + insideDeadlineMs;
+  for (; inside.length > 0; inside = processesInside(path)) {
+    if (performance.now() > deadline) throw taken(path, `${describeInside(inside)} still works in it`);
+    await new Promise((resume) => setTimeout(resume, insidePollMs));
+  }
+}
+
+const insideDeadlineMs = 10_000;
+const insidePollMs = 50;

@@ -1,0 +1,122 @@
+/**
+ * What a fresh worktree gets from the project's own: links, copies, and the ignored files that `.worktreeinclude` names.
+ * Repeatable; nothing that is already in the worktree is replaced.
+ */
+import { constants, cpSync, existsSync, lstatSync, mkdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import { dirname, isAbsolute, join, normalize } from "node:path";
+import { withPersonalUmask } from "../../base/program.ts";
+import { HoldfastError } from "../../contract/error.ts";
+import type { WorkspacePlan } from "../../ports/worktree.ts";
+import { excludePatterns, literalPattern } from "./exclude.ts";
+import { git, runGit } from "../git/git.ts";
+import type { ConfigEntry } from "../git/git-rules.ts";
+import type { Worktree } from "../record.ts";
+import { isInside } from "../git/repository.ts";
+
+export const includeFile = ".worktreeinclude";
+
+export interface Provision {
+  root: string;
+  worktree: Worktree;
+  symlinks: readonly string[];
+  copy: readonly string[];
+  /** Where a copy is made before it is renamed into place: the worktree's file system, outside of it. */
+  scratch: string;
+  filters: readonly ConfigEntry[];
+  note: (text: string) => void;
+}
+
+export async function provision(from: Provision): Promise<void> {
+  const placed: string[] = [];
+  for (const name of from.symlinks.map(checkRelative)) {
+    if (place(from, name, (source, target) => symlinkSync(source, target))) placed.push(name);
+  }
+  const included = existsSync(join(from.root, includeFile)) ? await readIncluded(from) : [];
+  for (const name of [...from.copy.map(checkRelative), ...included]) {
+    if (place(from, name, (source, target) => copyWhole(from, source, target))) placed.push(name);
+  }
+  if (placed.length > 0) await keepOutOfStatus(from, placed);
+}
+
+/** Names that a plan may not hold, as sentences. */
+export function checkProvision(plan: Pick<WorkspacePlan, "symlinks" | "copy">): string[] {
+  return [...plan.symlinks, ...plan.copy]
+    .filter((name) => !isPlainRelative(name))
+    .map((name) => `${JSON.stringify(name)} is not a path inside the repository. Correct symlinks or copy.`);
+}
+
+function checkRelative(name: string): string {
+  if (isPlainRelative(name)) return normalize(name).replace(/\/$/, "");
+  throw new HoldfastError("invalid", `${JSON.stringify(name)} is not a path inside the repository.`, {
+    hint: "Correct symlinks or copy of the project.",
+  });
+}
+
+function isPlainRelative(name: string): boolean {
+  const parts = normalize(name).split("/");
+  return name !== "" && !name.includes("\0") && !isAbsolute(name) && !["..", ".", ".git"].includes(parts[0]!);
+}
+
+/** Says whether the worktree now has what it had not before. */
+function place(from: Provision, name: string, put: (source: string, target: string) => void): boolean {
+  const source = join(from.root, name);
+  const target = join(from.worktree.path, name);
+  if (lstatSync(target, { throwIfNoEntry: false }) !== undefined) return true;
+  if (!existsSync(source)) {
+    from.note(`${name} is not in ${from.root}: left out.`);
+    return false;
+  }
+  // A tracked symbolic link among the parents could lead out of the worktree.
+  if (!isInside(from.worktree.path, dirname(target))) {
+    from.note(`${name} would lie outside the worktree: left out.`);
+    return false;
+  }
+  withPersonalUmask(() => {
+    mkdirSync(dirname(target), { recursive: true });
+    put(source, target);
+  });
+  return true;
+}
+
+/** Whole or not there: a half copied file would look like the real one to the next attempt. */
+function copyWhole(from: Provision, source: string, target: string): void {
+  const temporary = join(from.scratch, "copy");
+  rmSync(temporary, { recursive: true, force: true });
+  mkdirSync(from.scratch, { recursive: true, mode: 0o700 });
+  cpSync(source, temporary, {
+    recursive: true,
+    verbatimSymlinks: true,
+    preserveTimestamps: true,
+    mode: constants.COPYFILE_FICLONE,
+  });
+  renameSync(temporary, target);
+}
+
+/** Files that match `.worktreeinclude` and that git ignores: a tracked or an unknown file is never copied by it. */
+async function readIncluded(from: Provision): Promise<string[]> {
+  const call = { gitDir: from.worktree.commonDir, workTree: from.root, config: from.filters };
+  const listed = await git(
+    "look",
+    ["ls-files", "-z", "--others", "--ignored", `--exclude-from=${join(from.root, includeFile)}`],
+    call,
+  );
+  const names = listed.split("\0").filter((name) => name !== "" && !name.endsWith("/"));
+  if (names.length === 0) return [];
+  const ignored = await runGit("look", ["check-ignore", "-z", "--stdin"], { ...call, input: `${names.join("\0")}\0` });
+  return ignored.stdout.split("\0").filter((name) => name !== "");
+}
+
+/** A pattern such as `node_modules/` does not match a link of that name, which would then show as untracked. */
+async function keepOutOfStatus(from: Provision, names: readonly string[]): Promise<void> {
+  const { worktree, filters: config } = from;
+  const args = ["status", "--porcelain", "-z", "--untracked-files=all", "--ignore-submodules=all"];
+  const status = await git("look", args, { worktree, config });
+  const untracked = new Set(
+    status
+      .split("\0")
+      .filter((entry) => entry.startsWith("?? "))
+      .map((entry) => entry.slice(3)),
+  );
+  const shown = names.filter((name) => [...untracked].some((path) => path === name || path.startsWith(`${name}/`)));
+  if (shown.length > 0) excludePatterns(worktree.commonDir, shown.map(literalPattern));
+}

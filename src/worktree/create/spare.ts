@@ -1,0 +1,144 @@
+/**
+ * One worktree kept ready for the next session of a repository whose checkout is slow. Claiming it is a rename;
+ * until its marker is gone nobody was ever given it, so it may be brought to another commit.
+ */
+import { crypto } from "../../base/digest.ts";
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { readJson } from "../../base/durable-file.ts";
+import { findDefault } from "./base.ts";
+import { processesInside } from "../busy.ts";
+import type { Context } from "../context.ts";
+import { readFilters } from "../git/filters.ts";
+import { askGit, checkoutDeadlineMs, git } from "../git/git.ts";
+import { registeredAt } from "../find-worktree.ts";
+import { isCheckedOut, readMarker, writeMarker } from "../marker.ts";
+import { passed } from "../points.ts";
+import { forgetMissing, reconnectMoved, releaseIndex } from "../git/registration.ts";
+import {
+  clearLeftover,
+  lookAt,
+  openRepository,
+  readRegistration,
+  samePath,
+  type Repository,
+} from "../git/repository.ts";
+
+/** From here on a person waits noticeably; below it a second tree on disk is not worth it. */
+export const slowCheckoutMs = 1000;
+
+export async function prepareSpare(
+  context: Context,
+  path: string,
+  defaultBranch: string,
+  always: boolean,
+): Promise<void> {
+  const repository = await openRepository(path);
+  const spare = sparePath(context, repository);
+  if (context.busySpares.has(spare)) return;
+  if (!always && (readCost(context, repository) ?? 0) < slowCheckoutMs) return;
+  context.busySpares.add(spare);
+  try {
+    await prepare(context, repository, { path, defaultBranch, spare });
+  } finally {
+    context.busySpares.delete(spare);
+  }
+}
+
+async function prepare(
+  context: Context,
+  repository: Repository,
+  { path, defaultBranch, spare }: { path: string; defaultBranch: string; spare: string },
+): Promise<void> {
+  const { commonDir } = repository;
+  const start = await findDefault(repository, path, defaultBranch);
+  if (start.is !== "commit") return;
+  const { commit } = start;
+  // git refuses to move a worktree with submodules.
+  if ((await askGit("look", ["cat-file", "-e", `${commit}:.gitmodules`], { gitDir: commonDir })) !== null) return;
+  const place = lookAt(repository, spare);
+  if (place.is === "taken") {
+    context.log.warn("spare worktree left alone", { path: spare, why: place.why });
+    return;
+  }
+  if (place.is === "worktree") {
+    const marker = readMarker(place.admin);
+    if (marker?.is === "spare" && marker.commit === commit) return;
+    if (processesInside(spare).length > 0) return;
+    // Before the files change: a spare that a crash left between two commits must not look ready.
+    rmSync(join(place.admin, "holdfast.json"), { force: true });
+    const registration = readRegistration(place.admin);
+    if (registration?.locked === "initializing")
+      await git("store", ["worktree", "unlock", spare], { gitDir: commonDir });
+  } else {
+    if (place.is === "missing") await forgetMissing(repository, place.registration.admin, spare);
+    clearLeftover(spare);
+    mkdirSync(join(context.worktrees, ".spare"), { recursive: true, mode: 0o700 });
+    await git("store", ["worktree", "add", "--quiet", "--no-checkout", "--detach", spare, commit], {
+      gitDir: commonDir,
+    });
+  }
+  await passed("workspace.spare.added");
+  const admin = registeredAt(repository, spare);
+  if (admin === null) throw new Error(`git made no worktree at ${spare}`);
+  releaseIndex(admin);
+  const fresh = !isCheckedOut(admin);
+  const filters = await readFilters({ gitDir: commonDir });
+  const began = performance.now();
+  const worktree = { path: spare, admin, commonDir, session: null, objects: null };
+  const call = { worktree, config: filters.checkout, deadlineMs: checkoutDeadlineMs };
+  await git("checkout", ["reset", "--hard", "--quiet", commit], call);
+  if (fresh) rememberCost(context, repository, performance.now() - began);
+  await passed("workspace.spare.checked-out");
+  writeMarker(admin, { is: "spare", commit });
+  await passed("workspace.spare.ready");
+}
+
+/** Moves the spare to `path` if there is one that is ready. Its HEAD is still detached afterwards. */
+export async function claimSpare(context: Context, repository: Repository, path: string): Promise<boolean> {
+  const spare = sparePath(context, repository);
+  if (context.busySpares.has(spare)) return false;
+  const admin = existsSync(spare) ? registeredAt(repository, spare) : null;
+  if (admin === null || readMarker(admin)?.is !== "spare") return false;
+  const registration = readRegistration(admin);
+  if (registration === null || !samePath(registration.path, spare) || existsSync(path)) return false;
+  if (registration.locked !== null) return false;
+  context.busySpares.add(spare);
+  try {
+    renameSync(spare, path);
+    // Without this, and after a crash before it, the next `create` finds the worktree and tells git itself.
+    reconnectMoved(admin, path);
+    return true;
+  } catch (error) {
+    context.log.warn("spare worktree could not be claimed", { path: spare, error: String(error) });
+    // A failed move leaves the spare where it was; then the worktree is made in the ordinary way.
+    if (existsSync(path)) throw error;
+    return false;
+  } finally {
+    context.busySpares.delete(spare);
+  }
+}
+
+export function rememberCost(context: Context, repository: Repository, checkoutMs: number): void {
+  const file = costFile(context, repository);
+  mkdirSync(join(context.worktrees, ".spare"), { recursive: true, mode: 0o700 });
+  const temporary = `${file}.tmp`;
+  writeFileSync(temporary, JSON.stringify({ checkoutMs: Math.round(checkoutMs) }));
+  renameSync(temporary, file);
+}
+
+function readCost(context: Context, repository: Repository): number | null {
+  const read = readJson(costFile(context, repository));
+  if (read.is !== "known") return null;
+  const { checkoutMs } = read.value as { checkoutMs?: unknown };
+  return typeof checkoutMs === "number" ? checkoutMs : null;
+}
+
+export function sparePath(context: Pick<Context, "worktrees">, repository: Repository): string {
+  const digest = crypto().createHash("sha256").update(repository.commonDir).digest("hex").slice(0, 16);
+  return join(context.worktrees, ".spare", digest);
+}
+
+function costFile(context: Context, repository: Repository): string {
+  return `${sparePath(context, repository)}.json`;
+}

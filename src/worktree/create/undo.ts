@@ -1,0 +1,85 @@
+/** Undoes a `create` that failed: what is provably without work is removed by git itself, anything else is trashed. */
+import { existsSync, lstatSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { WorkspacePlan } from "../../ports/worktree.ts";
+import { readCreation } from "./base.ts";
+import { processesInside } from "../busy.ts";
+import type { Context } from "../context.ts";
+import { readFilters } from "../git/filters.ts";
+import { askGit, checkoutDeadlineMs, runGit } from "../git/git.ts";
+import { readHead } from "../git/head.ts";
+import { isCheckedOut } from "../marker.ts";
+import { forgetWorktree, type Worktree } from "../record.ts";
+import { dropUnregistered, finishPointer } from "../git/register.ts";
+import { finishRegistration, forgetMissing, releaseIndex } from "../git/registration.ts";
+import { clearLeftover, findRepository, holderOf, lookAt, type Repository } from "../git/repository.ts";
+import { moveToTrash } from "../trash/trash.ts";
+
+export async function undoWorkspace(context: Context, plan: WorkspacePlan): Promise<void> {
+  const repository = findRepository(plan.repository);
+  if (repository === null) return;
+  dropUnregistered(repository.commonDir, plan.path);
+  finishPointer(repository.commonDir, plan.path);
+  const place = lookAt(repository, plan.path);
+  if (place.is === "missing") await forgetMissing(repository, place.registration.admin, plan.path);
+  if (place.is === "free") clearLeftover(plan.path);
+  if (place.is === "worktree") {
+    await finishRegistration(repository, place.admin, plan.path);
+    const { path, session, objects = null } = plan;
+    const worktree = { path, session, admin: place.admin, commonDir: repository.commonDir, objects };
+    const removed = (await isWithoutWork(repository, plan, worktree)) && (await removeClean(repository, plan));
+    if (!removed) await moveToTrash(context, plan);
+  }
+  forgetWorktree(context.worktrees, plan.path);
+  await removeOwnBranch(repository, plan);
+}
+
+/** git looks once more itself and refuses what is not clean. */
+async function removeClean(repository: Repository, plan: WorkspacePlan): Promise<boolean> {
+  const { none } = await readFilters({ gitDir: repository.commonDir });
+  const args = ["worktree", "remove", plan.path];
+  return (
+    (await runGit("store", args, { gitDir: repository.commonDir, config: none, deadlineMs: checkoutDeadlineMs }))
+      .code === 0
+  );
+}
+
+async function isWithoutWork(repository: Repository, plan: WorkspacePlan, worktree: Worktree): Promise<boolean> {
+  const { admin } = worktree;
+  if (processesInside(plan.path).length > 0) return false;
+  const head = readHead(admin);
+  if (head === null || (head.is === "branch" && head.branch !== plan.branch)) return false;
+  const filters = await readFilters({ gitDir: repository.commonDir });
+  const commit = await askGit("look", ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], { admin: worktree });
+  if (!isCheckedOut(admin) && commit !== null) {
+    // A checkout that was cut off: finished first, so that its files can be told from anybody's work.
+    releaseIndex(admin);
+    const finish = { worktree, config: filters.checkout, deadlineMs: checkoutDeadlineMs };
+    if ((await runGit("checkout", ["reset", "--hard", "--quiet"], finish)).code !== 0) return false;
+  }
+  const shown = ["--untracked-files=all", "--ignored=matching", "--no-renames", "--ignore-submodules=dirty"];
+  const args = ["status", "--porcelain", "-z", ...shown];
+  const status = await runGit("look", args, { worktree, config: filters.none });
+  if (status.code !== 0) return false;
+  const entries = status.stdout.split("\0").filter((entry) => entry !== "");
+  return entries.every((entry) => entry.startsWith("!! ") && isOurs(repository, plan, entry.slice(3)));
+}
+
+/** A link that we made, or a copy that is still the same as what it was made from. */
+function isOurs({ root }: Repository, plan: WorkspacePlan, name: string): boolean {
+  const target = join(plan.path, name);
+  const stat = lstatSync(target, { throwIfNoEntry: false });
+  if (stat === undefined) return true;
+  if (stat.isSymbolicLink()) return plan.symlinks.includes(name);
+  if (!stat.isFile() || root === null || !existsSync(join(root, name))) return false;
+  return readFileSync(target).equals(readFileSync(join(root, name)));
+}
+
+/** Only a branch that this session made, that has no commit of its own, and that nobody has checked out. */
+async function removeOwnBranch(repository: Repository, plan: WorkspacePlan): Promise<void> {
+  const began = readCreation(repository.commonDir, plan);
+  if (began === null) return;
+  if ((await holderOf(repository, plan.branch, "")) !== null) return;
+  // With the old value given, git deletes it only if it still is where it began.
+  await runGit("store", ["update-ref", "-d", `refs/heads/${plan.branch}`, began], { gitDir: repository.commonDir });
+}

@@ -1,0 +1,202 @@
+/**
+ * The only caller of the git binary. What git may run in a call is decided by the call's kind, in git-rules.ts; where the
+ * repository is comes from our own record (record.ts), never from a file that an agent can write.
+ */
+import { spawn, type ChildProcessByStdio } from "node:child_process";
+import type { Readable, Writable } from "node:stream";
+import { isExhausted, startChild, whyNotStarted } from "../../base/run.ts";
+import { withPersonalUmask } from "../../base/program.ts";
+import { HoldfastError } from "../../contract/error.ts";
+import { repositoryHooksOff } from "./config-hooks.ts";
+import { gitEnvironment, type ConfigEntry, type GitKind } from "./git-rules.ts";
+import type { Worktree } from "../record.ts";
+
+/** Where git works. Without any of these it has no repository at all. */
+interface Where {
+  /** A repository's own directory: no files. */
+  gitDir?: string;
+  /** The files of a work tree, where its directory of git is given outright and is the repository's own. */
+  workTree?: string;
+  /** A session's worktree, its files included. */
+  worktree?: Worktree;
+  /** A session's worktree without its files, which may be elsewhere at the moment. */
+  admin?: Worktree;
+  /** git looks for the repository itself: only where nobody but the person or we ourselves wrote `.git`. */
+  discover?: string;
+}
+
+export interface GitCall extends Where {
+  config?: readonly ConfigEntry[];
+  env?: Record<string, string>;
+  input?: string | Buffer;
+  /** An open file that git reads instead: it never comes into our memory. */
+  inputFile?: number;
+  deadlineMs?: number;
+  maxBytes?: number;
+  /** Beyond `maxBytes` git is ended and what it printed until then is the answer, instead of an error. */
+  cut?: true;
+  /** `latin1` keeps file names that are not UTF-8 byte for byte. */
+  encoding?: "utf8" | "latin1";
+}
+
+export interface GitAnswer {
+  code: number;
+  stdout: string;
+  stderr: string;
+  /** Whether it would have printed more than it was let. */
+  cut?: true;
+}
+
+type Child = ChildProcessByStdio<Writable | null, Readable, Readable>;
+
+/** Long for a command that touches no files; a healthy one takes 3 ms. */
+const quickDeadlineMs = 30_000;
+/** A checkout of a very large repository on a slow disk. */
+export const checkoutDeadlineMs = 15 * 60_000;
+/** A status of a million files; more is a fault, and a bound keeps the daemon's memory its own. */
+const maxOutputBytes = 256 * 1024 * 1024;
+const maxErrorBytes = 64 * 1024;
+
+/** Runs git and returns what it said, whatever its exit code. Throws when it could not run or took too long. */
+export async function runGit(kind: GitKind, args: readonly string[], call: GitCall = {}): Promise<GitAnswer> {
+  const where = locate(call);
+  const argv = ["--no-pager", ...where.args, ...args];
+  const off = kind === "store" ? await repositoryHooksOff(call, runGit) : [];
+  const env = { ...gitEnvironment(kind, [...(call.config ?? []), ...off]), ...where.env, ...call.env };
+  const options = { env, cwd: where.cwd };
+  // A group of its own, so that the deadline ends git's children too.
+  const begin = () =>
+    withPersonalUmask(
+      () =>
+        spawn("git", argv, { ...options, detached: true, stdio: [call.inputFile ?? "pipe", "pipe", "pipe"] }) as Child,
+    );
+  const child = await startChild(begin).catch((error: unknown) => {
+    throw couldNotRun(error as NodeJS.ErrnoException, where.cwd);
+  });
+  return await new Promise<GitAnswer>((resolve, reject) => {
+    const out: Buffer[] = [];
+    const err: Buffer[] = [];
+    let outBytes = 0;
+    let errBytes = 0;
+    let ended: string | null = null;
+    let isCut = false;
+    const end = (why: string): void => {
+      ended ??= why;
+      if (child.pid === undefined) return;
+      try {
+        process.kill(-child.pid, "SIGKILL");
+      } catch {
+        // Already gone.
+      }
+    };
+    const deadlineMs = call.deadlineMs ?? quickDeadlineMs;
+    const timer = setTimeout(() => end(`took longer than ${deadlineMs / 1000} s`), deadlineMs);
+    child.stdout.on("data", (chunk: Buffer) => {
+      outBytes += chunk.length;
+      const over = outBytes - (call.maxBytes ?? maxOutputBytes);
+      if (over > 0 && call.cut === true) {
+        if (!isCut) out.push(chunk.subarray(0, chunk.length - over));
+        isCut = true;
+        end("");
+      } else if (over > 0) end("printed more than expected");
+      else out.push(chunk);
+    });
+    child.stderr.on("data", (chunk: Buffer) => {
+      errBytes += chunk.length;
+      if (errBytes <= maxErrorBytes) err.push(chunk);
+    });
+    // git may close its input before it has read everything; its exit code then says why.
+    child.stdin?.on("error", () => undefined);
+    child.stdin?.end(call.input ?? "");
+    child.on("error", (error: NodeJS.ErrnoException) => {
+      clearTimeout(timer);
+      reject(couldNotRun(error, where.cwd));
+    });
+    child.on("close", (code, signal) => {
+      clearTimeout(timer);
+      if (ended !== null && !isCut) {
+        reject(new HoldfastError("storage", `git ${args[0]} ${ended} and was ended.`));
+        return;
+      }
+      const stderr = Buffer.concat(err).toString("utf8");
+      const stdout = Buffer.concat(out).toString(call.encoding ?? "utf8");
+      if (isCut) return resolve({ code: 0, stdout, stderr, cut: true });
+      resolve({ code: code ?? 128, stdout, stderr: signal === null ? stderr : `${stderr}ended by ${signal}` });
+    });
+  });
+}
+
+/** Runs git where only success is expected; its output, or an error that carries what git said. */
+export async function git(kind: GitKind, args: readonly string[], call: GitCall = {}): Promise<string> {
+  const answer = await runGit(kind, args, call);
+  if (answer.code === 0) return answer.stdout;
+  throw gitFailed(args, answer.stderr);
+}
+
+/** As `git`, but null when git says no: for questions whose negative answer is an exit code. */
+export async function askGit(kind: GitKind, args: readonly string[], call: GitCall = {}): Promise<string | null> {
+  const answer = await runGit(kind, args, call);
+  return answer.code === 0 ? answer.stdout.trim() : null;
+}
+
+export function gitFailed(args: readonly string[], stderr: string): HoldfastError {
+  const said = stderr.trim().split("\n").slice(-5).join("\n").trim();
+  const verb = args.filter((arg) => !arg.startsWith("-")).slice(0, args[0] === "worktree" ? 2 : 1);
+  const message = `git ${verb.join(" ")} failed: ${said === "" ? "no reason given" : said}`;
+  if (stderr.includes("No space left on device")) {
+    return new HoldfastError("disk-full", message, { hint: "Free some disk space and try again." });
+  }
+  if (stderr.includes("dubious ownership")) {
+    return new HoldfastError("preflight-failed", message, { hint: "Add the repository to git's safe.directory." });
+  }
+  return new HoldfastError("storage", message);
+}
+
+const exhaustedHint = "It is tried again. See `ulimit -n` of the daemon, and close what you do not need.";
+
+function couldNotRun(error: NodeJS.ErrnoException, cwd: string | undefined): HoldfastError {
+  if (error.code === "ENOENT") {
+    return new HoldfastError(
+      "preflight-failed",
+      `git could not be started${cwd === undefined ? "" : ` in ${cwd}`}: not found.`,
+      { hint: "Install git 2.31 or newer, and check that the directory exists.", cause: error },
+    );
+  }
+  const message = `git could not be started: ${whyNotStarted(error)}.`;
+  return new HoldfastError("storage", message, {
+    ...(isExhausted(error) ? { hint: exhaustedHint } : {}),
+    cause: error,
+  });
+}
+
+interface Located {
+  args: string[];
+  cwd: string;
+  env: Record<string, string>;
+}
+
+/** Exists everywhere, and is nobody's repository. */
+const nowhere = "/";
+
+function locate({ gitDir, workTree, worktree, admin, discover }: Where): Located {
+  const of = worktree ?? admin;
+  if (of !== undefined) {
+    const files = worktree === undefined ? [] : [`--work-tree=${of.path}`];
+    const cwd = worktree === undefined ? nowhere : of.path;
+    return { args: [`--git-dir=${of.admin}`, ...files], cwd, env: { GIT_COMMON_DIR: of.commonDir, ...objectsOf(of) } };
+  }
+  if (gitDir === undefined) return { args: [], cwd: discover ?? nowhere, env: {} };
+  const files = workTree === undefined ? [] : [`--work-tree=${workTree}`];
+  return { args: [`--git-dir=${gitDir}`, ...files], cwd: workTree ?? nowhere, env: {} };
+}
+
+/** What git also reads objects from, in the form that its list has them. */
+export function objectsOf({ objects }: Pick<Worktree, "objects">): Record<string, string> {
+  return objects === null ? {} : { GIT_ALTERNATE_OBJECT_DIRECTORIES: quoteInList(objects) };
+}
+
+/** The list is split at colons; a path in double quotes is read as git quotes one. */
+export function quoteInList(path: string): string {
+  if (!path.includes(":") && !path.startsWith('"')) return path;
+  return `"${path.replaceAll(/[\\"]/g, String.raw`\$&`)}"`;
+}

@@ -1,0 +1,122 @@
+/**
+ * The only place that deletes. Only below the trash, only what our own record names, first hidden by rename. A crash in
+ * between is finished by the next call. The registration goes by `git worktree remove`, which for a worktree whose
+ * directory is gone removes exactly that registration and needs no force.
+ */
+import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync, rmSync, rmdirSync, unlinkSync } from "node:fs";
+import { chmod, readdir, rm } from "node:fs/promises";
+import { basename, join, sep } from "node:path";
+import { dropTemporaries } from "../../base/durable-file.ts";
+import { HoldfastError } from "../../contract/error.ts";
+import type { Context } from "../context.ts";
+import { worktreeInTrash } from "../find-worktree.ts";
+import { git } from "../git/git.ts";
+import { passed } from "../points.ts";
+import { readRegistration, samePath } from "../git/repository.ts";
+import { unlock, unpin } from "./trash.ts";
+import {
+  checkId,
+  entryNames,
+  hideForEmptying,
+  listEmptying,
+  noEntry,
+  readRecord,
+  storeOf,
+  treeOf,
+  type TrashRecord,
+} from "./trash-records.ts";
+
+export async function emptyTrash(context: Context, id: string): Promise<void> {
+  checkId(id);
+  const directory = join(context.trash, id);
+  const leftovers = listEmptying(context.trash);
+  const isLeftover = leftovers.some((hidden) => basename(hidden).endsWith(`-${id}`) && readRecord(hidden)?.id === id);
+  const record = readRecord(directory);
+  if (record === null && !isLeftover) throw noEntry(id);
+  if (record !== null) {
+    dropTemporaries(join(directory, "entry.json"));
+    checkOurs(directory, record, id);
+    leftovers.push(hideForEmptying(context.trash, id));
+    await passed("workspace.empty.hidden");
+  }
+  for (const hidden of leftovers) await finishEmptying(context, hidden);
+}
+
+async function finishEmptying(context: Context, hidden: string): Promise<void> {
+  const record = readRecord(hidden);
+  if (record === null) {
+    // The record goes last, so without one nothing but an empty directory can be left.
+    if (readdirSync(hidden).length === 0) rmdirSync(hidden);
+    return;
+  }
+  checkNoMounts(hidden);
+  await unregister(context, record);
+  await passed("workspace.empty.unregistered");
+  await unpin(record);
+  await passed("workspace.empty.unpinned");
+  await removeTree(join(hidden, "tree"));
+  rmSync(storeOf(context.trash, basename(hidden)), { recursive: true, force: true });
+  await passed("workspace.empty.deleted");
+  unlinkSync(join(hidden, "entry.json"));
+  rmdirSync(hidden);
+}
+
+async function unregister(context: Context, record: TrashRecord): Promise<void> {
+  const tree = treeOf(context.trash, record.id);
+  const worktree = worktreeInTrash(record, tree);
+  if (worktree === null || !existsSync(worktree.admin)) return;
+  const { admin, commonDir } = worktree;
+  const registration = readRegistration(admin);
+  // The registration may have become somebody else's: a worktree that lives is never touched.
+  if (registration === null || !samePath(registration.path, tree) || existsSync(tree)) return;
+  unlock({ ...record, lockedBefore: null });
+  await git("store", ["worktree", "remove", tree], { gitDir: commonDir });
+}
+
+function checkOurs(directory: string, record: TrashRecord, id: string): void {
+  const names = readdirSync(directory);
+  const isOurs = lstatSync(directory).isDirectory() && record.id === id;
+  const strange = names.find((name) => !entryNames.includes(name));
+  if (isOurs && strange === undefined) return;
+  throw new HoldfastError(
+    "conflict",
+    `${directory} was not emptied: it holds ${strange ?? "something"} not put there by us.`,
+    {
+      hint: "Look at it and move what you need away.",
+    },
+  );
+}
+
+/** Deleting through a mount would empty somebody's disk. */
+function checkNoMounts(directory: string): void {
+  if (process.platform !== "linux") return;
+  const below = realpathSync(directory) + sep;
+  const mounts = readFileSync("/proc/self/mountinfo", "utf8").split("\n");
+  // The mount point is the fifth field, with spaces written in octal.
+  const decode = (field: string): string =>
+    field.replaceAll(/\\([0-7]{3})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 8)));
+  const mounted = mounts.map((line) => decode(line.split(" ")[4] ?? "")).find((point) => point.startsWith(below));
+  if (mounted === undefined) return;
+  throw new HoldfastError("conflict", `The trash was not emptied: something is mounted at ${mounted}.`, {
+    hint: "Unmount it and try again.",
+  });
+}
+
+async function removeTree(tree: string): Promise<void> {
+  try {
+    await rm(tree, { recursive: true, force: true });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== "EACCES" && code !== "EPERM") throw error;
+    // Package caches make their directories read-only.
+    await makeWritable(tree);
+    await rm(tree, { recursive: true, force: true });
+  }
+}
+
+async function makeWritable(directory: string): Promise<void> {
+  await chmod(directory, 0o700);
+  for (const entry of await readdir(directory, { withFileTypes: true })) {
+    if (entry.isDirectory()) await makeWritable(join(directory, entry.name));
+  }
+}

@@ -1,0 +1,85 @@
+/**
+ * A worktree that was not at its path when its session was killed. Its registration goes, so that its branch is free; when
+ * the directory comes back, moved away and back by hand or on a disk that was not mounted, it is registered again.
+ */
+import { existsSync, lstatSync, mkdirSync, realpathSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import type { WorkspaceReady } from "../../ports/worktree.ts";
+import type { Context } from "../context.ts";
+import { askGit, git, runGit } from "../git/git.ts";
+import { gitDirOf, readHead } from "../git/head.ts";
+import { readMarker, writeMarker } from "../marker.ts";
+import { readWorktree, writeWorktree } from "../record.ts";
+import { finishPointer } from "../git/register.ts";
+import { finishRegistration, forgetMissing, writeFor } from "../git/registration.ts";
+import { findRepository, holderOf, lookAt, readRegistrations, samePath, type Repository } from "../git/repository.ts";
+
+interface Own {
+  session: string;
+  repository: string;
+  path: string;
+}
+
+/**
+ * Removes the registration of a worktree whose directory was deleted, where nothing but its branch is in it. It stays
+ * where it is locked, another session's, or knows commits or staged files that nothing else does.
+ */
+export async function forgetDeleted({ session, repository: root, path }: Own): Promise<void> {
+  const repository = findRepository(root);
+  // Without the directory above, a disk may be missing rather than the worktree.
+  if (repository === null || !existsSync(dirname(path))) return;
+  const found = readRegistrations(repository.commonDir).find((one) => samePath(one.path, path));
+  if (found === undefined || (found.locked !== null && found.locked !== "initializing")) return;
+  const marker = readMarker(found.admin);
+  if (marker !== null && (marker.is !== "ready" || marker.session !== session)) return;
+  if (found.head?.is !== "branch") return;
+  const staged = await runGit("look", ["diff-index", "--cached", "--quiet", "--no-ext-diff", "HEAD"], {
+    gitDir: found.admin,
+    env: { GIT_COMMON_DIR: repository.commonDir },
+  });
+  if (staged.code === 0) await forgetMissing(repository, found.admin, path);
+}
+
+/** Whether the session's worktree is at its path again; what git no longer knows of it is written first. */
+export async function findPutBack(context: Context, own: Own & WorkspaceReady): Promise<boolean> {
+  const { session, path } = own;
+  const repository = findRepository(own.repository);
+  if (repository === null || lstatSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) return false;
+  finishPointer(repository.commonDir, path);
+  const named = gitDirOf(path);
+  if (named === null || !samePath(dirname(named), join(repository.commonDir, "worktrees"))) return false;
+  const admin = join(repository.commonDir, "worktrees", basename(named));
+  const recorded = readWorktree(context.worktrees, path);
+  if (recorded !== null && !samePath(recorded.admin, admin)) return false;
+  if (!existsSync(admin) && !(await registerAgain(repository, admin, own))) return false;
+  const place = lookAt(repository, path);
+  const marker = readMarker(admin);
+  if (place.is !== "worktree" || (marker !== null && (marker.is !== "ready" || marker.session !== session)))
+    return false;
+  await finishRegistration(repository, admin, path);
+  const { commonDir } = repository;
+  writeWorktree(context.worktrees, { objects: null, ...recorded, path, admin, commonDir, session });
+  return true;
+}
+
+/** Files stay as they are; the index is read from the branch, so what was staged shows as changed. */
+async function registerAgain(repository: Repository, admin: string, own: Own & WorkspaceReady): Promise<boolean> {
+  const { commonDir } = repository;
+  const { path, branch, base, branchCreated } = own;
+  if (!/^[A-Za-z0-9][A-Za-z0-9_-]*$/.test(basename(admin))) return false;
+  const tip = await askGit("look", ["rev-parse", "--verify", "--quiet", `refs/heads/${branch}^{commit}`], {
+    gitDir: commonDir,
+  });
+  if (tip === null) return false;
+  const isFree = (await holderOf(repository, branch, path)) === null;
+  mkdirSync(admin, { recursive: true });
+  writeFor(join(admin, "commondir"), "../..\n");
+  writeFor(join(admin, "HEAD"), isFree ? `ref: refs/heads/${branch}\n` : `${tip}\n`);
+  // Last: without it this is not a registration, and the next call writes all of it again.
+  writeFor(join(admin, "gitdir"), `${join(realpathSync(path), ".git")}\n`);
+  if (readHead(admin) === null) return false;
+  // Not `reset`, which goes on to compare the files, and runs filters for that.
+  await git("store", ["read-tree", "HEAD"], { admin: { path, admin, commonDir, session: own.session, objects: null } });
+  writeMarker(admin, { is: "ready", session: own.session, workspace: { path, branch, base, branchCreated } });
+  return true;
+}

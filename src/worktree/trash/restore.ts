@@ -1,0 +1,128 @@
+/** Brings a worktree back from the trash to the very path it had, because agents find their transcripts by that path. */
+import { existsSync, mkdirSync, readdirSync, renameSync } from "node:fs";
+import { dirname } from "node:path";
+import { HoldfastError, messageOf } from "../../contract/error.ts";
+import { isAncestor } from "../create/base.ts";
+import type { Context } from "../context.ts";
+import { askGit, git } from "../git/git.ts";
+import { worktreeInTrash } from "../find-worktree.ts";
+import { branchIn, gitDirOf, readHead } from "../git/head.ts";
+import { passed } from "../points.ts";
+import { writeWorktree, type Worktree } from "../record.ts";
+import { reconnectMoved } from "../git/registration.ts";
+import { holderOf, samePath } from "../git/repository.ts";
+import { snapshotBranch } from "./snapshot.ts";
+import { unlock, unpin } from "./trash.ts";
+import {
+  checkId,
+  hasTree,
+  hideRestored,
+  noEntry,
+  readRecord,
+  readRestored,
+  storeOf,
+  treeOf,
+  type TrashRecord,
+} from "./trash-records.ts";
+import { join } from "node:path";
+
+export interface Restored {
+  path: string;
+  branch: string | null;
+  notes: string[];
+}
+
+export async function restoreFromTrash(context: Context, id: string): Promise<Restored> {
+  checkId(id);
+  const record = readRecord(join(context.trash, id));
+  if (record === null) {
+    const before = readRestored(context.trash, id);
+    if (before === null || !existsSync(before.path)) throw noEntry(id);
+    const there = worktreeInTrash(before, before.path);
+    return { path: before.path, branch: there === null ? null : branchIn(there.admin), notes: [] };
+  }
+  const worktree = worktreeInTrash(record, record.path);
+  if (worktree !== null) writeWorktree(context.worktrees, worktree);
+  moveBack(context, record, worktree);
+  await passed("workspace.restore.moved");
+  const notes = await reconnect(record, worktree);
+  unlock(record);
+  await passed("workspace.restore.unlocked");
+  await unpin(record);
+  await passed("workspace.restore.unpinned");
+  hideRestored(context.trash, record.id);
+  return { path: record.path, branch: worktree === null ? null : branchIn(worktree.admin), notes };
+}
+
+function moveBack(context: Context, record: TrashRecord, worktree: Worktree | null): void {
+  const { path, id } = record;
+  const occupied = existsSync(path) && readdirSync(path).length > 0;
+  if (!hasTree(context.trash, id)) {
+    // A former call got this far, or the move to the trash never happened.
+    if (occupied && (worktree === null || samePath(gitDirOf(path) ?? "", worktree.admin))) return;
+    throw new HoldfastError("not-found", `The files of trash entry ${id} are gone.`, {
+      hint: whatElse(context, record),
+    });
+  }
+  if (occupied) {
+    throw new HoldfastError("conflict", `${path} is occupied, so the worktree cannot come back to it.`, {
+      hint: "Move what is there away and try again.",
+    });
+  }
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  try {
+    renameSync(treeOf(context.trash, id), path);
+  } catch (error) {
+    throw new HoldfastError("storage", `${path} could not be restored: ${messageOf(error)}.`, {
+      hint: `The files are still in ${treeOf(context.trash, id)}.`,
+      cause: error,
+    });
+  }
+}
+
+function whatElse({ trash }: Context, { id, ref, snapshot }: TrashRecord): string {
+  if (existsSync(storeOf(trash, id))) {
+    return `Their snapshot is kept: git --git-dir=${storeOf(trash, id)} archive ${snapshotBranch} | tar x`;
+  }
+  if (ref === null) return "Nothing else was kept.";
+  return `${snapshot === null ? "Its commits are" : "A snapshot is"} pinned in its repository: ${ref}`;
+}
+
+async function reconnect(record: TrashRecord, worktree: Worktree | null): Promise<string[]> {
+  if (worktree === null) return [];
+  if (!existsSync(worktree.admin)) return ["git no longer knows this worktree; its files are all there."];
+  reconnectMoved(worktree.admin, worktree.path);
+  await passed("workspace.restore.repaired");
+  const notes = await attach(record, worktree);
+  await passed("workspace.restore.attached");
+  return notes;
+}
+
+/** HEAD goes back to its branch only where the files then still mean the same as before. */
+async function attach(record: TrashRecord, worktree: Worktree): Promise<string[]> {
+  const { admin, commonDir } = worktree;
+  const { branch, head, path } = record;
+  if (branch === null) return [];
+  const now = readHead(admin);
+  if (now?.is === "branch" && now.branch === branch) return [];
+  const holder = await holderOf({ root: null, commonDir }, branch, path);
+  if (holder !== null) return [`Branch ${branch} is now checked out in ${holder}: HEAD is detached.`];
+  const ref = `refs/heads/${branch}`;
+  const tip = await askGit("look", ["rev-parse", "--verify", "--quiet", `${ref}^{commit}`], { admin: worktree });
+  const notes: string[] = [];
+  if (head === null) {
+    if (tip !== null) return [`Branch ${branch} was begun elsewhere meanwhile: the worktree is on no branch.`];
+  } else if (tip !== head) {
+    // Gone, or put back to an older commit: bringing it to where this worktree was loses nothing.
+    if (tip !== null && !(await isAncestor({ admin: worktree }, tip, head))) {
+      return [`Branch ${branch} has moved on to ${tip.slice(0, 8)}: HEAD is detached at ${head.slice(0, 8)}.`];
+    }
+    const from = tip ?? "0".repeat(head.length);
+    await git("store", ["update-ref", "--create-reflog", "-m", "holdfast: restored", ref, head, from], {
+      admin: worktree,
+    });
+    notes.push(`Branch ${branch} was ${tip === null ? "gone" : "behind"}: it is at ${head.slice(0, 8)} again.`);
+  }
+  await git("store", ["symbolic-ref", "-m", "holdfast: restored", "HEAD", ref], { admin: worktree });
+  return notes;
+}

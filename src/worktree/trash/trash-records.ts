@@ -1,0 +1,143 @@
+/**
+ * What lies in the trash: `<trash>/<id>/entry.json` and `<trash>/<id>/tree`. The record is written before the tree comes;
+ * whether the tree is there says the rest, so there is no phase to store. Hidden names are being emptied or were
+ * restored, and are in no list.
+ */
+import { crypto } from "../../base/digest.ts";
+import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSync, rmdirSync } from "node:fs";
+import { join } from "node:path";
+import { dropTemporaries, readJson, syncDirectory, temporariesIn, writeDurable } from "../../base/durable-file.ts";
+import { HoldfastError } from "../../contract/error.ts";
+import { asTrashId, type TrashId } from "../../contract/ids.ts";
+import type { TrashEntry } from "../../ports/worktree.ts";
+import { samePath } from "../git/repository.ts";
+
+export interface TrashRecord extends TrashEntry {
+  version: 1;
+  /** git's own directory for the worktree; null for a directory that git did not know. */
+  admin: string | null;
+  commonDir: string | null;
+  head: string | null;
+  /** The commit that holds the files: in the entry's own repository, or in the person's for an entry of an earlier build. */
+  snapshot: string | null;
+  /** See `Worktree`. */
+  objects?: string | null;
+  /** The person's own lock, put back by restore. */
+  lockedBefore: string | null;
+}
+
+const idPattern = /^[a-z0-9][a-z0-9-]{0,120}$/;
+const storeName = "files.git";
+const restoredPrefix = ".restored-";
+const emptyingPrefix = ".emptying-";
+
+export function newTrashId(session: string, now: number): TrashId {
+  return asTrashId(`${session}-${Math.floor(now / 1000).toString(36)}-${crypto().randomBytes(2).toString("hex")}`);
+}
+
+export const treeOf = (trash: string, id: string): string => join(trash, id, "tree");
+/** The repository that holds the snapshot of the files. */
+export const storeOf = (trash: string, id: string): string => join(trash, id, storeName);
+/** What an entry's directory may hold. */
+export const entryNames = ["entry.json", "tree", storeName];
+export const hasTree = (trash: string, id: string): boolean => existsSync(treeOf(trash, id));
+
+/** Ids come from a person; one that is not ours must never become a path. */
+export function checkId(id: string): void {
+  if (!idPattern.test(id)) throw noEntry(id);
+}
+
+export function noEntry(id: string): HoldfastError {
+  return new HoldfastError("not-found", `There is no trash entry ${JSON.stringify(id)}.`, {
+    hint: "`holdfast trash ls` shows what is kept.",
+  });
+}
+
+export function writeRecord(trash: string, record: TrashRecord): void {
+  mkdirSync(join(trash, record.id), { recursive: true, mode: 0o700 });
+  writeDurable(join(trash, record.id, "entry.json"), `${JSON.stringify(record, null, 2)}\n`);
+  syncDirectory(trash);
+}
+
+export function readRecord(directory: string): TrashRecord | null {
+  const read = readJson(join(directory, "entry.json"));
+  if (read.is !== "known") return null;
+  const value = read.value as Partial<TrashRecord> | null;
+  const isOurs = value?.version === 1 && typeof value.id === "string" && typeof value.path === "string";
+  return isOurs ? (value as TrashRecord) : null;
+}
+
+/** All records that can be read, oldest first; also those whose tree has not come or has left again. */
+export function readRecords(trash: string, beginning = ""): TrashRecord[] {
+  if (!existsSync(trash)) return [];
+  const names = readdirSync(trash).filter((name) => idPattern.test(name) && name.startsWith(beginning));
+  const found = names.flatMap((name) => readRecord(join(trash, name)) ?? []);
+  return found.sort((a, b) => a.trashedAt - b.trashedAt);
+}
+
+export function findRecord(trash: string, session: string, path: string): TrashRecord | null {
+  const fits = (record: TrashRecord): boolean => record.session === session && samePath(record.path, path);
+  // Ids begin with the session: a trash of two weeks is not read whole for every kill.
+  return readRecords(trash, `${session}-`).findLast(fits) ?? null;
+}
+
+/** Takes a record without a tree out of the list; a repeated `restore` still finds where it went. */
+export function hideRestored(trash: string, id: string): void {
+  rmSync(storeOf(trash, id), { recursive: true, force: true });
+  renameSync(join(trash, id), join(trash, restoredPrefix + id));
+}
+
+export function readRestored(trash: string, id: string): TrashRecord | null {
+  return readRecord(join(trash, restoredPrefix + id));
+}
+
+export function hideForEmptying(trash: string, id: string): string {
+  const hidden = join(trash, emptyingPrefix + id);
+  renameSync(join(trash, id), hidden);
+  syncDirectory(trash);
+  return hidden;
+}
+
+export function listEmptying(trash: string): string[] {
+  if (!existsSync(trash)) return [];
+  return readdirSync(trash)
+    .filter((name) => name.startsWith(emptyingPrefix))
+    .map((name) => join(trash, name));
+}
+
+/** Removes a record that never got its tree. */
+export function dropRecord(trash: string, id: string): void {
+  const record = join(trash, id, "entry.json");
+  dropTemporaries(record);
+  rmSync(record, { force: true });
+  rmSync(storeOf(trash, id), { recursive: true, force: true });
+  rmdirSync(join(trash, id));
+}
+
+/** Removes entries whose record was never written: a crash inside that write leaves a directory without a tree. */
+export function dropUnwritten(trash: string): void {
+  if (!existsSync(trash)) return;
+  for (const entry of readdirSync(trash, { withFileTypes: true })) {
+    const directory = join(trash, entry.name);
+    if (!entry.isDirectory() || !idPattern.test(entry.name) || existsSync(join(directory, "entry.json"))) continue;
+    const left = temporariesIn(directory, "entry.json");
+    if (readdirSync(directory).length === left.length) dropRecord(trash, entry.name);
+  }
+}
+
+/** Notes of finished restores are dropped after the time that a trashed worktree is kept. */
+export function forgetRestored(trash: string, before: number): void {
+  if (!existsSync(trash)) return;
+  for (const name of readdirSync(trash).filter((entry) => entry.startsWith(restoredPrefix))) {
+    const directory = join(trash, name);
+    const stat = lstatSync(directory, { throwIfNoEntry: false });
+    if (stat === undefined || stat.mtimeMs > before || hasTree(trash, name)) continue;
+    dropRecord(trash, name);
+  }
+}
+
+export function publicEntry(record: TrashRecord): TrashEntry {
+  const { id, session, repository, path, branch, ref, trashedAt, uncommitted, unpushed, note, intent } = record;
+  const entry = { id, session, repository, path, branch, ref, trashedAt, uncommitted, unpushed };
+  return { ...entry, ...(note === undefined ? {} : { note }), ...(intent === undefined ? {} : { intent }) };
+}

@@ -7,8 +7,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { asSessionId } from "../src/contract/ids.ts";
-import type { WorkspacePlan } from "../src/ports/worktree.ts";
-import { openWorkspaces } from "../src/worktree/worktrees.ts";
+import type { WorktreePlan } from "../src/ports/worktree.ts";
+import { openWorktrees } from "../src/worktree/worktrees.ts";
 
 const rounds = 9;
 const largeRounds = 3;
@@ -43,12 +43,12 @@ function makeRepository(name: string, files: number): string {
   return path;
 }
 
-function open(): ReturnType<typeof openWorkspaces> {
+function open(): ReturnType<typeof openWorktrees> {
   const at = { worktreesDirectory: join(dir, "worktrees"), trashDirectory: join(dir, "trash") };
-  return openWorkspaces({ ...at, now: Date.now });
+  return openWorktrees({ ...at, now: Date.now });
 }
 
-function plan(repository: string, session: string): WorkspacePlan {
+function plan(repository: string, session: string): WorktreePlan {
   const path = join(dir, "worktrees/p", session);
   const none = { base: null, symlinks: [], copy: [], postCreate: [], env: {} };
   return { session: asSessionId(session), repository, path, branch: session, defaultBranch: "main", ...none };

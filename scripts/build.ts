@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { rolldown, type Plugin } from "rolldown";
 import { build as buildPage } from "vite";
-import { compiledMain, runtimeInMain } from "./main-chunk.ts";
+import { runtimeInMain } from "./main-chunk.ts";
 
 const root = join(import.meta.dirname, "..");
 /** Written beside and moved into place: a build that fails leaves the old one. */
@@ -29,17 +29,12 @@ rmSync(dist, { recursive: true, force: true });
 mkdirSync(dist);
 // Built apart, so that none of them loads what only another one uses.
 // All that a start needs is one file, also what a part that loads later needs as well: each further one costs half a millisecond.
-const cliGroups = [
-  { name: "main", test: /src\/cli\/main\.ts$/ },
-  // Verbs that bring a session back share a part of it: a spawn would have one more file for that.
-  { name: "spawning", test: /src\/cli\/(spawn-options|call-spawn|waits|render\/spawned)\.ts$/ },
-];
-await bundleOne("cli", "src/cli/entry.ts", cliGroups, [compiledMain()]);
+await bundleOne("cli", "src/cli/entry.ts", [{ name: "main", test: /src\/cli\/main\.ts$/ }]);
 await bundleOne("daemon", "src/daemon/entry.ts", [{ name: "main", test: /src\/daemon\/main\.ts$/ }]);
 await bundleOne("check-database", "src/store/check-program.ts", []);
 await bundleOne("demo-agent", "src/agents/demo/tui.ts", []);
 await bundleOne("demo-acp", "src/agents/demo/acp/main.ts", []);
-await bundleOne("network-proxy", "src/contain/network/proxy-program.ts", []);
+await bundleOne("network-proxy", "src/contain/network/proxy.ts", []);
 await bundleOne("network-bridge", "src/contain/network/bridge.ts", []);
 copyFileSync(join(root, "src/chat/keeper.sh"), join(dist, "keeper.sh"));
 // The torture run's mutated copies need no page.
@@ -48,7 +43,7 @@ writeFileSync(join(dist, "build.json"), `${JSON.stringify({ version, build })}\n
 rmSync(join(root, "dist"), { recursive: true, force: true });
 renameSync(dist, join(root, "dist"));
 
-async function bundleOne(name: string, entry: string, groups: object[], plugins: Plugin[] = []): Promise<void> {
+async function bundleOne(name: string, entry: string, groups: object[]): Promise<void> {
   const bundle = await rolldown({
     cwd: root,
     input: { [name]: entry },
@@ -56,7 +51,7 @@ async function bundleOne(name: string, entry: string, groups: object[], plugins:
     platform: "node",
     // Has a native part; it lies beside the build (see src/cli/system/daemon/install-build.ts).
     external: ["@lydell/node-pty"],
-    plugins: [runtimeInMain(), ...plugins],
+    plugins: [runtimeInMain()],
     transform: {
       define: {
         __HOLDFAST_VERSION__: JSON.stringify(version),

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { agentPackages, binDirectory, cacheDirectory } from "../test/agents-lane/packages.ts";
+import { agentPackages, binDirectory, cacheDirectory } from "../test/agents-lane/agents/agents.ts";
 
 /** Where the adapters' programs for one platform are; they have no option that would show that one is missing. */
 const adapterPrograms = ["@anthropic-ai/claude-agent-sdk", "@zed-industries/codex-acp"];

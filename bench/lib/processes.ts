@@ -5,6 +5,7 @@ import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
+import { agentVariables } from "../../src/agents/registry.ts";
 import { cleanEnvironment } from "../../src/base/clean-env.ts";
 import type { StartReport } from "../../src/base/launch-options.ts";
 import { daemonBundle, type BenchHome } from "./home.ts";
@@ -70,7 +71,7 @@ export async function startDaemon(
   path = "/api/health",
   check: (answer: string) => void = () => {},
 ): Promise<Running> {
-  const options = { cwd: home.paths.home, env: cleanEnvironment(home.env) };
+  const options = { cwd: home.paths.home, env: cleanEnvironment(home.env, agentVariables) };
   return start([daemonBundle], options, async (line) => {
     const report = JSON.parse(line) as StartReport;
     if (report.report !== "ready") throw new Error(`the daemon did not start: ${line}`);

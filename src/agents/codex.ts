@@ -32,11 +32,21 @@ export const codex: AgentDefinition = {
   id: "codex",
   label: "Codex",
   install: "Install it with `npm install -g @openai/codex`, then run `codex` once to sign in.",
+  npm: "@openai/codex",
   version: ["codex", "--version"],
   // Not every version of its chat adapter reads `-c`.
   model: { terminal: ["-m", "{model}"], chat: { option: "model" } },
   env: {},
   hosts: ["api.openai.com", "chatgpt.com", "auth.openai.com"],
+  variables: { reads: ["CODEX_HOME", "OPENAI_*", "AZURE_*"], marks: ["CODEX_SANDBOX*"] },
+  ownFolders: [
+    {
+      name: ".codex",
+      variable: "CODEX_HOME",
+      share: ["auth.json"],
+      copy: ["config.toml", "AGENTS.md", "hooks.json", "rules", "prompts", "skills"],
+    },
+  ],
   terminal: {
     // Without --no-daemon its turns run in a shared background server that outlives the session.
     start: ["codex", "--no-daemon", ...hookOptions],
@@ -123,6 +133,7 @@ export const codex: AgentDefinition = {
     notFound: [{ code: -32_002, message: null }],
     // Its command refuses a policy that its adapter takes; what is deleted does not depend on it.
     deleteCommand: ["codex", "delete", "--force", "-c", 'approval_policy="on-request"', "{id}"],
+    npm: "@zed-industries/codex-acp",
     install: "Install its chat adapter with `npm install -g @zed-industries/codex-acp`.",
     program: codexAcpProgram,
   },

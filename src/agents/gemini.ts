@@ -3,7 +3,8 @@
  * above it, so hooks go in only where we are root; otherwise its window title says what it does. Its own clean-up at
  * start can delete conversations that were resumed before; the same file turns that off.
  */
-import type { AgentDefinition } from "../ports/agents.ts";
+import { existsSync } from "node:fs";
+import type { AgentDefinition, Machine } from "../ports/agents.ts";
 import { readGeminiPrompts } from "./transcripts.ts";
 import { hookCommand, hookScriptFile, hooksVariable } from "./hook-script.ts";
 
@@ -28,12 +29,20 @@ const systemDefaults = {
 const permission = "Gemini asks for permission";
 const id = { idField: "data.session_id" };
 
-/** `trustsOurSettings`: we are root, and there is no file of the administrator's that ours would hide. */
-export function gemini({ trustsOurSettings }: { trustsOurSettings: boolean }): AgentDefinition {
+/** The administrator's defaults; ours would hide them. */
+const systemDefaultsPath: Partial<Record<NodeJS.Platform, string>> = {
+  linux: "/etc/gemini-cli/system-defaults.json",
+  darwin: "/Library/Application Support/GeminiCli/system-defaults.json",
+};
+
+export function gemini({ env, platform, isRoot }: Machine): AgentDefinition {
+  const defaults = env["GEMINI_CLI_SYSTEM_DEFAULTS_PATH"] ?? systemDefaultsPath[platform];
+  const trustsOurSettings = isRoot && defaults !== undefined && !existsSync(defaults);
   return {
     id: "gemini",
     label: "Gemini CLI",
     install: "Install it with `npm install -g @google/gemini-cli`, then run `gemini` once to sign in.",
+    npm: "@google/gemini-cli",
     version: ["gemini", "--version"],
     model: { terminal: ["-m", "{model}"], chat: { args: ["-m", "{model}"] } },
     env: {},
@@ -43,6 +52,26 @@ export function gemini({ trustsOurSettings }: { trustsOurSettings: boolean }): A
       "oauth2.googleapis.com",
       "accounts.google.com",
       "www.googleapis.com",
+    ],
+    variables: {
+      reads: ["GEMINI_*", "GOOGLE_*"],
+      marks: ["GEMINI_CLI", "GEMINI_CLI_NO_RELAUNCH", "GEMINI_CLI_IDE_*"],
+    },
+    ownFolders: [
+      {
+        name: ".gemini",
+        share: ["oauth_creds.json"],
+        copy: [
+          "settings.json",
+          "GEMINI.md",
+          "trustedFolders.json",
+          "google_accounts.json",
+          "installation_id",
+          "extensions",
+          "commands",
+          "policies",
+        ],
+      },
     ],
     notes: trustsOurSettings ? [] : [retentionNote],
     terminal: {

@@ -56,6 +56,7 @@ export const opencode: AgentDefinition = {
   id: "opencode",
   label: "OpenCode",
   install: "Install it with `npm install -g opencode-ai`, then run `opencode auth login` once.",
+  npm: "opencode-ai",
   version: ["opencode", "--version"],
   model: { terminal: ["-m", "{model}"], chat: { option: "model" } },
   env: {},
@@ -67,6 +68,23 @@ export const opencode: AgentDefinition = {
     "api.openai.com",
     "generativelanguage.googleapis.com",
     "openrouter.ai",
+  ],
+  variables: {
+    reads: ["OPENCODE_*", "OPENROUTER_*", "OLLAMA_HOST"],
+    marks: [
+      "OPENCODE_PID",
+      "OPENCODE_RUN_ID",
+      "OPENCODE_PROCESS_ROLE",
+      "OPENCODE_CALLER",
+      "OPENCODE_CLIENT",
+      "OPENCODE_SERVER_*",
+    ],
+  },
+  ownFolders: [
+    { name: ".local/share/opencode", around: "XDG_DATA_HOME", share: ["auth.json"], copy: [] },
+    { name: ".local/state/opencode", around: "XDG_STATE_HOME", share: [], copy: [] },
+    { name: ".cache/opencode", around: "XDG_CACHE_HOME", share: [], copy: [] },
+    { name: ".config/opencode", around: "XDG_CONFIG_HOME", share: [], copy: ["."] },
   ],
   terminal: {
     start: ["opencode"],

@@ -1,151 +1,65 @@
 /**
- * Every agent that can be started: the built-in ones, those of the user's config.yaml, and for each project those of its
- * holdfast.yaml. The user's replace or extend built-in ones of the same name, a project's only extend.
+ * Every built-in agent. To add one: write its data file and name it in `builtIn`. Everything that other rooms need to
+ * know about agents comes from this list.
  */
-import { existsSync } from "node:fs";
-import type { AgentConfiguration, AgentDefinition, Agents, TerminalAgent } from "../ports/agents.ts";
+import type { AgentDefinition, Machine } from "../ports/agents.ts";
 import { claude } from "./claude.ts";
 import { codex } from "./codex.ts";
-import { configured } from "./configured.ts";
 import { demo } from "./demo.ts";
 import { gemini } from "./gemini.ts";
 import { opencode } from "./opencode.ts";
 import { shell } from "./shell.ts";
 
-export interface AgentFacts {
-  /** argv that `{demo}` stands for: the runtime and the bundled demo agent; `{demo-chat}` is the one that speaks ACP. */
-  demo: string[];
-  demoChat: string[];
-  /** The person's own shell, `$SHELL`. */
-  shell: string | undefined;
-  /** Whether Gemini will read a file of settings that we name. */
-  geminiTrustsOurSettings: boolean;
-}
+/** A function if the definition depends on the machine. */
+const builtIn: readonly (AgentDefinition | ((machine: Machine) => AgentDefinition))[] = [
+  claude,
+  codex,
+  gemini,
+  opencode,
+  demo,
+  shell,
+];
 
-/** Where an administrator's defaults for Gemini are; ours would hide them. */
-const geminiSystemDefaults: Partial<Record<NodeJS.Platform, string>> = {
-  linux: "/etc/gemini-cli/system-defaults.json",
-  darwin: "/Library/Application Support/GeminiCli/system-defaults.json",
-};
-
-/** What this machine is like; `demoCommand` is how the bundled demo agent is run. */
-export function readAgentFacts(
-  demoCommand: string[],
-  demoChatCommand: string[] = [],
-  env: NodeJS.ProcessEnv = process.env,
-): AgentFacts {
-  const defaults = env["GEMINI_CLI_SYSTEM_DEFAULTS_PATH"] ?? geminiSystemDefaults[process.platform];
-  const root = process.getuid?.() === 0;
+/** @param demoCommand how the bundled demo agent runs in a terminal; `demoChat` runs the one that speaks ACP. */
+export function thisMachine(demoCommand: string[] = [], demoChat: string[] = []): Machine {
   return {
+    env: process.env,
+    platform: process.platform,
+    isRoot: process.getuid?.() === 0,
     demo: demoCommand,
-    demoChat: demoChatCommand,
-    shell: env["SHELL"],
-    geminiTrustsOurSettings: root && defaults !== undefined && !existsSync(defaults),
+    demoChat,
   };
 }
 
-export interface AgentSet {
-  get(id: string): AgentDefinition | null;
-  list(): AgentDefinition[];
+export function builtInDefinitions(machine: Machine): AgentDefinition[] {
+  return builtIn.map((agent) => (typeof agent === "function" ? agent(machine) : agent));
 }
 
-export interface ProjectAgents extends Agents {
-  /** What the files say now for one project; what they said before no longer counts. */
-  define(project: string, said: readonly AgentConfiguration[]): void;
-  /** The entries of the user's own file; every `define` brings them too. */
-  defineUser(said: readonly AgentConfiguration[]): void;
-}
+/** For readers of names, packages and variables, which are the same on every machine. */
+export const builtInAgents: readonly AgentDefinition[] = builtInDefinitions(thisMachine());
 
-/** Scoped: a name that two projects define means each time the project's own command. */
-export function openProjectAgents(facts: AgentFacts): ProjectAgents {
-  let user: readonly AgentConfiguration[] = [];
-  const own = new Map<string, readonly AgentConfiguration[]>();
-  const sets = new Map<string | null, AgentSet>();
-  const setOf = (project: string | null): AgentSet => {
-    // Projects without agents of their own share one set.
-    const said = project === null ? undefined : own.get(project);
-    const key = said === undefined || said.length === 0 ? null : project;
-    const known = sets.get(key);
-    if (known !== undefined) return known;
-    const made = openAgents([...user, ...(said ?? [])], facts);
-    sets.set(key, made);
-    return made;
-  };
-  const defineUser = (said: readonly AgentConfiguration[]): void => {
-    if (isSame(said, user)) return;
-    user = said;
-    sets.clear();
-  };
-  return {
-    of: ({ project, agent }) => setOf(project).get(agent),
-    list: (project) => setOf(project).list(),
-    defineUser,
-    define(project, said) {
-      defineUser(said.filter(({ from }) => from === "user"));
-      const now = said.filter(({ from }) => from === "project");
-      if (isSame(now, own.get(project) ?? [])) return;
-      own.set(project, now);
-      sets.delete(project);
-    },
-  };
-}
+export const builtInIds: readonly string[] = builtInAgents.map(({ id }) => id);
 
-function isSame(one: readonly AgentConfiguration[], other: readonly AgentConfiguration[]): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
-}
+/** Agents that accept a configured model. */
+export const idsWithModel: readonly string[] = builtInAgents.flatMap(({ id, model }) =>
+  model === undefined ? [] : id,
+);
 
-export function openAgents(said: readonly AgentConfiguration[], facts: AgentFacts): AgentSet {
-  const builtIn = [
-    claude,
-    codex,
-    gemini({ trustsOurSettings: facts.geminiTrustsOurSettings }),
-    opencode,
-    demo,
-    shell({ command: facts.shell }),
-  ];
-  const byId = new Map(builtIn.map((agent) => [agent.id, withOwnOptions(withDemo(agent, facts))]));
-  for (const [at, one] of said.entries()) {
-    // A repository's file is a stranger's: it may extend a built-in agent, and replaces none that others know by its name.
-    if (one.from === "project" && hasCommand(one) && byId.has(one.id)) continue;
-    // Some agents refuse two models.
-    const chosenLater = said.slice(at + 1).some(({ id, model }) => id === one.id && model !== null);
-    const agent = configured(byId.get(one.id), chosenLater ? { ...one, model: null } : one);
-    if (agent !== null) byId.set(one.id, agent);
-  }
-  return { get: (id) => byId.get(id) ?? null, list: () => [...byId.values()] };
-}
+/** Agents that a repository may choose without trust: they read its text as a prompt. A shell would run it. */
+export const idsWithoutTrust: readonly string[] = builtInAgents.flatMap(({ id, runsPrompts }) =>
+  runsPrompts === true ? [] : id,
+);
 
-function hasCommand({ terminal, chat }: AgentConfiguration): boolean {
-  return (terminal?.command ?? null) !== null || (chat?.command ?? null) !== null;
-}
+/** Agents to install, by the name that users type. */
+export const installableIds: readonly string[] = builtInAgents.flatMap(({ id, npm }) => (npm === undefined ? [] : id));
 
-/** `{demo}` stands for several words, so it is replaced here and not with the placeholders of one launch. */
-function withDemo(agent: AgentDefinition, { demo: command, demoChat }: AgentFacts): AgentDefinition {
-  const values: Record<string, string[]> = { "{demo}": command, "{demo-chat}": demoChat };
-  const fill = (argv: string[]): string[] => argv.flatMap((word) => values[word] ?? [word]);
-  const fillTerminal = (terminal: TerminalAgent): TerminalAgent => ({
-    ...terminal,
-    start: fill(terminal.start),
-    resume: terminal.resume && fill(terminal.resume),
-  });
-  return {
-    ...agent,
-    version: agent.version && fill(agent.version),
-    terminal: agent.terminal && fillTerminal(agent.terminal),
-    chat: agent.chat && { ...agent.chat, command: fill(agent.chat.command) },
-  };
-}
+/** Agents to install whose conversation can continue in the other kind. */
+export const idsThatConvert: readonly string[] = builtInAgents.flatMap(({ id, npm, handsOver }) =>
+  npm !== undefined && handsOver === true ? id : [],
+);
 
-/** Only for built-in agents: in a command of the user's, such as `npx -y mine`, the program may stand behind an option. */
-function withOwnOptions(agent: AgentDefinition): AgentDefinition {
-  const { terminal } = agent;
-  if (terminal === null) return agent;
-  const ownOptions = { start: optionsOf(terminal.start), resume: optionsOf(terminal.resume ?? []) };
-  return { ...agent, terminal: { ...terminal, ownOptions } };
-}
-
-/** How many words there are from the first option on: before it are the program and its subcommand. */
-function optionsOf(words: string[]): number {
-  const first = words.findIndex((word) => word.startsWith("-"));
-  return first === -1 ? 0 : words.length - first;
-}
+/** Environment variables of all built-in agents; the daemon drops others unless the configuration names them. */
+export const agentVariables = {
+  reads: builtInAgents.flatMap(({ variables }) => variables?.reads ?? []),
+  marks: builtInAgents.flatMap(({ variables }) => variables?.marks ?? []),
+};

@@ -2,9 +2,10 @@
 import { expect, test } from "vitest";
 import type { TerminalAgent } from "../ports/agents.ts";
 import type { Activity } from "../model/session.ts";
-import { openAgents } from "./registry.ts";
+import { openAgents } from "./project-agents.ts";
+import { thisMachine } from "./registry.ts";
 
-const agents = openAgents([], { demo: ["demo"], demoChat: [], shell: undefined, geminiTrustsOurSettings: false });
+const agents = openAgents([], { ...thisMachine(["demo"]), isRoot: false });
 
 interface Seen {
   agent: string;
@@ -107,8 +108,7 @@ test.each([
 });
 
 test("[AGENT-12] no agent is idle because its start hook fired: it fires before the composer takes text", () => {
-  for (const id of ["claude", "codex", "gemini", "opencode"]) {
-    const { terminal } = agents.get(id)!;
+  for (const { id, terminal } of agents.list().filter(({ npm }) => npm !== undefined)) {
     const starts = terminal?.hookRules.filter(({ event }) => /^(SessionStart|session\.created)$/.test(event)) ?? [];
     expect([id, starts.filter(({ activity }) => activity !== null)]).toEqual([id, []]);
   }

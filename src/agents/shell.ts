@@ -1,15 +1,17 @@
-/** A plain shell in a worktree: nothing to pin, nothing to resume, and no activity to guess. */
-import type { AgentDefinition } from "../ports/agents.ts";
+/** A plain shell in a worktree: no conversation, nothing to resume, no activity to detect. */
+import type { AgentDefinition, Machine } from "../ports/agents.ts";
 
-/** `command` is the person's own shell; every POSIX system has the one that stands in for it. */
-export function shell({ command }: { command: string | undefined }): AgentDefinition {
-  const start = command === undefined || command === "" ? "/bin/sh" : command;
+/** The user's own shell; every POSIX system has the default. */
+export function shell({ env }: Pick<Machine, "env">): AgentDefinition {
+  const command = env["SHELL"] ?? "";
+  const start = command === "" ? "/bin/sh" : command;
   return {
     id: "shell",
     label: "Shell",
     install: `Set SHELL to a shell that exists; it is ${start}.`,
     version: null,
     env: {},
+    runsPrompts: true,
     terminal: {
       start: [start],
       startPrompt: null,

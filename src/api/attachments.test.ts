@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { maxPromptBytes, type PromptRequest } from "../contract/command.ts";
 import type { SessionState } from "../model/session.ts";
 import { takeAttachments } from "./attachments.ts";
-import { hasImage, typedPrompt } from "../supervisor/prompt-text.ts";
+import { hasImage, typedPrompt } from "../supervisor/execute/prompts.ts";
 import { asPromptId } from "../contract/ids.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "holdfast-attach-"));

@@ -10,7 +10,7 @@ import type { Actor, SessionState } from "../model/session.ts";
 import { isShell } from "../model/roles.ts";
 import type { ApiRequest, Authorize, Call } from "../ports/api.ts";
 import type { ProjectSettings } from "../ports/projects.ts";
-import { isShellSession, startOf } from "../supervisor/callers.ts";
+import { isShellSession, startOf } from "../supervisor/callers/callers.ts";
 import type { Services } from "../supervisor/services.ts";
 
 const prefix = "session:";

@@ -10,7 +10,7 @@ import { asSessionId } from "../contract/ids.ts";
 import { primaryPullRequest } from "../model/pull-requests.ts";
 import type { SessionState } from "../model/session.ts";
 import { commitPolicyVerb } from "../supervisor/apply-verb.ts";
-import { runtimeFacts } from "../supervisor/facts.ts";
+import { runtimeFacts } from "../supervisor/observe.ts";
 import type { Loop } from "../supervisor/loop.ts";
 import type { Services } from "../supervisor/services.ts";
 import type { TrackingDoor } from "../integrations/trackers/lazy-tracking.ts";
@@ -161,7 +161,7 @@ async function landing(parts: Services, session: SessionState): Promise<Landing 
   const merged = over.filter(({ state }) => state === "merged");
   try {
     const { defaultBranch } = await parts.settings.forSession(session.project);
-    const facts = await parts.workspaces.landing({
+    const facts = await parts.workspaces.mergeFacts({
       path: session.workspacePath,
       defaultBranch: over.at(-1)?.baseBranch ?? defaultBranch,
       heads: merged.map(({ headSha }) => headSha),

@@ -9,7 +9,7 @@ import type { Output } from "../contract/operations.ts";
 import type { FindingJson, InfoJson, ProjectJson, SessionJson, TrashJson } from "../contract/wire.ts";
 import { isOlder } from "../model/trash-days.ts";
 import { commitVerb } from "../supervisor/apply-verb.ts";
-import { emptyEntry } from "../supervisor/empty-trash.ts";
+import { emptyEntry, trashDaysOf, trashUntil } from "../supervisor/worktrees.ts";
 import { visibleTo } from "./authorize.ts";
 import { Halt } from "./halt.ts";
 import type { Loop } from "../supervisor/loop.ts";
@@ -18,7 +18,6 @@ import { PendingSpawns } from "./pending-spawns.ts";
 import { bareProject, projectJson, removeProject } from "./projects.ts";
 import type { PushDoor } from "../integrations/notifiers/lazy-push.ts";
 import type { TrackingDoor } from "../integrations/trackers/lazy-tracking.ts";
-import { trashDaysOf, trashUntil } from "../supervisor/trash-days.ts";
 import { findSession, runVerb, type PlainVerb } from "./run-verb.ts";
 import { eventJson, iso, sessionJson } from "../supervisor/view.ts";
 

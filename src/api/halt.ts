@@ -5,7 +5,7 @@ import type { Output } from "../contract/operations.ts";
 import type { SessionId } from "../contract/ids.ts";
 import type { Actor, SessionState } from "../model/session.ts";
 import { commitPolicyVerb } from "../supervisor/apply-verb.ts";
-import { runtimeFacts } from "../supervisor/facts.ts";
+import { runtimeFacts } from "../supervisor/observe.ts";
 import type { Loop } from "../supervisor/loop.ts";
 import type { Services } from "../supervisor/services.ts";
 

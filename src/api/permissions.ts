@@ -11,7 +11,7 @@ import { findChat } from "./chat.ts";
 import type { Services } from "../supervisor/services.ts";
 import { factsOf, verdictWords } from "../supervisor/permission-rules.ts";
 import { findProject } from "./projects.ts";
-import { detailsOf, findQuestion, questionJson } from "../supervisor/question-details.ts";
+import { detailsOf, findQuestion, questionJson } from "../supervisor/permission-requests.ts";
 
 export function questions(parts: Services, ask: ApiRequest<"questions">): Output<"questions"> {
   const session = findChat(parts, ask);

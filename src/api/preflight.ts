@@ -10,7 +10,7 @@ import { isPullRequestReference, issueKey } from "../model/issue.ts";
 import { branchFor } from "../model/names.ts";
 import { refuseIssueInShell } from "./authorize.ts";
 import type { Services } from "../supervisor/services.ts";
-import { planWith, workspacePath } from "../supervisor/plan.ts";
+import { planWith, workspacePath } from "../supervisor/worktrees.ts";
 import { containmentFor } from "./spawn-contain.ts";
 import { agentFor, idOfIssue, limitOf, lowDisk, missingTools, sessionOfIssue, settingsOf, wanted } from "./spawn.ts";
 

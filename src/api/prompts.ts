@@ -14,7 +14,7 @@ import type { Services } from "../supervisor/services.ts";
 import { askingAgent, checkMayPrompt, promptText } from "./authorize.ts";
 import { commitVerb } from "../supervisor/apply-verb.ts";
 import { findSession } from "./run-verb.ts";
-import { eventPage, lastEvent } from "../supervisor/read-events.ts";
+import { eventPage, lastEvent } from "../supervisor/record.ts";
 
 /** Long enough for an agent that first has to be brought back; then the receipt says `queued`, with the reason. */
 const defaultWaitMs = 30_000;

@@ -4,7 +4,7 @@ import type { Store } from "../ports/store.ts";
 import type { StoredEvent } from "../contract/event.ts";
 import { toldTypes } from "../model/recap-turns.ts";
 import type { PromptId, SessionId } from "../contract/ids.ts";
-import { eventPage, lastEvent } from "../supervisor/read-events.ts";
+import { eventPage, lastEvent } from "../supervisor/record.ts";
 
 /** Read back no further than this: of a turn that is longer its prompt and its end are told. */
 const mostEvents = 100_000;

@@ -7,13 +7,13 @@ import { asSessionId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
 import type { VerbAnswer, VerbRequest } from "../contract/session.ts";
 import { commitVerb } from "../supervisor/apply-verb.ts";
-import { runtimeFacts } from "../supervisor/facts.ts";
-import { forgetConversation, noteKeptConversation } from "../supervisor/forget-conversation.ts";
+import { runtimeFacts } from "../supervisor/observe.ts";
+import { forgetConversation, noteKeptConversation } from "../supervisor/execute/conversation.ts";
 import type { Loop } from "../supervisor/loop.ts";
 import type { Services } from "../supervisor/services.ts";
 import { waitUntilUp } from "../supervisor/wait-until-up.ts";
 import { sessionJson } from "../supervisor/view.ts";
-import { eventPage, lastEvent } from "../supervisor/read-events.ts";
+import { eventPage, lastEvent } from "../supervisor/record.ts";
 
 /** After this the answer says what remains; the daemon goes on ending it. */
 const endDeadlineMs = Number(process.env["HOLDFAST_TEST_END_MS"] ?? 10_000);
@@ -66,7 +66,8 @@ export function findSession({ store }: Pick<Services, "store">, { params: { id }
   const session = store.session(asSessionId(id));
   if (session !== null && session.intent.want !== "deleted") return session;
   throw new HoldfastError("not-found", "Session not found", {
-    hint: "List them with `holdfast session ls --include-terminated`.",
+    hint: "List sessions: holdfast session ls --include-terminated",
+    details: { reason: "session-not-found", session: id },
   });
 }
 

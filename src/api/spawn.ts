@@ -22,7 +22,7 @@ import type { SpawnIssue } from "./spawn-issue.ts";
 import type { PendingSpawns } from "./pending-spawns.ts";
 import type { TrackingDoor } from "../integrations/trackers/lazy-tracking.ts";
 import type { Services } from "../supervisor/services.ts";
-import { planWith, workspacePath } from "../supervisor/plan.ts";
+import { planWith, workspacePath } from "../supervisor/worktrees.ts";
 import { commandOf, pathFor, whyMissing } from "../supervisor/programs.ts";
 import { clampSpawn, refuseIssueInShell } from "./authorize.ts";
 import { commitVerb, refuseBeside } from "../supervisor/apply-verb.ts";

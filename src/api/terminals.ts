@@ -15,7 +15,9 @@ export function createTerminals(parts: Services): Terminals {
     open: async (id, request) => {
       const session = parts.store.session(asSessionId(id));
       if (session === null || session.intent.want === "deleted") {
-        throw new HoldfastError("not-found", "Session not found");
+        throw new HoldfastError("not-found", "Session not found", {
+          details: { reason: "session-not-found", session: id },
+        });
       }
       if (session.kind !== "terminal")
         throw new HoldfastError("conflict", `${session.id} is a chat; it has no screen.`);

@@ -5,7 +5,7 @@ import { HoldfastError } from "../contract/error.ts";
 import type { SessionState } from "../model/session.ts";
 import type { ChangesJson, FilesJson, PatchJson, WorkJson } from "../contract/wire.ts";
 import type { Services } from "../supervisor/services.ts";
-import { trashUntil } from "../supervisor/trash-days.ts";
+import { trashUntil } from "../supervisor/worktrees.ts";
 import { findSession } from "./run-verb.ts";
 
 /** For a list that opens under what is typed. */

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { agentVariables } from "../agents/registry.ts";
 import { cleanEnvironment, isPassedOn, passedOn } from "./clean-env.ts";
 
 const names = (...list: string[]): NodeJS.ProcessEnv =>
@@ -34,7 +35,7 @@ test("[PROC-11] what a terminal, another agent, npm or systemd put there is not 
     "SOMETHING_ELSE",
     "LD_PRELOAD",
   );
-  expect(cleanEnvironment(refused)).toEqual({});
+  expect(cleanEnvironment(refused, agentVariables)).toEqual({});
 });
 
 test("[PROC-11] what programs and agents need is kept as it is", () => {
@@ -88,7 +89,7 @@ test("[PROC-11] what programs and agents need is kept as it is", () => {
     "VIRTUAL_ENV",
     "NVM_DIR",
   );
-  expect(cleanEnvironment(kept)).toEqual(kept);
+  expect(cleanEnvironment(kept, agentVariables)).toEqual(kept);
 });
 
 test("[ENV-200] passEnv adds names, and prefixes that let in no mark of another session", () => {
@@ -98,6 +99,6 @@ test("[ENV-200] passEnv adds names, and prefixes that let in no mark of another 
     "ACME_A",
     "ACME_B",
   ]);
-  expect(Object.keys(cleanEnvironment(env, ["OTHER"]))).toEqual(["OTHER", "PATH"]);
-  expect([isPassedOn("MY_TOKEN"), isPassedOn("MY_API_KEY")]).toEqual([false, true]);
+  expect(Object.keys(cleanEnvironment(env, agentVariables, ["OTHER"]))).toEqual(["OTHER", "PATH"]);
+  expect([isPassedOn("MY_TOKEN", agentVariables), isPassedOn("MY_API_KEY", agentVariables)]).toEqual([false, true]);
 });

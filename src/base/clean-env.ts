@@ -1,112 +1,111 @@
 /**
- * The environment that the daemon, and through it every agent, gets: an allow-list, because a daemon started inside tmux,
- * another agent or npm would otherwise hand their markers on, and the agents would take themselves for nested ones.
+ * The environment of the daemon and of every agent: an allow list. A daemon started inside tmux, another agent or npm
+ * would otherwise pass their markers on, and agents would take themselves for nested ones.
  */
-const exact = new Set([
-  "PATH",
-  "HOME",
-  "USER",
-  "LOGNAME",
-  "SHELL",
-  "LANG",
-  "LANGUAGE",
-  "TZ",
-  "TMPDIR",
-  "TERM",
-  "COLORTERM",
-  "SSH_AUTH_SOCK",
-  "DBUS_SESSION_BUS_ADDRESS",
-  "NODE_EXTRA_CA_CERTS",
-  "HOLDFAST_HOME",
-  "GITHUB_TOKEN",
-  "CLAUDE_CONFIG_DIR",
-  "CODEX_HOME",
-  // How Claude Code reaches its model and signs in; other names that begin like these mark its own sessions.
-  "CLAUDE_CODE_USE_BEDROCK",
-  "CLAUDE_CODE_USE_VERTEX",
-  "CLAUDE_CODE_USE_FOUNDRY",
-  "CLAUDE_CODE_SKIP_BEDROCK_AUTH",
-  "CLAUDE_CODE_SKIP_VERTEX_AUTH",
-  "CLAUDE_CODE_SKIP_FOUNDRY_AUTH",
-  "CLAUDE_CODE_OAUTH_TOKEN",
-  "CLAUDE_CODE_API_KEY_HELPER_TTL_MS",
-  "CLAUDE_CODE_MAX_OUTPUT_TOKENS",
-  "CLAUDE_CODE_SUBAGENT_MODEL",
-  "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
-  "CLOUD_ML_REGION",
-  "MAX_THINKING_TOKENS",
-  "DISABLE_AUTOUPDATER",
-  "DISABLE_TELEMETRY",
-  "DISABLE_ERROR_REPORTING",
-  "OLLAMA_HOST",
-  // What builds and tests need.
-  "JAVA_HOME",
-  "ANDROID_HOME",
-  "GOPATH",
-  "GOROOT",
-  "CARGO_HOME",
-  "RUSTUP_HOME",
-  "VIRTUAL_ENV",
-  "PYENV_ROOT",
-  "NVM_DIR",
-  "FNM_DIR",
-  "VOLTA_HOME",
-  "PNPM_HOME",
-  "BUN_INSTALL",
-  "SDKMAN_DIR",
-  "DOCKER_HOST",
-  "DOCKER_CONTEXT",
-  "DOCKER_CONFIG",
-  "KUBECONFIG",
-]);
 
-/** Families of names; the second half is what agents need to reach their model and their forge. */
-const families = [
-  /^LC_/,
-  /^XDG_/,
-  /_PROXY$/i,
-  /^SSL_CERT_/,
-  /^HOLDFAST_TEST_/,
-  // Tokens and secrets of trackers under names of the person's own; agents do not get these.
-  /^HOLDFAST_TRACKER_/,
-  /^(ANTHROPIC|OPENAI|GEMINI|GOOGLE|AZURE|AWS|OPENROUTER|OPENCODE|VERTEX_REGION|GH|GITLAB|LINEAR)_/,
-  /_API_KEY$/,
-];
-
-/** Never, even when a family above would let it in (npm passes proxies and keys on under names of its own). */
-const refused = [
-  /^npm_/i,
-  /^(TMUX|CLAUDE_CODE_|CODEX_SANDBOX)/,
-  // Set by agents for what they start.
-  /^GEMINI_CLI(_NO_RELAUNCH|_IDE_.*)?$/,
-  /^OPENCODE_(PID|RUN_ID|PROCESS_ROLE|CALLER|CLIENT|SERVER_.*)$/,
-];
-
-/** @param more names, and prefixes that end with `*`, that the user's configuration asks for. */
-export function cleanEnvironment(env: NodeJS.ProcessEnv, more: readonly string[] = []): Record<string, string> {
-  return pick(env, (name) => isPassedOn(name) || isNamed(name, more));
+/** Names, and prefixes that end with `*`. */
+export interface AgentVariables {
+  reads: readonly string[];
+  /** Set by an agent for its children; dropped unless `reads` has the exact name. */
+  marks: readonly string[];
 }
 
-/** What of an environment a `passEnv` names. */
+const noAgents: AgentVariables = { reads: [], marks: [] };
+
+const general: AgentVariables = {
+  reads: [
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LANGUAGE",
+    "LC_*",
+    "TZ",
+    "TMPDIR",
+    "TERM",
+    "COLORTERM",
+    "XDG_*",
+    "SSH_AUTH_SOCK",
+    "SSL_CERT_*",
+    "DBUS_SESSION_BUS_ADDRESS",
+    "NODE_EXTRA_CA_CERTS",
+    "HOLDFAST_HOME",
+    "HOLDFAST_TEST_*",
+    // Tokens and secrets of trackers under the user's own names; agents do not get these.
+    "HOLDFAST_TRACKER_*",
+    // Code hosts, trackers and clouds.
+    "GITHUB_TOKEN",
+    "GH_*",
+    "GITLAB_*",
+    "LINEAR_*",
+    "AWS_*",
+    // Builds and tests.
+    "JAVA_HOME",
+    "ANDROID_HOME",
+    "GOPATH",
+    "GOROOT",
+    "CARGO_HOME",
+    "RUSTUP_HOME",
+    "VIRTUAL_ENV",
+    "PYENV_ROOT",
+    "NVM_DIR",
+    "FNM_DIR",
+    "VOLTA_HOME",
+    "PNPM_HOME",
+    "BUN_INSTALL",
+    "SDKMAN_DIR",
+    "DOCKER_HOST",
+    "DOCKER_CONTEXT",
+    "DOCKER_CONFIG",
+    "KUBECONFIG",
+  ],
+  marks: ["TMUX*"],
+};
+
+const isKey = /_API_KEY$/;
+const isProxy = /_PROXY$/i;
+/** npm passes proxies and keys on under its own names, in either case. */
+const npm = /^npm_/i;
+
+/** @param more names, and prefixes that end with `*`, from the user's configuration. */
+export function cleanEnvironment(
+  env: NodeJS.ProcessEnv,
+  agents: AgentVariables,
+  more: readonly string[] = [],
+): Record<string, string> {
+  return pick(env, (name) => isPassedOn(name, agents) || isNamed(name, more, agents));
+}
+
+/** The variables of a clean environment that a `passEnv` names. */
 export function passedOn(env: NodeJS.ProcessEnv, names: readonly string[]): Record<string, string> {
-  return pick(env, (name) => isNamed(name, names));
+  return pick(env, (name) => isNamed(name, names, noAgents));
 }
 
 /** Whether every agent gets it. */
-export function isPassedOn(name: string): boolean {
-  if (exact.has(name)) return true;
-  return !marksAnother(name) && families.some((pattern) => pattern.test(name));
+export function isPassedOn(name: string, agents: AgentVariables): boolean {
+  const reads = [...general.reads, ...agents.reads];
+  if (reads.includes(name)) return true;
+  return (
+    !marksAnother(name, agents) &&
+    (isKey.test(name) || isProxy.test(name) || reads.some((pattern) => hasPrefix(name, pattern)))
+  );
 }
 
 /** Whether it marks a program as running inside tmux, another agent or npm. */
-export function marksAnother(name: string): boolean {
-  return !exact.has(name) && refused.some((pattern) => pattern.test(name));
+export function marksAnother(name: string, agents: AgentVariables): boolean {
+  if (general.reads.includes(name) || agents.reads.includes(name)) return false;
+  const marks = [...general.marks, ...agents.marks];
+  return npm.test(name) || marks.some((pattern) => pattern === name || hasPrefix(name, pattern));
 }
 
-export function isNamed(name: string, names: readonly string[]): boolean {
-  return names.some((each) =>
-    each.endsWith("*") ? name.startsWith(each.slice(0, -1)) && !marksAnother(name) : each === name,
-  );
+export function isNamed(name: string, names: readonly string[], agents: AgentVariables): boolean {
+  return names.some((pattern) => pattern === name || (hasPrefix(name, pattern) && !marksAnother(name, agents)));
+}
+
+function hasPrefix(name: string, pattern: string): boolean {
+  return pattern.endsWith("*") && name.startsWith(pattern.slice(0, -1));
 }
 
 function pick(env: NodeJS.ProcessEnv, isKept: (name: string) => boolean): Record<string, string> {

@@ -153,6 +153,7 @@ async function startKeeper(
     directory: proc.directory,
     files: (chat.files ?? []).map(({ name }) => name),
     hooks: false,
+    ownFolders: context.agents.of(session)?.ownFolders ?? [],
   }).catch((error: unknown) => {
     throw error instanceof HoldfastError ? new NotContained([error.message, error.hint].join(" ").trim()) : error;
   });

@@ -1,8 +1,42 @@
-/** What a command is: data that the parser, the help and the completion are made from, and a function that runs it. */
+/** What a command is: data for the parser, the help and the completion, and a function that runs it. */
+import { HoldfastError } from "../contract/error.ts";
 import type { Context } from "./context.ts";
-import type { Input } from "./input.ts";
 
-/** What a value names, so that completion can offer it. */
+/** An option that was given: `true` for a flag, its value, or all its values. */
+export type Given = string | true | readonly string[];
+
+/** The parsed arguments and options of a command. */
+export class Input {
+  readonly args: readonly string[];
+  readonly #options: ReadonlyMap<string, Given>;
+
+  constructor(args: readonly string[], options: ReadonlyMap<string, Given>) {
+    this.args = args;
+    this.#options = options;
+  }
+
+  /** Required arguments are never missing: the parser checks that. */
+  arg(index: number): string {
+    return this.args[index] ?? "";
+  }
+
+  flag(long: string): boolean {
+    return this.#options.has(long);
+  }
+
+  text(long: string): string | undefined {
+    const value = this.#options.get(long);
+    return typeof value === "string" ? value : undefined;
+  }
+
+  /** All values of a repeatable option. */
+  list(long: string): readonly string[] {
+    const value = this.#options.get(long);
+    return typeof value === "object" ? value : [];
+  }
+}
+
+/** The kind of value, for completion. */
 export type Completes =
   | "session"
   | "chat"
@@ -19,9 +53,9 @@ export interface ArgumentEntry {
   name: string;
   description: string;
   optional?: boolean;
-  /** Takes all that follow. */
+  /** Accepts all remaining arguments. */
   variadic?: boolean;
-  /** Nothing at all is a value: what a shell completes at the start of a word. */
+  /** An empty string is a valid value: the start of a word to complete. */
   mayBeEmpty?: boolean;
   completes?: Completes;
   choices?: readonly string[];
@@ -31,9 +65,9 @@ export interface OptionEntry {
   /** Without the dashes; `no-…` is a flag like any other. */
   long: string;
   short?: string;
-  /** Name of its value; without one the option is a flag. */
+  /** Name of the value; an option without one is a flag. */
   value?: string;
-  /** May be given several times; of others the last one counts. */
+  /** Repeatable; of any other option the last value counts. */
   many?: true;
   description: string;
   choices?: readonly string[];
@@ -47,37 +81,61 @@ export interface CommandEntry {
   examples: readonly (readonly [string, string])[];
   /** More help, below the options. */
   notes?: string;
-  /** `starts`: a daemon that is not running is started, unless `--no-start`. `alone`: the command does without. */
+  /** `starts`: starts the daemon if it is not running, unless `--no-start`. `alone`: works without a daemon. */
   daemon: "starts" | "alone";
-  /** The exit code; nothing means 0. Failures are thrown. */
+  /** For `Failed to <fails> session <first argument>: …`; without it errors are printed unchanged. */
+  fails?: string;
+  /** Resolves to the exit code; undefined means 0. Failures are thrown. */
   run(context: Context, input: Input): Promise<number | void>;
 }
 
-/** A line of the index: enough for the list in the help; the rest is loaded when the command is called. */
+/** A line of the index: enough to list the command; the entry is loaded when the command is called. */
 export type IndexEntry =
-  | { name: string; summary: string; hidden?: true; load: () => Promise<{ command: CommandEntry }> }
+  | { name: string; summary: string; hidden?: true; load: () => Promise<CommandEntry> }
   | { name: string; summary: string; example: string; group: readonly IndexEntry[] };
 
-export const jsonOption: OptionEntry = { long: "json", description: "print JSON" };
+export const jsonOption: OptionEntry = { long: "json", description: "Print JSON" };
 export const projectOption: OptionEntry = {
   long: "project",
   short: "p",
   value: "id",
-  description: "only this project",
+  description: "Only this project",
   completes: "project",
 };
-export const noStartOption: OptionEntry = {
+const noStartOption: OptionEntry = {
   long: "no-start",
-  description: "fail instead of starting the daemon when it is not running",
+  description: "Fail if the daemon is not running, instead of starting it",
 };
 export const noWaitOption: OptionEntry = {
   long: "no-wait",
-  description: "return once the intent is written down",
+  description: "Return immediately, without waiting for the result",
 };
-export const yesOption: OptionEntry = { long: "yes", short: "y", description: "do not ask" };
-export const sessionArgument: ArgumentEntry = { name: "session", description: "its id", completes: "session" };
-export const chatArgument: ArgumentEntry = { name: "session", description: "its id", completes: "chat" };
+export const yesOption: OptionEntry = { long: "yes", short: "y", description: "Skip the confirmation prompt" };
+export const sessionArgument: ArgumentEntry = {
+  name: "session",
+  description: "Session id, e.g. ma-12",
+  completes: "session",
+};
+export const sessionsArgument: ArgumentEntry = {
+  ...sessionArgument,
+  description: "Session id, e.g. ma-12; several are possible",
+  variadic: true,
+};
+export const chatArgument: ArgumentEntry = { ...sessionArgument, completes: "chat" };
+export const projectArgument: ArgumentEntry = {
+  name: "id",
+  description: "Project id, e.g. my-app",
+  completes: "project",
+};
 
 export function optionsOf(entry: CommandEntry): readonly OptionEntry[] {
   return entry.daemon === "starts" ? [...(entry.options ?? []), noStartOption] : (entry.options ?? []);
+}
+
+/** The value of an option that must be an integer above 0. */
+export function countOption(input: Input, long: string, shown: string, fallback: number): number {
+  const text = input.text(long);
+  if (text === undefined) return fallback;
+  if (/^[1-9]\d{0,6}$/.test(text)) return Number(text);
+  throw new HoldfastError("usage", `${shown} must be a positive integer, not ${text}.`);
 }

@@ -1,5 +1,7 @@
-/** Questions to the person. Without a terminal there is nobody to ask, and the caller must refuse. */
+/** Asks the user on a terminal. Without a terminal the caller must refuse. */
 import { createInterface } from "node:readline";
+import { HoldfastError } from "../contract/error.ts";
+import type { Context } from "./context.ts";
 
 export async function askYesNo(question: string): Promise<boolean> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
@@ -10,7 +12,7 @@ export async function askYesNo(question: string): Promise<boolean> {
       // Ctrl-C cancels the command. As an answer it would be kept as a "no", and the command would continue.
       lines.once("SIGINT", () => {
         lines.off("close", close);
-        // Leaves raw mode, which a process that dies by a signal would not.
+        // Leaves raw mode, which a process killed by a signal would not.
         lines.close();
         process.stderr.write("\n");
         process.kill(process.pid, "SIGINT");
@@ -21,4 +23,15 @@ export async function askYesNo(question: string): Promise<boolean> {
   } finally {
     lines.close();
   }
+}
+
+/** Throws `refusal` unless the user says yes; without a terminal the error names the option to add. */
+export async function requireYes(
+  context: Context,
+  question: string,
+  { refusal, hint }: { refusal: string; hint: string },
+): Promise<void> {
+  const canAsk = context.isTerminal(0);
+  if (canAsk && (await askYesNo(question))) return;
+  throw new HoldfastError("conflict", refusal, canAsk ? {} : { hint });
 }

@@ -1,13 +1,10 @@
-/** From the command line to an exit code. Nothing is loaded that the command at hand does not use. */
-import { createContext, type Context } from "./context.ts";
-import type { CommandEntry, IndexEntry } from "./command.ts";
-import { index } from "./commands/index.ts";
+/** From the command line to an exit code. Loads only the called command. */
+import { version } from "../base/program.ts";
 import { HoldfastError } from "../contract/error.ts";
-import type { Input } from "./input.ts";
-import { jsonText } from "./render/json.ts";
-import { leanParse } from "./lean-parse.ts";
-import type { UnknownCommand } from "./errors.ts";
-import { standardIo } from "./standard-io.ts";
+import type { CommandEntry, IndexEntry, Input } from "./command.ts";
+import { index } from "./commands/index.ts";
+import { type Context, createContext, standardIo } from "./context.ts";
+import { parseInput } from "./parse.ts";
 
 export async function main(dist: string): Promise<void> {
   const context = createContext({ env: process.env, cwd: process.cwd(), dist, io: standardIo });
@@ -18,41 +15,16 @@ export async function main(dist: string): Promise<void> {
 
 export async function dispatch(typed: readonly string[], context: Context): Promise<number> {
   const argv = asOption(typed);
-  if (!wantsJson(argv)) return attempt(argv, context);
-  // Mistakes in the command line are told line by line; with --json they are one object like every other failure.
-  const lines: string[] = [];
-  const code = await attempt(argv, context, { out: context.out, err: (text) => void lines.push(text) });
-  const [message, ...hints] = lines;
-  if (message !== undefined) {
-    context.err(jsonText({ error: { code: "usage", message, hint: hints.join("\n") || null } }));
-  }
-  return code;
-}
-
-/** `mistakes` is where wrong usage is printed. */
-async function attempt(
-  argv: readonly string[],
-  context: Context,
-  mistakes: Pick<Context, "out" | "err"> = context,
-): Promise<number> {
+  const found = find(argv);
   try {
-    const found = find(index, argv);
-    if (found.is === "unknown") return (await import("./errors.ts")).sayUnknown(mistakes, found);
-    if (found.is === "command") {
-      const { command } = await found.line.load();
-      const input = leanParse(command, found.rest);
-      if (input !== null) return await run(command, input, context);
-    }
-    const { commanderParse } = await import("./parse.ts");
-    const parsed = await commanderParse(index, argv, mistakes);
-    return parsed.parsed === "done" ? parsed.exitCode : await run(parsed.entry, parsed.input, context);
+    return await run(found, context);
   } catch (error) {
-    const { helpHint, sayFailure } = await import("./errors.ts");
-    return sayFailure(context, error, { help: helpHint(index, argv), json: wantsJson(argv) });
+    const { printFailure } = await import("./errors.ts");
+    return printFailure(context, error, { help: `See ${found.path} --help.`, json: wantsJson(argv) });
   }
 }
 
-/** Read from the words themselves: what is wrong may be the command line. */
+/** Read from the raw words, because a mistake may be in the command line itself. */
 function wantsJson(argv: readonly string[]): boolean {
   const end = argv.indexOf("--");
   return argv.slice(0, end === -1 ? argv.length : end).includes("--json");
@@ -67,40 +39,64 @@ function asOption(argv: readonly string[]): readonly string[] {
   return at === 0 || inGroup ? [...argv.slice(0, at), ...argv.slice(at + 1), "--help"] : argv;
 }
 
-async function run(command: CommandEntry, input: Input, context: Context): Promise<number> {
-  const empty = command.arguments?.find(({ variadic, mayBeEmpty }, at) => {
-    if (mayBeEmpty === true) return false;
-    const given = variadic === true ? input.args.slice(at) : input.args.slice(at, at + 1);
-    return given.length > 0 && given.every((word) => word === "");
-  });
-  if (empty !== undefined) {
-    throw new HoldfastError("usage", `The argument ${empty.name} is empty.`);
+export interface Found {
+  /** The words that were recognized, `holdfast` first. */
+  path: string;
+  /** The last line of the index that matched; null for the program itself. */
+  line: IndexEntry | null;
+  rest: readonly string[];
+}
+
+function find(argv: readonly string[]): Found {
+  let found: Found = { path: "holdfast", line: null, rest: argv };
+  let lines = index;
+  for (;;) {
+    const [word, ...rest] = found.rest;
+    const line = lines.find(({ name }) => name === word);
+    if (line === undefined) return found;
+    found = { path: `${found.path} ${line.name}`, line, rest };
+    if (!("group" in line)) return found;
+    lines = line.group;
   }
+}
+
+async function run(found: Found, context: Context): Promise<number> {
+  const { path, line, rest } = found;
+  if (line !== null && "load" in line) {
+    const command = await line.load();
+    const input = parseInput(command, rest);
+    if (input !== null) return runCommand(command, input, context);
+    const { commandHelp } = await import("./help.ts");
+    context.out(commandHelp(path, line.summary, command, columnsOf(context)));
+    return 0;
+  }
+  const [word] = rest;
+  if (word !== undefined && !word.startsWith("-")) throw (await import("./errors.ts")).unknownCommand(index, found);
+  if (line === null && (word === "--version" || word === "-V")) {
+    context.out(version);
+    return 0;
+  }
+  const isHelp = word === "--help" || word === "-h";
+  if (word !== undefined && !isHelp) throw new HoldfastError("usage", `Unknown option '${word}'`);
+  const { groupHelp, programHelp } = await import("./help.ts");
+  const columns = columnsOf(context);
+  // A group without a command is wrong usage; its help is the next step.
+  (isHelp ? context.out : context.err)(line === null ? programHelp(index, columns) : groupHelp(path, line, columns));
+  return isHelp ? 0 : 2;
+}
+
+function columnsOf(context: Context): number {
+  return context.terminalSize()?.columns ?? 80;
+}
+
+async function runCommand(command: CommandEntry, input: Input, context: Context): Promise<number> {
   context.noStart = input.flag("no-start");
   context.mayStart = command.daemon === "starts" && !input.flag("no-start");
-  return (await command.run(context, input)) ?? 0;
-}
-
-type Found =
-  | { is: "command"; line: Extract<IndexEntry, { load: unknown }>; rest: readonly string[] }
-  | ({ is: "unknown" } & UnknownCommand)
-  /** Help, options in front of the command, or nothing at all. */
-  | { is: "other" };
-
-function find(lines: readonly IndexEntry[], argv: readonly string[], path = "holdfast"): Found {
-  const [word, ...rest] = argv;
-  if (word === undefined || word.startsWith("-") || word === "help") return { is: "other" };
-  const line = lines.find(({ name }) => name === word);
-  if (line === undefined) {
-    return { is: "unknown", path, word, rest, known: lines.map(({ name }) => name), groups: groupsOf(lines) };
+  try {
+    return (await command.run(context, input)) ?? 0;
+  } catch (error) {
+    if (command.fails === undefined) throw error;
+    const { sessionFailure } = await import("./commands/session/verb.ts");
+    throw await sessionFailure(context, command.fails, input.arg(0), error);
   }
-  return "group" in line ? find(line.group, rest, `${path} ${word}`) : { is: "command", line, rest };
-}
-
-/** Groups whose commands people look for at the top, the likeliest first. */
-function groupsOf(lines: readonly IndexEntry[]): { name: string; commands: string[] }[] {
-  return ["session", "acp", "project", "trash", "service"].flatMap((group) => {
-    const line = lines.find(({ name }) => name === group);
-    return line !== undefined && "group" in line ? [{ name: group, commands: line.group.map(({ name }) => name) }] : [];
-  });
 }

@@ -2,8 +2,7 @@
 import { HoldfastError } from "../contract/error.ts";
 import type { EventJson, SessionJson } from "../contract/wire.ts";
 import type { Context } from "./context.ts";
-import type { Input } from "./input.ts";
-import type { OptionEntry } from "./command.ts";
+import type { Input, OptionEntry } from "./command.ts";
 import { readBack } from "./read-events.ts";
 import { mergeTools, startOfTurns, type Transcript } from "./render/transcript.ts";
 
@@ -20,7 +19,7 @@ export const turnsOption: OptionEntry = {
   long: "turns",
   short: "n",
   value: "number",
-  description: "only the last turns",
+  description: "Show only the last N turns",
   completes: "none",
 };
 

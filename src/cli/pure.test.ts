@@ -5,13 +5,13 @@ import { describe, expect, test } from "vitest";
 import type { ProjectJson } from "../contract/wire.ts";
 import { judgeSpace } from "./doctor/home.ts";
 import { judgeReserve, judgeVersion } from "./doctor/tools.ts";
-import { completionScript } from "./commands/completion/scripts.ts";
-import { launchdPlist, systemdUnit } from "./system/service/unit.ts";
-import { readAnswer, SocketTransport } from "./system/daemon/socket-transport.ts";
-import { spawnTarget } from "./commands/spawn/spawn-target.ts";
-import { splitCommand } from "./chat/split-command.ts";
+import { completionScript } from "./commands/completion/completion.ts";
+import { launchdPlist, systemdUnit } from "./system/service/service.ts";
+import { readResponse, SocketTransport } from "./system/daemon/socket-transport.ts";
+import { spawnTarget } from "./commands/spawn/spawn.ts";
+import { splitCommand } from "./commands/session/attach.ts";
 import { managerMarks, parseReport } from "./system/daemon/start.ts";
-import { isAtWork } from "./commands/daemon/stop.ts";
+import { hasProcesses } from "./commands/daemon/stop.ts";
 
 describe("[CLI-12] what spawn's words mean", () => {
   const projects = ["my-app", "other"].map((id) => ({ id }) as ProjectJson);
@@ -25,7 +25,7 @@ describe("[CLI-12] what spawn's words mean", () => {
     expect(target(["other"], here)).toEqual({ project: "other", issue: undefined });
     expect(target(["other", "42"], here)).toEqual({ project: "other", issue: "42" });
     expect(target(["other"], here, "42")).toEqual({ project: "other", issue: "42" });
-    expect(() => target(["41"], here, "42")).toThrow("The issue is given twice: 41 and --issue 42.");
+    expect(() => target(["41"], here, "42")).toThrow("Two issues given: 41 and --issue 42.");
     expect(() => target(["nope", "42"], here)).toThrow("Unknown project: nope");
   });
 
@@ -69,14 +69,14 @@ describe("[SVC-1] service definitions", () => {
 });
 
 describe("[CTL-8] an answer over the socket", () => {
-  const read = (text: string): unknown => readAnswer(Buffer.from(text));
+  const read = (text: string): unknown => readResponse(Buffer.from(text));
   test("is whole or an error", () => {
     expect(read("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")).toEqual({ status: 200, text: "{}" });
     expect(read("HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\nä")).toEqual({ status: 404, text: "ä" });
-    expect(read("HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\n{}")).toBe("the answer was cut off");
-    expect(read("HTTP/1.1 200 OK\r\n")).toBe("the answer was cut off");
-    expect(read("")).toBe("the connection was closed without an answer");
-    expect(read("SSH-2.0-x\r\n\r\n")).toBe("what answered does not speak HTTP");
+    expect(read("HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\n{}")).toBe("the response was cut off");
+    expect(read("HTTP/1.1 200 OK\r\n")).toBe("the response was cut off");
+    expect(read("")).toBe("the connection was closed without a response");
+    expect(read("SSH-2.0-x\r\n\r\n")).toBe("the response is not HTTP");
   });
 
   test.each([
@@ -97,13 +97,13 @@ describe("[CTL-8] an answer over the socket", () => {
     });
     await new Promise<void>((listening) => server.listen(path, listening));
     try {
-      const { answer, abandon } = new SocketTransport(path).exchange({
+      const { response, abandon } = new SocketTransport(path).exchange({
         method: "GET",
         path: "/",
         headers: {},
         body: null,
       });
-      expect(await answer).toEqual({ status: 200, text: "[12]" });
+      expect(await response).toEqual({ status: 200, text: "[12]" });
       abandon(new Error("read"));
     } finally {
       for (const socket of held) socket.destroy();
@@ -132,11 +132,11 @@ test("[CTL-9] only the process that systemd itself started is managed by it", ()
 
 test("[CTL-6] every session with a live process counts as at work, and one that cannot be seen", () => {
   const processes = [{ pid: 1, startedAt: null, what: "agent" }];
-  expect(isAtWork({ status: "killed", processes })).toBe(true);
-  expect(isAtWork({ status: "unknown", processes: [] })).toBe(true);
-  expect(isAtWork({ status: "starting", processes: [] })).toBe(true);
+  expect(hasProcesses({ status: "killed", processes })).toBe(true);
+  expect(hasProcesses({ status: "unknown", processes: [] })).toBe(true);
+  expect(hasProcesses({ status: "starting", processes: [] })).toBe(true);
   for (const status of ["stopped", "exited", "failed", "archived"] as const)
-    expect(isAtWork({ status, processes: [] })).toBe(false);
+    expect(hasProcesses({ status, processes: [] })).toBe(false);
 });
 
 test("[DOC-1] versions and disk space are judged", () => {

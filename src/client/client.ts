@@ -2,7 +2,7 @@
  * The typed client: one call for each route of the protocol's table, over whatever carries a request. Neither Node nor
  * a browser is assumed; the transport is given. Loads no schemas: a CLI must answer in a blink.
  */
-import { errorStatus, HoldfastError, messageOf, type ErrorCode } from "../contract/error.ts";
+import { errorStatus, HoldfastError, messageOf, type ErrorBody } from "../contract/error.ts";
 import { requestHeader } from "../contract/caller.ts";
 import type { Operation } from "../contract/operation.ts";
 import {
@@ -29,9 +29,6 @@ export interface Transport {
 
 /** Operations that respond with one JSON document. */
 export type CallableOperation = Exclude<OperationName, "attachment" | "stream" | "sse" | "terminal">;
-
-/** Earlier names; removed once every importer uses the new ones. */
-export type BodyOf<N extends CallableOperation> = ClientInput<N>;
 
 export interface CallOptions<N extends CallableOperation> {
   params?: Params<N>;
@@ -98,8 +95,8 @@ async function send(transport: Transport, request: TransportRequest): Promise<{ 
     return await transport.request(request);
   } catch (error) {
     if (error instanceof HoldfastError || request.signal?.aborted === true) throw error;
-    throw new HoldfastError("unreachable", `The daemon did not answer: ${messageOf(error)}`, {
-      hint: "Run `holdfast info` to see whether it runs.",
+    throw new HoldfastError("unreachable", `The daemon did not respond: ${messageOf(error)}`, {
+      hint: "Check whether it is running: holdfast info",
       cause: error,
     });
   }
@@ -116,18 +113,19 @@ function read({ status, text }: { status: number; text: string }): unknown {
   throw errorFrom(value) ?? notOurs(status);
 }
 
-/** The daemon's error as it was thrown there; null when the answer is none of ours. */
+/** The daemon's error as it was thrown there; null if the response is not from a daemon. */
 export function errorFrom(value: unknown): HoldfastError | null {
-  const error = (value as { error?: { code?: unknown; message?: unknown; hint?: unknown } } | null)?.error;
+  const error = (value as { error?: Partial<ErrorBody["error"]> } | null)?.error;
   if (typeof error?.code !== "string" || typeof error.message !== "string") return null;
   // A newer daemon may know codes that this client does not.
-  const code = Object.hasOwn(errorStatus, error.code) ? (error.code as ErrorCode) : "internal";
-  return new HoldfastError(code, error.message, typeof error.hint === "string" ? { hint: error.hint } : {});
+  const code = Object.hasOwn(errorStatus, error.code) ? error.code : "internal";
+  const { hint, details = {} } = error;
+  return new HoldfastError(code, error.message, { details, ...(typeof hint === "string" ? { hint } : {}) });
 }
 
 function notOurs(status: number, cause?: unknown): HoldfastError {
-  return new HoldfastError("unreachable", `What answered (status ${status}) is not a Holdfast daemon.`, {
-    hint: "Another program may have its port.",
+  return new HoldfastError("unreachable", `The server that responded (status ${status}) is not a Holdfast daemon.`, {
+    hint: "Another program may be using its port.",
     cause,
   });
 }

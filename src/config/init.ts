@@ -2,7 +2,7 @@
 import { existsSync, realpathSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { createDurable } from "../base/durable-file.ts";
-import { agentsWithModel } from "../contract/agents.ts";
+import { idsWithModel } from "../agents/registry.ts";
 import { configName } from "./discover.ts";
 import { prefixFor, safeName, unused } from "./names.ts";
 import { defaultBranchOf, repositoryAt } from "./repository.ts";
@@ -37,7 +37,7 @@ export function makeConfig(fresh: FreshConfig): string {
     "",
     "defaults:",
     // The file is committed: nothing in it may be about this machine.
-    noted(`  agent: ${scalar(agent)}`, `agent of new sessions: ${agentsWithModel.join(", ")} or your own`),
+    noted(`  agent: ${scalar(agent)}`, `agent of new sessions: ${idsWithModel.join(", ")} or your own`),
     noted("  kind: terminal", "terminal: the agent's own screen; chat: structured, in the dashboard"),
     noted("  # idleStopMinutes: 60", "stop what was idle for so long; the next prompt brings it back"),
     "",

@@ -3,7 +3,7 @@
  * a value that was not written stays unset, so that the layers can be merged afterwards (resolve.ts).
  */
 import * as z from "zod/mini";
-import { agentsWithModel, builtInAgents } from "../contract/agents.ts";
+import { idsWithModel, builtInIds } from "../agents/registry.ts";
 import { prefixPattern, projectIdPattern } from "../contract/ids.ts";
 import { kinds } from "../model/session.ts";
 import { permissions } from "./permission-schema.ts";
@@ -256,7 +256,7 @@ const agent = z
     args: moreArguments("Arguments added to the agent's command in both kinds."),
     model: z.optional(
       words().register(notes, {
-        description: `Model that the agent uses, by the agent's own name for it. For ${agentsWithModel.join(", ")}.`,
+        description: `Model that the agent uses, by the agent's own name for it. For ${idsWithModel.join(", ")}.`,
         examples: ["opus"],
       }),
     ),
@@ -277,14 +277,14 @@ const agentFaults = z.superRefine<Record<string, z.infer<typeof agent>>>((value,
     void context.issues.push({ code: "custom", path, input, message, params: { hint } });
   for (const [id, one] of Object.entries(value)) {
     const own = one.terminal?.command !== undefined || one.chat?.command !== undefined;
-    const canExtend = (builtInAgents as readonly string[]).includes(id);
+    const canExtend = builtInIds.includes(id);
     if (!own && !canExtend) {
       const hint = "add terminal: {command: [...]} or chat: {command: [...]}";
       fault([id], one, "needs a terminal command or a chat command", hint);
     } else if (one.terminal?.resume !== undefined && one.terminal.command === undefined) {
       fault([id, "terminal"], one.terminal, 'needs "command" beside "resume"', "add the command of a first start");
-    } else if (one.model !== undefined && (own || !(agentsWithModel as readonly string[]).includes(id))) {
-      const hint = own ? "put the model into the command" : `only ${agentsWithModel.join(", ")} take one`;
+    } else if (one.model !== undefined && (own || !idsWithModel.includes(id))) {
+      const hint = own ? "put the model into the command" : `only ${idsWithModel.join(", ")} take one`;
       fault([id, "model"], one.model, "cannot be set for this agent", hint);
     }
   }

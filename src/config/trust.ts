@@ -3,7 +3,7 @@
  * covers exactly these parts in one canonical order: a comment, another order of keys or a harmless setting asks nobody.
  */
 import { crypto } from "../base/digest.ts";
-import { agentsWithoutTrust, builtInAgents } from "../contract/agents.ts";
+import { builtInIds, idsWithoutTrust } from "../agents/registry.ts";
 import { type TrustPart, isOff, type TrustState } from "../contract/trust.ts";
 import type { AgentConfig, ContainConfig, HoldfastConfig, ProjectConfig, UserConfig } from "./schema.ts";
 import { realpathSync } from "node:fs";
@@ -148,7 +148,7 @@ function withoutChosen<T extends { agent?: string | undefined }>(layer: T, agent
 
 /** A built-in agent that the file does not change. */
 function isHarmless(agent: string, agents: Agents): boolean {
-  return agentsWithoutTrust.includes(agent) && agents[agent] === undefined;
+  return idsWithoutTrust.includes(agent) && agents[agent] === undefined;
 }
 
 function projectParts(at: string, project: ProjectConfig, agents: Agents): TrustPart[] {
@@ -204,7 +204,7 @@ function canonical(value: unknown): string {
 
 /** Without a command an entry only extends a built-in agent, within the project. */
 export function refusedAgents({ agents = {} }: HoldfastConfig, user: Pick<UserConfig, "agents">): string[] {
-  const taken = new Set<string>([...builtInAgents, ...Object.keys(user.agents ?? {})]);
+  const taken = new Set<string>([...builtInIds, ...Object.keys(user.agents ?? {})]);
   return Object.entries(agents)
     .filter(([id, { terminal, chat }]) => taken.has(id) && (terminal?.command ?? chat?.command) !== undefined)
     .map(([id]) => id);

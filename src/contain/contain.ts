@@ -3,16 +3,42 @@
  * machine than programs. `worktree` does so with bubblewrap; network and devcontainer have folders of their own beside this.
  * The measured facts behind the mounts and flags: docs/decisions/0019-containment.md.
  */
-import { existsSync, mkdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, rmSync, linkSync, statSync, unlinkSync } from "node:fs";
+import { join, basename, dirname } from "node:path";
 import { loadOnce } from "../base/load-once.ts";
 import type { Logger } from "../ports/api.ts";
 import type { Contained, Containing, ContainRequest } from "../ports/contain.ts";
 import { notContained, type Containment } from "../contract/containment.ts";
 import type { SessionState } from "../model/session.ts";
-import { impossible, noAllowList } from "./impossible.ts";
 import type { GitRun } from "./objects.ts";
-import { showSocket } from "./shown-socket.ts";
+import { HoldfastError } from "../contract/error.ts";
+
+/** Below the folder of all contained sessions; no session has this name. */
+export const socketFolder = ".socket";
+
+/** False where there is no such socket. */
+export function showSocket(socket: string, directory: string): boolean {
+  const real = statSync(socket, { throwIfNoEntry: false });
+  if (real?.isSocket() !== true) return false;
+  const shown = join(directory, socketFolder, basename(socket));
+  mkdirSync(dirname(shown), { recursive: true, mode: 0o700 });
+  const now = statSync(shown, { throwIfNoEntry: false });
+  if (now?.ino === real.ino) return true;
+  if (now !== undefined) unlinkSync(shown);
+  try {
+    linkSync(socket, shown);
+    return true;
+  } catch {
+    // On another file system, where a home's path is too long for a socket: agents then do without.
+    return false;
+  }
+}
+
+export const noAllowList = "This build of Holdfast has no network allow-list. Use --network off or --network on.";
+
+export function impossible(problem: string): HoldfastError {
+  return new HoldfastError("preflight-failed", problem, { hint: "The agent was not started without containment." });
+}
 
 /** What an allow-list of hosts adds to one launch. */
 export interface NetworkPart {
@@ -49,7 +75,7 @@ const noDevcontainer = "This build of Holdfast cannot start devcontainers. Use -
 export function openContainment(options: ContainOptions): Containing {
   const env = options.env ?? process.env;
   // A daemon without a contained session loads none of it.
-  const bwrap = loadOnce(async () => new (await import("./preflight.ts")).BwrapCheck(env));
+  const bwrap = loadOnce(async () => new (await import("./bwrap.ts")).BwrapCheck(env));
   const ownOf = (id: string): string => join(options.directory, id.replaceAll(/[^\w.-]/g, "_"));
   const git = options.git ?? noGit;
   /** One at a time for each session: two would write the same files. */
@@ -106,7 +132,7 @@ export function openContainment(options: ContainOptions): Containing {
     async remove(id) {
       if (!existsSync(ownOf(id))) return;
       await takeOver({ id });
-      await (await import("./take-over.ts")).forgetPlace(ownOf(id), id, git);
+      await (await import("./take-over.ts")).forgetRepository(ownOf(id), id, git);
       rmSync(ownOf(id), { recursive: true, force: true });
     },
   };

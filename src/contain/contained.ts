@@ -5,14 +5,14 @@
 import type { Store } from "../ports/store.ts";
 import type { Logger } from "../ports/api.ts";
 import type { Containing } from "../ports/contain.ts";
-import type { Workspaces } from "../ports/worktree.ts";
+import type { Worktrees } from "../ports/worktree.ts";
 import type { SessionId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
 
 type Needed = { store: Store; contain: Containing; log: Logger };
 
 /** Worktrees, with everything of a contained session taken over before it is looked at or moved. */
-export function takingOver(workspaces: Workspaces, parts: Needed): Workspaces {
+export function takingOver(workspaces: Worktrees, parts: Needed): Worktrees {
   const first = async (path: string): Promise<void> => {
     const found = [...parts.store.sessions(), ...parts.store.deleting()].find((one) => one.workspacePath === path);
     if (found === undefined || !isContained(found)) return;
@@ -29,20 +29,20 @@ export function takingOver(workspaces: Workspaces, parts: Needed): Workspaces {
     ...workspaces,
     inspect: behind((path) => workspaces.inspect(path)),
     isOwnCommit: behind((path: string, commit: string, base: string) => workspaces.isOwnCommit(path, commit, base)),
-    changes: behind((path: string, against: Parameters<Workspaces["changes"]>[1]) => workspaces.changes(path, against)),
-    patch: behind((path: string, ...rest: Tail<Workspaces["patch"]>) => workspaces.patch(path, ...rest)),
-    files: behind((path: string, ...rest: Tail<Workspaces["files"]>) => workspaces.files(path, ...rest)),
-    async landing(question) {
+    changes: behind((path: string, against: Parameters<Worktrees["changes"]>[1]) => workspaces.changes(path, against)),
+    patch: behind((path: string, ...rest: Tail<Worktrees["patch"]>) => workspaces.patch(path, ...rest)),
+    files: behind((path: string, ...rest: Tail<Worktrees["files"]>) => workspaces.files(path, ...rest)),
+    async mergeFacts(question) {
       await first(question.path);
-      return await workspaces.landing(question);
+      return await workspaces.mergeFacts(question);
     },
     async trash(request) {
       await first(request.path);
       return await workspaces.trash(request);
     },
-    async findPutBack(own) {
+    async findReturned(own) {
       await first(own.path);
-      return await workspaces.findPutBack(own);
+      return await workspaces.findReturned(own);
     },
   };
 }

@@ -8,7 +8,7 @@ import { existsSync, lstatSync, mkdirSync, readFileSync, unlinkSync, writeFileSy
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { HoldfastError } from "../contract/error.ts";
 
-export interface GitPlaces {
+export interface GitPaths {
   /** The worktree's own git directory, `<common>/worktrees/<id>`. */
   admin: string;
   common: string;
@@ -20,7 +20,7 @@ const sharedInside = "/run/holdfast/objects";
 const heldFiles = ["gitdir", "commondir", "config.worktree", "holdfast.json"];
 
 /** Null where the worktree has no git directory elsewhere: then everything of it is inside the worktree. */
-export function gitPlacesOf(worktree: string): GitPlaces | null {
+export function gitPathsOf(worktree: string): GitPaths | null {
   const link = join(worktree, ".git");
   if (lstatSync(link, { throwIfNoEntry: false })?.isFile() !== true) return null;
   const named = /^gitdir: (.*)$/m.exec(readFileSync(link, "utf8"))?.[1];
@@ -37,7 +37,7 @@ export function gitPlacesOf(worktree: string): GitPlaces | null {
 
 /** bwrap arguments, in order: later ones cover earlier ones. */
 export function gitMounts(worktree: string, branch: string, own: string): string[] {
-  const places = gitPlacesOf(worktree);
+  const places = gitPathsOf(worktree);
   if (places === null) return [];
   const { admin, common } = places;
   if (existsSync(join(common, "reftable"))) {

@@ -60,7 +60,7 @@ export async function takeOverObjects(request: TakeOver): Promise<Taken> {
     // What a pack lacked may have come with another one.
     if (before > 0) request.refusedPacks.clear();
     for (const { path, id } of looseIn(request.from)) {
-      if (refused.has(path) || existsSync(placeOf(request.common, id))) continue;
+      if (refused.has(path) || existsSync(objectPath(request.common, id))) continue;
       if (await takeLoose(request.common, path, id)) taken.objects += 1;
       else refused.add(path);
     }
@@ -77,7 +77,7 @@ export async function takeOverObjects(request: TakeOver): Promise<Taken> {
   return { ...taken, refused: [...refused] };
 }
 
-function placeOf(common: string, id: string): string {
+function objectPath(common: string, id: string): string {
   return join(common, "objects", id.slice(0, 2), id.slice(2));
 }
 
@@ -106,14 +106,14 @@ function namesIn(folder: string): string[] {
 }
 
 async function takeLoose(common: string, path: string, id: string): Promise<boolean> {
-  const place = placeOf(common, id);
+  const target = objectPath(common, id);
   const folder = join(common, "objects", id.slice(0, 2));
   // A name that git itself clears away should we die here.
   const copy = join(folder, `tmp_obj_holdfast_${id.slice(2, 14)}_${process.pid}`);
   try {
     withPersonalUmask(() => mkdirSync(folder, { recursive: true }));
     if ((await rewrite(path, copy, id.length === 64 ? "sha256" : "sha1")) !== id) return false;
-    if (!existsSync(place)) renameSync(copy, place);
+    if (!existsSync(target)) renameSync(copy, target);
     return true;
   } catch (error) {
     // A full disk is no fault of the object: it is tried again.

@@ -10,7 +10,7 @@ import type { Containing } from "../ports/contain.ts";
 import type { ContainOptions } from "./contain.ts";
 import type { Devcontainers } from "./devcontainer/devcontainer.ts";
 import type { Network } from "./network/network.ts";
-import { networkFolder, proxyFile, sessionFolder } from "./network/place.ts";
+import { networkFolder, proxyFile, sessionFolder } from "./network/files.ts";
 
 export interface OuterOptions {
   home: string;

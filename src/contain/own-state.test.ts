@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, 
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { builtInAgents } from "../agents/registry.ts";
 import { ownState } from "./own-state.ts";
 
 let root: string;
@@ -18,7 +19,10 @@ function put(name: string, text: string): void {
 }
 
 const state = (agent: string, env: Record<string, string> = {}) =>
-  ownState(agent, join(root, "own"), { HOME: join(root, "home"), ...env });
+  ownState(builtInAgents.find(({ id }) => id === agent)?.ownFolders ?? [], join(root, "own"), {
+    HOME: join(root, "home"),
+    ...env,
+  });
 
 test("[CONTAIN-3] settings are copied once, credentials are the real file, and conversations of others stay out", () => {
   put("home/.claude/settings.json", "mine");

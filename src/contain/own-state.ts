@@ -1,74 +1,10 @@
 /**
- * What agents keep in a home, as data. A contained session has folders of its own in their place: settings and hooks that
- * are planted there run in no other session, and `rm -rf ~` takes no other conversation. Credentials are the real files,
- * because agents renew tokens in them and the old ones become void.
+ * Replaces the folders in which an agent keeps state with the contained session's own: settings and hooks planted there
+ * run in no other session, and `rm -rf ~` deletes no other conversation.
  */
 import { cpSync, lstatSync, mkdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-
-interface OwnFolder {
-  /** Below the home. */
-  name: string;
-  /** The agent's variable that names it, where it has one. */
-  variable?: string;
-  /** The variable that names the folder around it, such as XDG_DATA_HOME. */
-  around?: string;
-  /** Copied at the session's first launch; `~/x` comes from the home, `.` is all of it. */
-  copy: readonly string[];
-  share: readonly string[];
-}
-
-const folders: Readonly<Record<string, readonly OwnFolder[]>> = {
-  claude: [
-    {
-      name: ".claude",
-      variable: "CLAUDE_CONFIG_DIR",
-      share: [".credentials.json"],
-      copy: [
-        "settings.json",
-        ".claude.json",
-        "~/.claude.json",
-        "CLAUDE.md",
-        "hooks",
-        "commands",
-        "agents",
-        "skills",
-        "plugins",
-      ],
-    },
-  ],
-  codex: [
-    {
-      name: ".codex",
-      variable: "CODEX_HOME",
-      share: ["auth.json"],
-      copy: ["config.toml", "AGENTS.md", "hooks.json", "rules", "prompts", "skills"],
-    },
-  ],
-  gemini: [
-    {
-      name: ".gemini",
-      share: ["oauth_creds.json"],
-      copy: [
-        "settings.json",
-        "GEMINI.md",
-        "trustedFolders.json",
-        "google_accounts.json",
-        "installation_id",
-        "extensions",
-        "commands",
-        "policies",
-      ],
-    },
-  ],
-  opencode: [
-    { name: ".local/share/opencode", around: "XDG_DATA_HOME", share: ["auth.json"], copy: [] },
-    { name: ".local/state/opencode", around: "XDG_STATE_HOME", share: [], copy: [] },
-    { name: ".cache/opencode", around: "XDG_CACHE_HOME", share: [], copy: [] },
-    { name: ".config/opencode", around: "XDG_CONFIG_HOME", share: [], copy: ["."] },
-  ],
-  demo: [{ name: ".local/state/holdfast-demo", around: "XDG_STATE_HOME", share: [], copy: [] }],
-};
+import type { OwnFolder } from "../ports/agents.ts";
 
 export interface OwnMount {
   /** Outside. */
@@ -82,11 +18,15 @@ export interface OwnState {
   env: Record<string, string>;
 }
 
-/** Makes the session's own folders of an agent and says where they go. An agent without an entry gets none. */
-export function ownState(agent: string, ownHome: string, env: Readonly<Record<string, string>>): OwnState {
+/** Creates the session's own folders and returns where to mount them. */
+export function ownState(
+  folders: readonly OwnFolder[],
+  ownHome: string,
+  env: Readonly<Record<string, string>>,
+): OwnState {
   const home = env["HOME"] ?? "/";
   const state: OwnState = { mounts: [], env: {} };
-  for (const folder of folders[agent] ?? []) {
+  for (const folder of folders) {
     const real = placeOf(folder, home, env);
     const own = join(ownHome, folder.name);
     takeOver(home, real, own, folder.copy);

@@ -20,9 +20,9 @@ import { dirname, join } from "node:path";
 import { deflateSync } from "node:zlib";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { runGit } from "../worktree/git/git.ts";
-import { gitMounts, gitPlacesOf, privateObjects, privateRefs } from "./git-mounts.ts";
+import { gitMounts, gitPathsOf, privateObjects, privateRefs } from "./git-mounts.ts";
 import { maxPackBytes, type GitRun } from "./objects.ts";
-import { beginPlace, forgetPlace, takeOver } from "./take-over.ts";
+import { recordRepository, forgetRepository, takeOver } from "./take-over.ts";
 
 let root: string;
 let own: string;
@@ -64,7 +64,7 @@ beforeEach(() => {
   git(["-C", at("repo"), "commit", "-q", "--allow-empty", "-m", "first"]);
   git(["-C", at("repo"), "worktree", "add", "-q", "-b", branch, at("wt")]);
   mkdirSync(own);
-  beginPlace(own, gitPlacesOf(at("wt"))!, branch);
+  recordRepository(own, gitPathsOf(at("wt"))!, branch);
 });
 
 afterEach(() => rmSync(root, { recursive: true }));
@@ -185,20 +185,20 @@ test("[CONTAIN-4] after rm -rf of all that is writable, git works again on the b
   inside("add", "a");
   const done = commit("one");
   await taken();
-  const places = gitPlacesOf(at("wt"))!;
+  const places = gitPathsOf(at("wt"))!;
   for (const name of ["HEAD", "index", "logs", "ORIG_HEAD"])
     rmSync(join(places.admin, name), { recursive: true, force: true });
   for (const folder of [privateObjects(own).objects, privateRefs(own).refs, privateRefs(own).logs])
     rmSync(folder, { recursive: true });
   await taken();
-  beginPlace(own, places, branch);
+  recordRepository(own, places, branch);
   expect(readFileSync(join(privateRefs(own).refs, "work"), "utf8").trim()).toBe(done);
   expect(git(["status", "--porcelain"])).toBe("");
   expect(fsck()).toBe("");
 });
 
 test("[CONTAIN-1] links that the agent left where Holdfast or git writes later are followed by nobody", async () => {
-  const { admin } = gitPlacesOf(at("wt"))!;
+  const { admin } = gitPathsOf(at("wt"))!;
   writeFileSync(at("victim"), "mine");
   rmSync(join(admin, "logs/HEAD"));
   symlinkSync(at("victim"), join(admin, "logs/HEAD"));
@@ -211,7 +211,7 @@ test("[CONTAIN-1] links that the agent left where Holdfast or git writes later a
   symlinkSync(at("theirs"), join(privateRefs(own).refs, "deep"));
   rmSync(join(privateObjects(own).objects, "pack"), { recursive: true });
   symlinkSync(at("theirs"), join(privateObjects(own).objects, "pack"));
-  beginPlace(own, gitPlacesOf(at("wt"))!, branch);
+  recordRepository(own, gitPathsOf(at("wt"))!, branch);
   expect(readdirSync(at("theirs"))).toEqual([]);
   expect(lstatSync(join(privateObjects(own).objects, "pack")).isDirectory()).toBe(true);
 });
@@ -221,7 +221,7 @@ test("[CONTAIN-4] pack-refs outside keeps the folder that is mounted over, and a
   git(["-C", at("repo"), "pack-refs", "--all"]);
   const folder = dirname(at("repo/.git/refs/heads", branch));
   expect(existsSync(folder)).toBe(true);
-  await forgetPlace(own, "a-1", run);
+  await forgetRepository(own, "a-1", run);
   expect(existsSync(dirname(folder))).toBe(false);
   expect(tip()).toMatch(/^[0-9a-f]{40}$/);
 });
@@ -230,5 +230,5 @@ test("[CONTAIN-1] a pointer that leads to another worktree's directory is not be
   git(["-C", at("repo"), "worktree", "add", "-q", "-b", "other", at("other")]);
   rmSync(at("wt/.git"));
   copyFileSync(at("other/.git"), at("wt/.git"));
-  expect(() => gitPlacesOf(at("wt"))).toThrow("does not name its own git directory");
+  expect(() => gitPathsOf(at("wt"))).toThrow("does not name its own git directory");
 });

@@ -3,7 +3,20 @@
  * needs of its worktree. The agent writes to folders of its own, so that the repository never has a ref without its commits,
  * whatever the agent puts there and however long no daemon runs.
  */
-import { existsSync, lstatSync, readdirSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  lstatSync,
+  readdirSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readFileSync,
+  readSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { readJson, writeAtomically } from "../base/durable-file.ts";
 import {
@@ -13,13 +26,71 @@ import {
   makePrivate,
   privateObjects,
   privateRefs,
-  type GitPlaces,
+  type GitPaths,
 } from "./git-mounts.ts";
 import { takeOverObjects, type GitRun } from "./objects.ts";
-import { firstBytes, packedRefs, refsIn, repositoryRefs } from "./ref-files.ts";
+
+const id = /^([0-9a-f]{40}|[0-9a-f]{64})\n?$/;
+const part = /^[A-Za-z0-9_][\w.+@-]*$/;
+
+/** Ids by name in the folder. Not below it: what is written there later must not follow a link in between. */
+function refsIn(folder: string): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const { name } of entriesOf(folder).filter((entry) => entry.isFile())) {
+    if (!part.test(name) || name.includes("..") || /(\.lock|\.)$/.test(name)) continue;
+    const tip = id.exec(firstBytes(join(folder, name)) ?? "")?.[1];
+    if (tip !== undefined) found.set(name, tip);
+  }
+  return found;
+}
+
+/** Branches of the repository in a folder of `refs/heads`, packed ones included. */
+function repositoryRefs(common: string, folder: string): Map<string, string> {
+  const prefix = `refs/heads/${folder}/`;
+  const packed = packedRefs(common)
+    .split("\n")
+    .map((line) => line.split(" "))
+    .filter(([tip = "", name = ""]) => id.test(tip) && name.startsWith(prefix))
+    .map(([tip, name]): [string, string] => [name!.slice(prefix.length), tip!])
+    .filter(([name]) => part.test(name));
+  return new Map([...packed, ...refsIn(join(common, prefix))]);
+}
+
+function packedRefs(common: string): string {
+  try {
+    return readFileSync(join(common, "packed-refs"), "utf8");
+  } catch {
+    return "";
+  }
+}
+
+/** Of a plain file; null where it is none, or not there. */
+function firstBytes(path: string): string | null {
+  let file: number;
+  try {
+    file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch {
+    return null;
+  }
+  try {
+    if (!fstatSync(file).isFile()) return null;
+    const buffer = Buffer.alloc(512);
+    return buffer.toString("latin1", 0, readSync(file, buffer, 0, buffer.length, 0));
+  } finally {
+    closeSync(file);
+  }
+}
+
+function entriesOf(folder: string): { name: string; isDirectory(): boolean; isFile(): boolean }[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return [];
+  }
+}
 
 /** Kept in the session's folder, where nobody inside can write it. */
-interface Place extends GitPlaces {
+interface RepositoryRecord extends GitPaths {
   branch: string;
   /** Packs that were taken over already. */
   packs?: string[];
@@ -29,47 +100,47 @@ interface Place extends GitPlaces {
   agreed?: Record<string, string>;
 }
 
-const placeFile = "repository.json";
+const repositoryFile = "repository.json";
 
-function readPlace(own: string): Place | null {
-  const read = readJson(join(own, placeFile));
-  const value = read.is === "known" ? (read.value as Partial<Place> | null) : null;
+function readRepository(own: string): RepositoryRecord | null {
+  const read = readJson(join(own, repositoryFile));
+  const value = read.is === "known" ? (read.value as Partial<RepositoryRecord> | null) : null;
   const whole = [value?.common, value?.admin, value?.branch].every((part) => typeof part === "string");
-  return whole ? (value as Place) : null;
+  return whole ? (value as RepositoryRecord) : null;
 }
 
-function writePlace(own: string, place: Place): void {
-  writeAtomically(join(own, placeFile), `${JSON.stringify(place)}\n`);
+function writeRepository(own: string, record: RepositoryRecord): void {
+  writeAtomically(join(own, repositoryFile), `${JSON.stringify(record)}\n`);
 }
 
 /** Before a launch: the agent's own folder has every branch that the repository has there. */
-export function beginPlace(own: string, places: GitPlaces, branch: string): void {
+export function recordRepository(own: string, paths: GitPaths, branch: string): void {
   makePrivate(own);
-  const known = readPlace(own);
+  const known = readRepository(own);
   const agreed = { ...known?.agreed };
   const { refs } = privateRefs(own);
   const inside = refsIn(refs);
-  for (const [name, tip] of repositoryRefs(places.common, folderOf(branch))) {
+  for (const [name, tip] of repositoryRefs(paths.common, folderOf(branch))) {
     if (inside.has(name)) continue;
     writeAtomically(join(refs, name), `${tip}\n`, 0o644);
     agreed[name] = tip;
   }
-  writePlace(own, { ...known, ...places, branch, agreed });
+  writeRepository(own, { ...known, ...paths, branch, agreed });
 }
 
 /** What could not be taken over, in words for the log. */
 export async function takeOver(own: string, session: string, git: GitRun): Promise<string[]> {
-  const place = readPlace(own);
-  if (place === null || !existsSync(join(place.common, "objects"))) return [];
-  dropLinks(place.admin);
-  const packs = new Set(place.packs);
-  const refusedPacks = new Map(Object.entries(place.refusedPacks ?? {}));
+  const record = readRepository(own);
+  if (record === null || !existsSync(join(record.common, "objects"))) return [];
+  dropLinks(record.admin);
+  const packs = new Set(record.packs);
+  const refusedPacks = new Map(Object.entries(record.refusedPacks ?? {}));
   const from = privateObjects(own).objects;
-  const { refused } = await takeOverObjects({ from, common: place.common, packs, refusedPacks, git });
-  const { agreed, troubles } = await takeOverRefs(own, place, session, git);
-  const now = { ...place, packs: [...packs], refusedPacks: Object.fromEntries(refusedPacks), agreed };
-  if (JSON.stringify(now) !== JSON.stringify(place)) writePlace(own, now);
-  await repair(place, git);
+  const { refused } = await takeOverObjects({ from, common: record.common, packs, refusedPacks, git });
+  const { agreed, troubles } = await takeOverRefs(own, record, session, git);
+  const now = { ...record, packs: [...packs], refusedPacks: Object.fromEntries(refusedPacks), agreed };
+  if (JSON.stringify(now) !== JSON.stringify(record)) writeRepository(own, now);
+  await repair(record, git);
   return [...refused.map((path) => `${path} is not an object of git`), ...troubles];
 }
 
@@ -78,9 +149,9 @@ interface TakenRefs {
   troubles: string[];
 }
 
-async function takeOverRefs(own: string, place: Place, session: string, git: GitRun): Promise<TakenRefs> {
-  const { common: gitDir, branch } = place;
-  const agreed = { ...place.agreed };
+async function takeOverRefs(own: string, record: RepositoryRecord, session: string, git: GitRun): Promise<TakenRefs> {
+  const { common: gitDir, branch } = record;
+  const agreed = { ...record.agreed };
   const troubles: string[] = [];
   const { refs } = privateRefs(own);
   const outside = repositoryRefs(gitDir, folderOf(branch));
@@ -124,7 +195,7 @@ async function isWhole(gitDir: string, tip: string, git: GitRun): Promise<boolea
 const walkMs = 5 * 60_000;
 
 /** Puts back what `rm -rf` inside took of the worktree's git directory, as far as git cannot do without it. */
-async function repair({ common, admin, branch }: Place, git: GitRun): Promise<void> {
+async function repair({ common, admin, branch }: RepositoryRecord, git: GitRun): Promise<void> {
   if (!existsSync(admin)) return;
   const ref = `refs/heads/${branch}`;
   const headFile = join(admin, "HEAD");
@@ -153,10 +224,10 @@ function isThere(path: string): boolean {
 }
 
 /** What a deleted session leaves in the repository. */
-export async function forgetPlace(own: string, session: string, git: GitRun): Promise<void> {
-  const place = readPlace(own);
-  if (place === null) return;
-  const { common: gitDir, branch } = place;
+export async function forgetRepository(own: string, session: string, git: GitRun): Promise<void> {
+  const record = readRepository(own);
+  if (record === null) return;
+  const { common: gitDir, branch } = record;
   for (const folder of Object.values(branchFolders(gitDir, branch))) {
     rmSync(join(folder, keepName), { force: true });
     for (const empty of [folder, dirname(folder)]) removeEmpty(empty);

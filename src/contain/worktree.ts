@@ -5,16 +5,13 @@ import { dirname, join } from "node:path";
 import type { Contained, ContainRequest } from "../ports/contain.ts";
 import type { Containment } from "../contract/containment.ts";
 import { HoldfastError } from "../contract/error.ts";
-import type { ContainOptions, NetworkPart } from "./contain.ts";
+import { type ContainOptions, type NetworkPart, impossible, noAllowList, showSocket, socketFolder } from "./contain.ts";
 import { containedEnvironment } from "./environment.ts";
-import { gitMounts, gitPlacesOf } from "./git-mounts.ts";
-import { impossible, noAllowList } from "./impossible.ts";
+import { gitMounts, gitPathsOf } from "./git-mounts.ts";
 import { baseMounts, expandPaths, isThere, isWithin } from "./mounts.ts";
 import { ownState } from "./own-state.ts";
-import { namespaceFlags } from "./preflight.ts";
-import { showSocket, socketFolder } from "./shown-socket.ts";
-import { beginPlace } from "./take-over.ts";
-import { terminalFilter } from "./terminal-filter.ts";
+import { namespaceFlags, terminalFilter } from "./bwrap.ts";
+import { recordRepository } from "./take-over.ts";
 
 /** Opens the two descriptors that bwrap reads and closes, then becomes bwrap. */
 const opener = 'exec 9<"$1" 8<"$2" && shift 2 && exec "$@"';
@@ -32,12 +29,12 @@ export async function inWorktree(
   const env = containedEnvironment(request.env, request.given);
   const home = env["HOME"] ?? homedir();
   const homes = [...new Set([home, homedir()])];
-  const state = ownState(session.agent, join(own, "home"), { ...env, HOME: home });
+  const state = ownState(request.ownFolders, join(own, "home"), { ...env, HOME: home });
   const read = expandPaths(containment.read, home);
   const write = expandPaths(containment.write, home);
   refuseSecrets([...read, ...write], homes, options.hidden);
-  const places = gitPlacesOf(session.workspacePath);
-  if (places !== null) beginPlace(own, places, session.branch);
+  const paths = gitPathsOf(session.workspacePath);
+  if (paths !== null) recordRepository(own, paths, session.branch);
   const network = await networkOf(options, request, containment, own);
   const view = {
     home,

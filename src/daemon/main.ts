@@ -4,7 +4,8 @@
  */
 import { chmodSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { openProjectAgents, readAgentFacts, type ProjectAgents } from "../agents/registry.ts";
+import { openProjectAgents, type ProjectAgents } from "../agents/project-agents.ts";
+import { agentVariables, idsWithoutTrust, thisMachine } from "../agents/registry.ts";
 import { build, version, rememberUmask, uptimeMs } from "../base/program.ts";
 import { openCgroups } from "../base/cgroup.ts";
 import { keepWritten, makePrivateDirectory, readJson, writeAtomically } from "../base/durable-file.ts";
@@ -35,21 +36,19 @@ import type { SessionState } from "../model/session.ts";
 import { openAcpRuntime } from "../chat/runtime.ts";
 import { openTmuxRuntime } from "../terminal/runtime.ts";
 import { openStore } from "../store/open.ts";
-import { openLazyWorkspaces } from "../worktree/lazy-worktrees.ts";
+import { openLazyWorktrees } from "../worktree/lazy-worktrees.ts";
 import { createAuthorize } from "../api/authorize.ts";
-import { openCallers } from "../supervisor/callers.ts";
-import { openCapabilities } from "../supervisor/capabilities.ts";
+import { openCallers, openCapabilities } from "../supervisor/callers/callers.ts";
 import { listen, tlsFacts, tlsOf } from "./choose-port.ts";
 import { createCommands } from "../api/commands.ts";
 import { followContained, takingOver } from "../contain/contained.ts";
-import { endingContainers, watchContainers } from "../contain/containers.ts";
-import { newDeviceNote } from "./device-note.ts";
-import { watchNetwork } from "../contain/network-watch.ts";
-import { LazyTranscripts } from "../supervisor/lazy-transcripts.ts";
+import { endingContainers, watchContainers } from "../contain/devcontainer/watch.ts";
+import { newDeviceNote, TrackingDoor } from "../integrations/trackers/lazy-tracking.ts";
+import { watchNetwork } from "../contain/network/watch.ts";
+import { Transcripts } from "../supervisor/transcripts.ts";
 import { settleHome } from "./home-identity.ts";
-import { openKeptEnv } from "../supervisor/kept-env.ts";
+import { openKeptEnv, knownSettings, type KnownSettings } from "../supervisor/known-settings.ts";
 import { knownAgents } from "../supervisor/known-agents.ts";
-import { knownSettings, type KnownSettings } from "../supervisor/known-settings.ts";
 import { Loop } from "../supervisor/loop.ts";
 import type { Services } from "../supervisor/services.ts";
 import { openRuleBook } from "../supervisor/permission-rules.ts";
@@ -57,17 +56,15 @@ import { createExecutor } from "../supervisor/execute/execute.ts";
 import { openPrograms, type Programs } from "../supervisor/programs.ts";
 import { PushDoor } from "../integrations/notifiers/lazy-push.ts";
 import { createIngest } from "../chat/ingest.ts";
-import { workerBuilds, type WorkerCommand } from "./worker-builds.ts";
-import { noticePassphraseChange } from "./passphrase-change.ts";
+import { workerBuilds, type WorkerCommand } from "../chat/agent-builds.ts";
+import { noticePassphraseChange } from "../server/passphrase.ts";
 import { keepPublished } from "./published.ts";
 import { startPolicies } from "../supervisor/policies.ts";
-import { selfCheck } from "./self-check.ts";
+import { selfCheck } from "../api/self-check.ts";
 import { createTail } from "../api/tail.ts";
-import { TrackingDoor } from "../integrations/trackers/lazy-tracking.ts";
 import { recordConversions } from "../supervisor/unrecorded.ts";
 import { createTerminals } from "../api/terminals.ts";
-import { keptTrust } from "../supervisor/trust-answers.ts";
-import { trustNotes } from "./trust-note.ts";
+import { keptTrust, trustNotes } from "../supervisor/trust-answers.ts";
 import {
   baseEnvironment,
   failure,
@@ -166,7 +163,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
     agents,
     home: settled.id,
     bootId: bootId(),
-    env: baseEnvironment(),
+    env: baseEnvironment(agentVariables),
     serverPrefix,
     cgroups,
     contain,
@@ -184,14 +181,21 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
     },
     build,
   );
-  const settings = knownSettings({ store, projects, log, trust, keptEnv: openKeptEnv(paths.projectEnv, log) });
+  const settings = knownSettings({
+    store,
+    projects,
+    log,
+    trust,
+    keptEnv: openKeptEnv(paths.projectEnv, log),
+    agentsWithoutTrust: idsWithoutTrust,
+  });
   // Only a saving of space and secrets: a full disk must not keep the daemon from starting.
   await settings.forgetValues().catch((error: unknown) => log.warn("kept settings could not be cleaned", { error }));
   const programs = openPrograms({ agents, settings, store });
   const keeper = installKeeper(paths.home, dist);
   const builds = workerBuilds(keeper.digest);
   const workerCommand = commandOfWorkers(agents, programs);
-  const transcripts = new LazyTranscripts(store);
+  const transcripts = new Transcripts(store);
   owner.owns("transcripts", () => transcripts.close());
   const rules = openRuleBook({ source: openRules(paths.config), store, log });
   const { ingest, close: closeIngest } = createIngest(
@@ -204,7 +208,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
     keeperPath: keeper.path,
     agents,
     bootId: bootId(),
-    env: baseEnvironment(),
+    env: baseEnvironment(agentVariables),
     buildOf: (session) => builds.of(workerCommand(session)),
     isStale: (session, known) => builds.isStale(workerCommand(session), known),
     store,
@@ -217,7 +221,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
   owner.owns("chat", () => chat.close());
   await known.begin(await projects.agents(store.projects()), settings);
   const heard = { pullRequests: new Map<SessionId, number>(), issues: new Map<SessionId, number>() };
-  const worktrees = openLazyWorkspaces({
+  const worktrees = openLazyWorktrees({
     worktreesDirectory: paths.worktrees,
     trashDirectory: paths.trash,
     now: Date.now,
@@ -407,7 +411,7 @@ async function run(dist: string, paths: Paths, owner: Owner, log: LogFile, lock:
 /** The built-in agents, those of the user's file, and by project those of its file. */
 function agentsOf(dist: string): ProjectAgents {
   const program = (name: string): string[] => [process.execPath, join(dist, name)];
-  return openProjectAgents(readAgentFacts(program("demo-agent.cjs"), program("demo-acp.cjs")));
+  return openProjectAgents(thisMachine(program("demo-agent.cjs"), program("demo-acp.cjs")));
 }
 
 /** Read by the CLI that starts the next daemon: the variables have to come from its shell. Only of files that count. */

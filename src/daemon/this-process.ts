@@ -1,6 +1,6 @@
 /** This process: what it was given, who waits for it, and what it says to them. */
 import { closeSync, writeSync } from "node:fs";
-import { cleanEnvironment } from "../base/clean-env.ts";
+import { cleanEnvironment, type AgentVariables } from "../base/clean-env.ts";
 import { readCgroupFacts, scopePrefix, judgeCgroup, launchCgroupsRefused } from "../base/cgroup-risk.ts";
 import type { StartReport } from "../base/launch-options.ts";
 import type { LogFile } from "../base/log-file.ts";
@@ -17,9 +17,9 @@ export function homeAnswer(): "moved" | "copied" | null {
 }
 
 /** What all agents inherit, less what is only ours. What a project's passEnv names is added for its own agents alone. */
-export function baseEnvironment(): Record<string, string> {
+export function baseEnvironment(agents: AgentVariables): Record<string, string> {
   const ours = /^HOLDFAST_(PASSPHRASE|MANAGED_BY|TEST_POINTS|TRACKER_.*)$/;
-  return Object.fromEntries(Object.entries(cleanEnvironment(process.env)).filter(([name]) => !ours.test(name)));
+  return Object.fromEntries(Object.entries(cleanEnvironment(process.env, agents)).filter(([name]) => !ours.test(name)));
 }
 
 /** A unit that ends all of its processes when it is stopped must hold neither the agents' tmux server nor their cgroups. */

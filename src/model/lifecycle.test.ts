@@ -38,12 +38,10 @@ const refused = (message: string, hint: string | null, code: "conflict" | "not-f
   code,
   message,
   hint,
+  ...(code === "not-found" ? { reason: "session-not-found" } : {}),
+  ...(message.startsWith("Cannot ") ? { reason: "verb-refused" } : {}),
 });
-const notFound = refused(
-  "Session not found",
-  "See what there is: holdfast session ls --include-terminated",
-  "not-found",
-);
+const notFound = refused("Session not found", "List sessions: holdfast session ls --include-terminated", "not-found");
 const backBy = (verb: string): string => `Bring it back first: holdfast session ${verb} ma-1`;
 const killedFirst = (verb: string): Expected => refused(`Cannot ${verb}: Session was killed`, backBy("restore"));
 const admitted: SessionEvent = { type: "prompt.admitted", promptId: asPromptId("p-1"), text: "hello", by: "person" };

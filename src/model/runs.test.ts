@@ -20,12 +20,12 @@ const third: SessionEvent = { ...started, attempt: 3 } as SessionEvent;
 
 describe("[CORE-210] a launch whose program is missing waits, with a growing delay", () => {
   check([
-    ["first launch", base, missing(now), [waits(1_000)]],
-    ["after a stop", [...talked, ended("stopped")], missing(now), [waits(1_000)]],
-    ["after a crash: nothing is counted", [...talked, ended("crash")], missing(now), [waits(1_000)]],
-    ["missing for ten seconds", [...talked, ended("stopped")], missing(now - 10_000), [waits(10_000)]],
-    ["missing for an hour", [...talked, ended("stopped")], missing(now - 3_600_000), [waits(30_000)]],
-    ["there again", [...talked, ended("stopped")], { program: { is: "found" } }, [resume()]],
+    ["first launch", base, missing(now), waits(1_000)],
+    ["after a stop", [...talked, ended("stopped")], missing(now), waits(1_000)],
+    ["after a crash: nothing is counted", [...talked, ended("crash")], missing(now), waits(1_000)],
+    ["missing for ten seconds", [...talked, ended("stopped")], missing(now - 10_000), waits(10_000)],
+    ["missing for an hour", [...talked, ended("stopped")], missing(now - 3_600_000), waits(30_000)],
+    ["there again", [...talked, ended("stopped")], { program: { is: "found" } }, resume()],
   ]);
 });
 
@@ -33,13 +33,13 @@ describe("[CORE-210] a launch that could not start its program is made again, an
   const at = (event: SessionEvent, time: number) => ({ ...event, at: time });
   const wait = (ms: number) => ({ do: "wait", until: now + ms, why: "no such binary" }) as const;
   check([
-    ["just failed", [...talked, ended("stopped"), started, at(retried, now)], {}, [wait(1_000)]],
-    ["the third time", [...talked, ended("stopped"), third, at(retried, now)], {}, [wait(4_000)]],
-    ["its time has come", [...talked, ended("stopped"), third, at(retried, now - 4_000)], {}, [resume(4)]],
-    ["a prompt", [...talked, ended("stopped"), third, at(retried, now), prompt("p-1")], {}, [resume()]],
-    ["a restore", [...talked, ended("stopped"), third, at(retried, now), again], {}, [resume()]],
-    ["without retry it rests", [...base, started, at(failed, now)], {}, []],
-    ["never prompted", [...base, started, at(retried, now - 1_000)], {}, [fresh(2)]],
+    ["just failed", [...talked, ended("stopped"), started, at(retried, now)], {}, wait(1_000)],
+    ["the third time", [...talked, ended("stopped"), third, at(retried, now)], {}, wait(4_000)],
+    ["its time has come", [...talked, ended("stopped"), third, at(retried, now - 4_000)], {}, resume(4)],
+    ["a prompt", [...talked, ended("stopped"), third, at(retried, now), prompt("p-1")], {}, resume()],
+    ["a restore", [...talked, ended("stopped"), third, at(retried, now), again], {}, resume()],
+    ["without retry it rests", [...base, started, at(failed, now)], {}, null],
+    ["never prompted", [...base, started, at(retried, now - 1_000)], {}, fresh(2)],
   ]);
 });
 
@@ -66,11 +66,11 @@ describe("[CORE-230] after an hour of launches that could not start the program,
     Object.assign({ at: now - ms }, retried),
   ];
   check([
-    ["the last but one is retried", attempt(19, 300_000), {}, [resume(20)]],
-    ["the last one is not", attempt(20, 300_000), {}, []],
-    ["nor one of an earlier build that retried longer", attempt(500, 300_000), {}, []],
-    ["a prompt tries again, from the first attempt", [...attempt(20), prompt("p-1")], {}, [resume()]],
-    ["and so does a restore", [...attempt(20), again], {}, [resume()]],
+    ["the last but one is retried", attempt(19, 300_000), {}, resume(20)],
+    ["the last one is not", attempt(20, 300_000), {}, null],
+    ["nor one of an earlier build that retried longer", attempt(500, 300_000), {}, null],
+    ["a prompt tries again, from the first attempt", [...attempt(20), prompt("p-1")], {}, resume()],
+    ["and so does a restore", [...attempt(20), again], {}, resume()],
   ]);
 
   test("its status is `failed`, with the number of attempts", () => {

@@ -1,6 +1,6 @@
 /**
  * Agents are data. Placeholders in argv, env values and file texts: `{id}` conversation id, `{prompt}` first prompt,
- * `{hooks}` the launch's own hook directory. The registry replaces `{demo}` in argv when it is opened.
+ * `{hooks}` the launch's own hook directory.
  */
 import type { Activity } from "../model/session.ts";
 
@@ -125,14 +125,38 @@ export interface ChatAgent {
   deleteCommand?: string[];
   /** How a person deletes what the agent keeps, where we cannot. */
   deleteHint?: string;
-  /** How to get the command, where that is another package than the agent itself. */
+  /** How to get the command if it is in another npm package than the agent itself. */
   install?: string;
+  npm?: string;
   /** Files written for each launch below `{hooks}`. */
   files?: TerminalAgent["files"];
   /** What the command's script would only start, found by the script's real path, to be run in its place. */
   program?: (script: string) => string | null;
   /** Session options, by id, that are set once a conversation is open, unless the user chose otherwise. */
   options?: Record<string, string>;
+}
+
+/** What a definition may depend on. */
+export interface Machine {
+  env: NodeJS.ProcessEnv;
+  platform: NodeJS.Platform;
+  isRoot: boolean;
+  /** argv of the bundled demo agent: in a terminal, and over ACP. */
+  demo: string[];
+  demoChat: string[];
+}
+
+/** A folder in which an agent keeps state. Credentials are shared as real files: agents renew tokens in them. */
+export interface OwnFolder {
+  /** Below the home. */
+  name: string;
+  /** The agent's variable that names it, if it has one. */
+  variable?: string;
+  /** The variable that names the folder around it, such as XDG_DATA_HOME. */
+  around?: string;
+  /** Copied at the session's first launch; `~/x` comes from the home, `.` is all of it. */
+  copy: readonly string[];
+  share: readonly string[];
 }
 
 export interface AgentDefinition {
@@ -149,7 +173,15 @@ export interface AgentDefinition {
   model?: { terminal: string[]; chat: { args: string[] } | { option: string } };
   /** Hosts of its models and of its sign-in: a contained session with an allow list reaches them without listing them. */
   hosts?: string[];
-  /** Whether one conversation can go on in the other kind: seen to work both ways. */
+  /** The agent's npm package, for `doctor`. */
+  npm?: string;
+  /** Environment variables: names, and prefixes that end with `*`. Without an entry the daemon drops them. */
+  variables?: { reads: readonly string[]; marks?: readonly string[] };
+  /** Folders of the home that a contained session has for itself. */
+  ownFolders?: readonly OwnFolder[];
+  /** Runs its prompts as commands, like a shell: a repository may not choose it without trust. */
+  runsPrompts?: boolean;
+  /** Whether one conversation can continue in the other kind: seen to work both ways. */
   handsOver?: boolean;
   /** The configuration file that defines or extends it last; left out for a built-in agent. */
   from?: AgentConfiguration["from"];

@@ -2,6 +2,7 @@
 import { HoldfastError } from "../contract/error.ts";
 import type { LaunchId, SessionId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
+import type { OwnFolder } from "./agents.ts";
 
 /** One launch before it is contained. */
 export interface ContainRequest {
@@ -20,6 +21,8 @@ export interface ContainRequest {
   files: readonly string[];
   /** Whether the agent's hooks write into `directory`. */
   hooks: boolean;
+  /** The folders in which the agent keeps state. */
+  ownFolders: readonly OwnFolder[];
 }
 
 export interface Contained {

@@ -2,7 +2,7 @@
 import type { SessionId, TrashId } from "../contract/ids.ts";
 import type { ChangesJson, FilesJson, PatchJson } from "../contract/wire.ts";
 
-export interface WorkspacePlan {
+export interface WorktreePlan {
   session: SessionId;
   repository: string;
   /** Where the worktree goes; outside the repository. */
@@ -19,7 +19,7 @@ export interface WorkspacePlan {
   objects?: string | null;
 }
 
-export interface WorkspaceReady {
+export interface WorktreeReady {
   path: string;
   branch: string;
   branchCreated: boolean;
@@ -27,7 +27,7 @@ export interface WorkspaceReady {
   base: string;
 }
 
-export interface WorkspaceWork {
+export interface WorktreeWork {
   /** Files changed or untracked. */
   uncommitted: number;
   /** Commits that no other ref reaches, newest first: `<short id> <subject>`. */
@@ -36,7 +36,7 @@ export interface WorkspaceWork {
   note?: string;
 }
 
-export interface LandingQuestion {
+export interface MergeQuestion {
   path: string;
   defaultBranch: string;
   /** The last commits of merged pull requests. */
@@ -45,7 +45,7 @@ export interface LandingQuestion {
 }
 
 /** See model/landed.ts, which judges them. */
-export interface LandingFacts {
+export interface MergeFacts {
   ahead: string[];
   behindNoHead: string[];
   sameFiles: boolean | null;
@@ -75,27 +75,27 @@ export interface Against {
   defaultBranch: string | null;
 }
 
-export interface Workspaces {
+export interface Worktrees {
   /** How long the trash keeps a worktree. */
   readonly trashDays: number;
   /** For a branch that we name: `wanted`, else `wanted-2` …, the first that neither exists nor is checked out. */
   freeBranch(repository: string, wanted: string): Promise<string>;
   /** What would stop `create`, in sentences with the fix; empty when nothing would. */
-  preflight(plan: WorkspacePlan): Promise<string[]>;
+  preflight(plan: WorktreePlan): Promise<string[]>;
   /**
    * Repeatable: finishes what an interrupted call began. `output` gets what postCreate prints. Aborted, it ends a command
    * that runs and throws; what was made so far stays as after a crash.
    */
-  create(plan: WorkspacePlan, output: (text: string) => void, signal?: AbortSignal): Promise<WorkspaceReady>;
+  create(plan: WorktreePlan, output: (text: string) => void, signal?: AbortSignal): Promise<WorktreeReady>;
   /** Whether commands of a `create` still run at this path, of this daemon or of one before it. */
   isCreating(path: string): Promise<boolean>;
   /** Ends them, with all that they started; throws what could not be ended. */
   cancelCreate(path: string): Promise<void>;
   /** Undoes a `create` that failed: only what is provably empty of work is removed, anything else is trashed. */
-  undo(plan: WorkspacePlan): Promise<void>;
-  inspect(path: string): Promise<WorkspaceWork>;
+  undo(plan: WorktreePlan): Promise<void>;
+  inspect(path: string): Promise<WorktreeWork>;
   /** Whether what was committed is in its base by content, as facts. Changes nothing. */
-  landing(question: LandingQuestion): Promise<LandingFacts>;
+  mergeFacts(question: MergeQuestion): Promise<MergeFacts>;
   /** Whether the worktree's HEAD has this commit and the commit it began at does not. */
   isOwnCommit(path: string, commit: string, base: string): Promise<boolean>;
   /** The files that differ from the base, uncommitted ones included. Writes nothing and runs nothing of the repository's. */
@@ -115,7 +115,7 @@ export interface Workspaces {
     request: { session: SessionId; repository: string; path: string; branch: string } & Pick<TrashEntry, "intent">,
   ): Promise<TrashEntry | null>;
   /** Whether a worktree that was gone is at its path again, moved there by hand; registers it where git no longer does. */
-  findPutBack(own: WorkspaceReady & { session: SessionId; repository: string }): Promise<boolean>;
+  findReturned(own: WorktreeReady & { session: SessionId; repository: string }): Promise<boolean>;
   restore(id: TrashId): Promise<{ path: string; branch: string | null; notes: string[] }>;
   listTrash(): Promise<TrashEntry[]>;
   empty(id: TrashId): Promise<void>;

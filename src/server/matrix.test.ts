@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { callerOf } from "../supervisor/identify-caller.ts";
+import { callerOf } from "../supervisor/callers/identify-caller.ts";
 import { createAuthorize } from "../api/authorize.ts";
 import type { Callers } from "../ports/api.ts";
 import { capabilityHeader } from "../contract/caller.ts";

@@ -1,4 +1,4 @@
-/** Prints what `doctor` is to say of the database. */
+/** Prints the database finding of `doctor`. */
 import { resolvePaths } from "../base/paths.ts";
 import { checkDatabase } from "./check.ts";
 

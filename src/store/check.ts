@@ -1,13 +1,13 @@
 /**
- * The database looked at while no daemon runs, for `doctor`. Run by a program of its own, because the command line never
- * opens the database; it holds the daemon's lock meanwhile, and writes nothing.
+ * Checks the database for `doctor` while no daemon runs. Runs in its own process, because the CLI never opens the
+ * database; it holds the daemon's lock meanwhile, and writes nothing.
  */
 import { realpathSync } from "node:fs";
 import { homeIdentitySetting, homeMismatch, acquireLock } from "../base/home-lock.ts";
 import type { Paths } from "../base/paths.ts";
 import { HoldfastError, messageOf } from "../contract/error.ts";
 import type { FindingJson } from "../contract/wire.ts";
-import { storageError, type Place } from "./failure.ts";
+import { storageError, type DatabasePaths } from "./failure.ts";
 import { inspectDatabase, untouched } from "./inspect.ts";
 import { migrations } from "./migrations/index.ts";
 import { readSetting } from "./registry.ts";
@@ -19,38 +19,38 @@ type CheckedPaths = Pick<Paths, "home" | "database" | "backups" | "lock">;
 export function checkDatabase(paths: CheckedPaths): FindingJson {
   try {
     const lock = acquireLock(paths.lock);
-    if (lock === null) return found("info", "A daemon is just using the database; it was not looked at.");
+    if (lock === null) return found("info", "A daemon is using the database; not checked.");
     try {
-      return look({ path: paths.database, backupsDirectory: paths.backups }, realpathSync(paths.home));
+      return check({ path: paths.database, backupsDirectory: paths.backups }, realpathSync(paths.home));
     } finally {
       lock.release();
     }
   } catch (error) {
-    return found("warn", `The database could not be looked at: ${messageOf(error)}`);
+    return found("warn", `Could not check the database: ${messageOf(error)}`);
   }
 }
 
-function look(place: Place, home: string): FindingJson {
-  const { path, backupsDirectory } = place;
+function check(paths: DatabasePaths, home: string): FindingJson {
+  const { path, backupsDirectory } = paths;
   let sqlite: Sqlite | undefined;
   try {
-    const version = inspectDatabase(place, migrations.length);
-    if (version === 0) return whole;
+    const version = inspectDatabase(paths, migrations.length);
+    if (version === 0) return intact;
     sqlite = new Sqlite(untouched(path), undefined, true);
-    // An older schema is brought up to date by the next start; until then only SQLite itself can judge it.
+    // The next start migrates an older schema; until then only SQLite itself can check it.
     const problems = verifyDatabase(sqlite, version === migrations.length);
-    if (problems.length === 0) return mismatch(sqlite, home) ?? whole;
-    const fix = `Keep a copy of ${path}, and put the newest file of ${backupsDirectory} in its place.`;
+    if (problems.length === 0) return mismatch(sqlite, home) ?? intact;
+    const fix = `Keep a copy of ${path}, and replace it with the newest file of ${backupsDirectory}.`;
     return found("fail", `The database is damaged: ${problems.slice(0, 5).join("; ")}`, fix);
   } catch (error) {
-    const told = storageError(error, place);
-    return found("fail", messageOf(told), told instanceof HoldfastError ? told.hint : null);
+    const failure = storageError(error, paths);
+    return found("fail", messageOf(failure), failure instanceof HoldfastError ? failure.hint : null);
   } finally {
     sqlite?.close();
   }
 }
 
-/** The next start refuses a home that is in another directory than before. */
+/** The next start refuses a home that was moved or copied. */
 function mismatch(sqlite: Sqlite, home: string): FindingJson | null {
   const text = readSetting(sqlite, homeIdentitySetting);
   const before = text === null ? home : (JSON.parse(text) as { path: string }).path;
@@ -63,4 +63,4 @@ function found(level: FindingJson["level"], message: string, fix: string | null 
   return { check: "database", level, message, fix, fixable: false };
 }
 
-const whole = found("ok", "The database is whole.");
+const intact = found("ok", "The database is intact.");

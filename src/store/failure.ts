@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { HoldfastError, messageOf } from "../contract/error.ts";
 
 /** Where things are, for the sentences that name them. */
-export interface Place {
+export interface DatabasePaths {
   path: string;
   backupsDirectory: string;
 }
@@ -26,68 +26,68 @@ const ioWrite = 778;
 const ioSync = 1034;
 const ioShmSize = 4874;
 
-export function isDiskFull(error: unknown, place: Place): boolean {
+export function isDiskFull(error: unknown, paths: DatabasePaths): boolean {
   if (hasNoRoom(error)) return true;
   const code = resultCode(error);
   if (code === null || (code & 0xff) === full) return code !== null;
   if (code !== ioWrite && code !== ioSync && code !== ioShmSize) return false;
   // A disk that fails, or was made read-only because it does, comes as the same codes [DB-200].
-  const trouble = probeOf(place);
+  const trouble = probeOf(paths);
   return trouble === null || trouble === "full";
 }
 
 /** SQLite keeps the reason to itself, so the disk is asked. */
-function probeOf({ path }: Place): DiskTrouble | null {
+function probeOf({ path }: DatabasePaths): DiskTrouble | null {
   return path === ":memory:" ? null : probeDisk(dirname(path));
 }
 
 /** The error to show for a failed read or write; what is not SQLite's or the disk's stays as it is. */
-export function storageError(error: unknown, place: Place): unknown {
-  if (isDiskFull(error, place)) return diskFull(place, error);
+export function storageError(error: unknown, paths: DatabasePaths): unknown {
+  if (isDiskFull(error, paths)) return diskFull(paths, error);
   const code = resultCode(error);
   if (code === null) {
-    return isFileError(error) ? (diskFailure(diskTrouble(error), error, place) ?? other(error, place)) : error;
+    return isFileError(error) ? (diskFailure(diskTrouble(error), error, paths) ?? other(error, paths)) : error;
   }
   switch (code & 0xff) {
     case corrupt:
-      return damaged(`The database ${place.path} is damaged (${messageOf(error)}).`, place, error);
+      return damaged(`The database ${paths.path} is damaged (${messageOf(error)}).`, paths, error);
     case notADatabase:
-      return damaged(`${place.path} is not a database of Holdfast, or its first bytes are damaged.`, place, error);
+      return damaged(`${paths.path} is not a database of Holdfast, or its first bytes are damaged.`, paths, error);
     case readOnly:
-      return notWritable(error, place);
+      return notWritable(error, paths);
     case cannotOpen:
       // What a read-only disk comes as, because the log's files cannot be made.
-      if (!isWritable(dirname(place.path))) return notWritable(error, place);
-      return failure(`The database ${place.path} cannot be opened.`, error, {
-        hint: `Check that ${place.path} is a file, and that this user may read and write it and its directory.`,
+      if (!isWritable(dirname(paths.path))) return notWritable(error, paths);
+      return failure(`The database ${paths.path} cannot be opened.`, error, {
+        hint: `Check that ${paths.path} is a file, and that this user may read and write it and its directory.`,
       });
     case ioError:
-      return diskFailure(probeOf(place), error, place) ?? other(error, place);
+      return diskFailure(probeOf(paths), error, paths) ?? other(error, paths);
     case busy:
-      return failure(`The database ${place.path} is in use by another program.`, error, {
+      return failure(`The database ${paths.path} is in use by another program.`, error, {
         hint: "Only one daemon may use it: see `holdfast info`, and close database tools that have it open.",
       });
     default:
-      return other(error, place);
+      return other(error, paths);
   }
 }
 
-export function diskFull(place: Place, cause?: unknown): HoldfastError {
-  return new HoldfastError("disk-full", `The disk that holds ${place.path} is full; nothing was written.`, {
+export function diskFull(paths: DatabasePaths, cause?: unknown): HoldfastError {
+  return new HoldfastError("disk-full", `The disk that holds ${paths.path} is full; nothing was written.`, {
     hint: "Free some space and try again. Sessions can still be stopped, killed and deleted.",
     cause,
   });
 }
 
-export function foreignFile(what: string, place: Place): HoldfastError {
-  return new HoldfastError("storage", `${place.path} ${what}. Nothing was written to it.`, {
-    hint: `Move ${place.path} aside, or set HOLDFAST_HOME to another directory.`,
+export function foreignFile(what: string, paths: DatabasePaths): HoldfastError {
+  return new HoldfastError("storage", `${paths.path} ${what}. Nothing was written to it.`, {
+    hint: `Move ${paths.path} aside, or set HOLDFAST_HOME to another directory.`,
   });
 }
 
-function notWritable(error: unknown, place: Place): HoldfastError {
-  return failure(`The database ${place.path} cannot be written: it, or its disk, is read-only.`, error, {
-    hint: `Make ${place.path} and its directory writable for this user.`,
+function notWritable(error: unknown, paths: DatabasePaths): HoldfastError {
+  return failure(`The database ${paths.path} cannot be written: it, or its disk, is read-only.`, error, {
+    hint: `Make ${paths.path} and its directory writable for this user.`,
   });
 }
 
@@ -101,16 +101,16 @@ function isWritable(path: string): boolean {
   }
 }
 
-function diskFailure(trouble: DiskTrouble | null, error: unknown, place: Place): HoldfastError | null {
-  if (trouble === "read-only") return notWritable(error, place);
+function diskFailure(trouble: DiskTrouble | null, error: unknown, paths: DatabasePaths): HoldfastError | null {
+  if (trouble === "read-only") return notWritable(error, paths);
   if (trouble !== "failing") return null;
-  return failure(`The disk that holds ${place.path} is failing (I/O error); nothing was written.`, error, {
+  return failure(`The disk that holds ${paths.path} is failing (I/O error); nothing was written.`, error, {
     hint: "Check the disk and the system's log (dmesg). What was committed before is kept; agents keep running.",
   });
 }
 
-function other(error: unknown, place: Place): HoldfastError {
-  return failure(`The database ${place.path} failed: ${messageOf(error)}.`, error, {
+function other(error: unknown, paths: DatabasePaths): HoldfastError {
+  return failure(`The database ${paths.path} failed: ${messageOf(error)}.`, error, {
     hint: "What was committed before is kept. `holdfast doctor` checks the database.",
   });
 }
@@ -119,14 +119,14 @@ function failure(message: string, cause: unknown, options: { hint: string }): Ho
   return new HoldfastError("storage", message, { ...options, cause });
 }
 
-function damaged(message: string, place: Place, cause: unknown): HoldfastError {
-  const [newest] = listBackups(place.backupsDirectory);
+function damaged(message: string, paths: DatabasePaths, cause: unknown): HoldfastError {
+  const [newest] = listBackups(paths.backupsDirectory);
   const advice =
     newest === undefined
-      ? `There is no backup in ${place.backupsDirectory}; sqlite3's .recover may save what is left of it.`
-      : `The newest backup is ${newest}: copy it to ${place.path}.`;
+      ? `There is no backup in ${paths.backupsDirectory}; sqlite3's .recover may save what is left of it.`
+      : `The newest backup is ${newest}: copy it to ${paths.path}.`;
   return new HoldfastError("storage", `${message} Nothing was deleted or overwritten.`, {
-    hint: `Move ${place.path} with its -wal and -shm files to a safe place first. ${advice}`,
+    hint: `Move ${paths.path} with its -wal and -shm files to a safe paths first. ${advice}`,
     cause,
   });
 }

@@ -1,32 +1,32 @@
 /**
- * Everything that is asked for in one tick shares one commit, because the disk's flush costs as much for one row as for a
- * thousand. A refused change fails alone; a failed commit fails all of its changes and changes nothing.
+ * All writes of one tick share one commit, because a disk flush costs as much for one row as for a thousand. A refused
+ * write fails alone; a failed commit fails all of its writes and changes nothing.
  */
 import type { Draft } from "./draft.ts";
 import type { Reserve } from "./reserve.ts";
 
-/** Larger crowds are cut into several commits, with other work of the daemon let in between. */
+/** More are split into several commits, to let other work of the daemon run in between. */
 const maxOperationsPerCommit = 2000;
 
 interface Operation {
-  /** Applies itself and says how to make its answer once it is committed. */
-  apply: (draft: Draft) => () => unknown;
+  /** Returns the result for the caller, once committed. */
+  apply: (draft: Draft) => unknown;
   resolve: (value: unknown) => void;
   reject: (error: unknown) => void;
 }
 
 interface Accepted {
   operation: Operation;
-  answer: () => unknown;
+  result: unknown;
 }
 
 export interface GroupCommitParts {
   reserve: Reserve;
-  /** With `endingsOnly`, everything but the ends of sessions is refused as disk-full. */
+  /** `endingsOnly`: refuses everything but stops, kills and deletions as disk-full. */
   draft(endingsOnly: boolean): Draft;
   committed(draft: Draft): void;
   isDiskFull(error: unknown): boolean;
-  /** What to tell the callers of a failed commit. */
+  /** The error for the callers of a failed commit. */
   failure(error: unknown): unknown;
 }
 
@@ -39,14 +39,14 @@ export class GroupCommit {
     this.#parts = parts;
   }
 
-  enqueue<T>(apply: (draft: Draft) => () => T): Promise<T> {
+  enqueue<T>(apply: (draft: Draft) => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       this.#queue.push({ apply, resolve: resolve as (value: unknown) => void, reject });
       this.#timer ??= setImmediate(() => this.#tick());
     });
   }
 
-  /** Commits everything that waits, at once. */
+  /** Commits everything queued, immediately. */
   flush(): void {
     clearImmediate(this.#timer);
     this.#timer = undefined;
@@ -66,7 +66,7 @@ export class GroupCommit {
       : this.#queue.splice(0, maxOperationsPerCommit);
   }
 
-  /** Whatever fails, each caller gets an answer, and nothing is thrown into the event loop [DB-200]. */
+  /** Every failure rejects the callers; nothing is thrown into the event loop [DB-200]. */
   #commit(operations: readonly Operation[]): void {
     try {
       this.#attempt(operations);
@@ -91,7 +91,7 @@ export class GroupCommit {
     this.#succeed(accepted, draft);
   }
 
-  /** Once more with the reserve's room, which is for the ends of sessions alone [DB-5]. */
+  /** Retries with the space of the reserve, which is only for stops, kills and deletions [DB-5]. */
   #commitEndings(operations: readonly Operation[]): void {
     const draft = this.#parts.draft(true);
     const accepted = applyAll(operations, draft);
@@ -105,7 +105,7 @@ export class GroupCommit {
 
   #succeed(accepted: readonly Accepted[], draft: Draft): void {
     this.#parts.committed(draft);
-    for (const { operation, answer } of accepted) operation.resolve(answer());
+    for (const { operation, result } of accepted) operation.resolve(result);
   }
 
   #fail(accepted: readonly Accepted[], error: unknown): void {
@@ -118,7 +118,7 @@ function applyAll(operations: readonly Operation[], draft: Draft): Accepted[] {
   const accepted: Accepted[] = [];
   for (const operation of operations) {
     try {
-      accepted.push({ operation, answer: operation.apply(draft) });
+      accepted.push({ operation, result: operation.apply(draft) });
     } catch (error) {
       operation.reject(error);
     }

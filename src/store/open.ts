@@ -1,12 +1,11 @@
 /** Opens the store: look without writing, connect, bring the schema up to date, load. */
-import { chmodSync, existsSync } from "node:fs";
-import { dirname } from "node:path";
+import { chmodSync, existsSync, closeSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { makePrivateDirectory, syncDirectory } from "../base/durable-file.ts";
 import type { Logger } from "../ports/api.ts";
 import type { Store } from "../ports/store.ts";
 import { storageError } from "./failure.ts";
-import { inspectDatabase } from "./inspect.ts";
-import { migrate } from "./migrate.ts";
+import { inspectDatabase, applicationId } from "./inspect.ts";
 import { migrations as ownMigrations } from "./migrations/index.ts";
 import { Reserve } from "./reserve.ts";
 import { requireSqliteVersion, Sqlite } from "./sqlite.ts";
@@ -30,9 +29,9 @@ const silent: Logger = { debug() {}, info() {}, warn() {}, error() {} };
 
 export function openStore(options: StoreOptions): Store {
   const { path, backupsDirectory, now, log = silent, migrations = ownMigrations, disk } = options;
-  const place = { path, backupsDirectory };
+  const paths = { path, backupsDirectory };
   requireSqliteVersion();
-  inspectDatabase(place, migrations.length);
+  inspectDatabase(paths, migrations.length);
   let sqlite: Sqlite | undefined;
   try {
     const isNew = path !== ":memory:" && !existsSync(path);
@@ -47,9 +46,55 @@ export function openStore(options: StoreOptions): Store {
     const done = migrate(sqlite, migrations, { directory: backupsDirectory, at: now() });
     if (done.backup !== null) log.info("the database was brought up to date", { ...done });
     const reserve = new Reserve(options.reservePath, disk?.freeBytes);
-    return new SqliteStore({ sqlite, reserve, place, now, log });
+    return new SqliteStore({ sqlite, reserve, paths, now, log });
   } catch (error) {
     sqlite?.close();
-    throw storageError(error, place);
+    throw storageError(error, paths);
   }
+}
+
+function migrate(
+  sqlite: Sqlite,
+  migrations: readonly string[],
+  backups: { directory: string; at: number },
+): { from: number; to: number; backup: string | null } {
+  const from = version(sqlite);
+  const to = migrations.length;
+  if (from >= to) return { from, to: from, backup: null };
+  const backup = from === 0 ? null : writeBackup(sqlite, from, backups);
+  for (let next = from; next < to; next++) {
+    sqlite.transaction(() => {
+      sqlite.exec(migrations[next]!);
+      sqlite.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${next + 1}`);
+    });
+  }
+  return { from, to, backup };
+}
+
+function version(sqlite: Sqlite): number {
+  return Number(sqlite.pragma("user_version"));
+}
+
+/** Whole or not there: written under another name, synced, then renamed. */
+function writeBackup(sqlite: Sqlite, from: number, { directory, at }: { directory: string; at: number }): string {
+  makePrivateDirectory(directory);
+  const time = new Date(at).toISOString().replaceAll(/[:.]/g, "-");
+  const path = join(directory, `holdfast-v${from}-${time}.db`);
+  const partial = `${path}.partial`;
+  rmSync(partial, { force: true });
+  try {
+    sqlite.statement("VACUUM INTO ?").run(partial);
+    const file = openSync(partial, "r+");
+    try {
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+  } catch (error) {
+    rmSync(partial, { force: true });
+    throw error;
+  }
+  renameSync(partial, path);
+  syncDirectory(directory);
+  return path;
 }

@@ -3,7 +3,7 @@ import { crc32 } from "node:zlib";
 import type { SessionId } from "../contract/ids.ts";
 import { reduce } from "../model/reduce.ts";
 import type { SessionState } from "../model/session.ts";
-import { dropAttachments } from "./attachments.ts";
+import { dropAttachments } from "./prompts.ts";
 import { decodeEvent, isIntact, type EventRow } from "./events.ts";
 import { dropLaunches } from "./agent-input.ts";
 import type { Sqlite } from "./sqlite.ts";

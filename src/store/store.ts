@@ -19,12 +19,11 @@ import type {
   TranscriptAdvance,
   TranscriptRow,
 } from "../ports/store.ts";
-import { readAttachment } from "./attachments.ts";
+import { readAttachment, readPrompt } from "./prompts.ts";
 import { Draft } from "./draft.ts";
 import { readAgentText, readCursor, readEvents, readLog, readSessionLog, readSomeEvents } from "./events.ts";
-import { diskFull, isDiskFull, storageError, type Place } from "./failure.ts";
+import { diskFull, isDiskFull, storageError, type DatabasePaths } from "./failure.ts";
 import { GroupCommit } from "./group-commit.ts";
-import { readPrompt } from "./prompts.ts";
 import { Recent } from "./recent.ts";
 import { readPlace, readPlaces, readRow, readRowsAfter } from "./agent-input.ts";
 import { readProjects, readSetting } from "./registry.ts";
@@ -37,7 +36,7 @@ import { verifyDatabase } from "./verify.ts";
 export interface StoreParts {
   sqlite: Sqlite;
   reserve: Reserve;
-  place: Place;
+  paths: DatabasePaths;
   now: () => number;
   log: Logger;
 }
@@ -46,7 +45,7 @@ const probeSetting = "store.probed-at";
 
 export class SqliteStore implements Store {
   readonly #sqlite: Sqlite;
-  readonly #place: Place;
+  readonly #paths: DatabasePaths;
   readonly #log: Logger;
   readonly #now: () => number;
   readonly #committed: LoadedSessions;
@@ -58,9 +57,9 @@ export class SqliteStore implements Store {
   #projects: readonly ProjectRow[] | undefined;
   #closed = false;
 
-  constructor({ sqlite, reserve, place, now, log }: StoreParts) {
+  constructor({ sqlite, reserve, paths, now, log }: StoreParts) {
     this.#sqlite = sqlite;
-    this.#place = place;
+    this.#paths = paths;
     this.#log = log;
     this.#now = now;
     this.#committed = loadSessions(sqlite);
@@ -68,10 +67,10 @@ export class SqliteStore implements Store {
     this.#group = new GroupCommit({
       reserve,
       draft: (endingsOnly) =>
-        new Draft(sqlite, this.#committed, Math.trunc(now()), endingsOnly ? () => diskFull(place) : null),
+        new Draft(sqlite, this.#committed, Math.trunc(now()), endingsOnly ? () => diskFull(paths) : null),
       committed: (draft) => this.#adopt(draft),
-      isDiskFull: (error) => isDiskFull(error, place),
-      failure: (error) => storageError(error, place),
+      isDiskFull: (error) => isDiskFull(error, paths),
+      failure: (error) => storageError(error, paths),
     });
     for (const id of this.#committed.rebuilt) log.warn("a damaged session state was folded anew", { session: id });
     for (const id of this.#committed.damaged) log.error("a session's record is damaged", { session: id });
@@ -95,31 +94,19 @@ export class SqliteStore implements Store {
   }
 
   nextNumber(prefix: string): Promise<number> {
-    return this.#enqueue((draft) => {
-      const next = draft.nextNumber(prefix);
-      return () => next;
-    });
+    return this.#enqueue((draft) => draft.nextNumber(prefix));
   }
 
   create(event: SessionCreated, more: FactEvent[] = []): Promise<SessionState> {
-    return this.#enqueue((draft) => {
-      const state = draft.create(event.id, [event, ...more]);
-      return () => state;
-    });
+    return this.#enqueue((draft) => draft.create(event.id, [event, ...more]));
   }
 
   change(id: SessionId, change: Change): Promise<SessionState> {
-    return this.#enqueue((draft) => {
-      const state = draft.append(id, change(draft.state(id)));
-      return () => state;
-    });
+    return this.#enqueue((draft) => draft.append(id, change(draft.state(id))));
   }
 
   applyVerb(id: SessionId, judge: JudgeVerb, attachments: readonly Uint8Array[] = []): Promise<SessionState> {
-    return this.#enqueue((draft) => {
-      const state = draft.applyVerb(id, judge, attachments);
-      return () => state;
-    });
+    return this.#enqueue((draft) => draft.applyVerb(id, judge, attachments));
   }
 
   chat(
@@ -127,10 +114,7 @@ export class SqliteStore implements Store {
     launch: LaunchId,
     change: ChatChange,
   ): Promise<{ state: SessionState; place: LaunchPlace | null }> {
-    return this.#enqueue((draft) => {
-      const done = draft.chat(id, launch, change);
-      return () => done;
-    });
+    return this.#enqueue((draft) => draft.chat(id, launch, change));
   }
 
   launchPlaces(): LaunchPlace[] {
@@ -150,17 +134,14 @@ export class SqliteStore implements Store {
   }
 
   forgetLaunch(launch: LaunchId): Promise<void> {
-    return this.#write((draft) => draft.forgetLaunch(launch));
+    return this.#enqueue((draft) => draft.forgetLaunch(launch));
   }
 
   async purgeDeleted(id: SessionId): Promise<void> {
-    for (;;) {
-      const done = await this.#enqueue((draft) => {
-        if (this.#isPurged(id)) return () => true;
-        draft.purge(id);
-        return () => draft.purged.has(id);
+    while (!this.#isPurged(id)) {
+      await this.#enqueue((draft) => {
+        if (!this.#isPurged(id)) draft.purge(id);
       });
-      if (done) return;
     }
   }
 
@@ -224,7 +205,7 @@ export class SqliteStore implements Store {
   }
 
   saveTranscript(id: SessionId, advance: TranscriptAdvance): Promise<void> {
-    return this.#write((draft) => draft.saveTranscript(id, advance));
+    return this.#enqueue((draft) => draft.saveTranscript(id, advance));
   }
 
   projects(): readonly ProjectRow[] {
@@ -233,11 +214,11 @@ export class SqliteStore implements Store {
   }
 
   putProject(project: ProjectRow): Promise<void> {
-    return this.#write((draft) => draft.putProject(project.id, project));
+    return this.#enqueue((draft) => draft.putProject(project.id, project));
   }
 
   removeProject(id: ProjectId): Promise<void> {
-    return this.#write((draft) => draft.putProject(id, null));
+    return this.#enqueue((draft) => draft.putProject(id, null));
   }
 
   getSetting(key: string): string | null {
@@ -245,7 +226,7 @@ export class SqliteStore implements Store {
   }
 
   putSetting(key: string, value: string | null): Promise<void> {
-    return this.#write((draft) => draft.putSetting(key, value));
+    return this.#enqueue((draft) => draft.putSetting(key, value));
   }
 
   async probe(): Promise<void> {
@@ -253,7 +234,7 @@ export class SqliteStore implements Store {
     const value = String(this.#now());
     await this.putSetting(probeSetting, value);
     if (this.getSetting(probeSetting) !== null) return;
-    throw new HoldfastError("storage", `What was written to ${this.#place.path} cannot be read back.`);
+    throw new HoldfastError("storage", `What was written to ${this.#paths.path} cannot be read back.`);
   }
 
   verify(): string[] {
@@ -295,14 +276,7 @@ export class SqliteStore implements Store {
     return this.wasUsed(id) && !this.#committed.states.has(id) && !this.#committed.damaged.has(id);
   }
 
-  #write(apply: (draft: Draft) => void): Promise<void> {
-    return this.#enqueue((draft) => {
-      apply(draft);
-      return () => undefined;
-    });
-  }
-
-  #enqueue<T>(apply: (draft: Draft) => () => T): Promise<T> {
+  #enqueue<T>(apply: (draft: Draft) => T): Promise<T> {
     return this.#closed ? Promise.reject(closed()) : this.#group.enqueue(apply);
   }
 
@@ -311,7 +285,7 @@ export class SqliteStore implements Store {
     try {
       return read();
     } catch (error) {
-      throw storageError(error, this.#place);
+      throw storageError(error, this.#paths);
     }
   }
 }

@@ -5,10 +5,10 @@ import { alreadyOrchestrated, orchestratorInTheWay } from "../model/roles.ts";
 import { HoldfastError } from "../contract/error.ts";
 import type { FactEvent, Judged } from "../contract/event.ts";
 import type { Actor, SessionState } from "../model/session.ts";
-import { runtimeFacts } from "./facts.ts";
+import { runtimeFacts } from "./observe.ts";
 import type { Loop } from "./loop.ts";
 import type { Services } from "./services.ts";
-import { repositoryOf } from "./plan.ts";
+import { repositoryOf } from "./worktrees.ts";
 
 export async function commitVerb(
   services: Pick<Services, "store" | "workspaces" | "settings">,
@@ -22,14 +22,17 @@ export async function commitVerb(
   const agent =
     seen.is === "unknown" ? { unknown: seen.why } : seen.is === "known" && seen.value.agent.alive ? "alive" : "down";
   const workspaceMissing = session.workspace.at === "ready" && !(await hasFiles(services, session));
-  const putBack = verb.verb === "restore" ? await findPutBack(services, session) : [];
+  const putBack = verb.verb === "restore" ? await findReturned(services, session) : [];
   await reach(`verb.${verb.verb}`, session.id);
   const judge = (state: SessionState): Judged => {
     const isBack = putBack.length > 0 && state.workspace.at === "gone";
     const judged: SessionState = isBack ? { ...state, workspace: { at: "ready" } } : state;
     const answer = applyVerb(judged, verb, { by, agent, workspaceMissing });
-    if (!answer.ok)
-      throw new HoldfastError(answer.code, answer.message, answer.hint === null ? {} : { hint: answer.hint });
+    if (!answer.ok) {
+      const { code, message, hint, reason } = answer;
+      const details = reason === undefined ? {} : { reason, session: session.id, path: session.workspacePath };
+      throw new HoldfastError(code, message, { details, ...(hint === null ? {} : { hint }) });
+    }
     if (answer.events.some((event) => event.type === "session.intent" && event.want.want === "running")) {
       refuseBeside(orchestratorInTheWay(services.store.sessions(), state));
     }
@@ -53,7 +56,7 @@ export function commitPolicyVerb(
 }
 
 /** The record of a worktree that was gone when its session was killed and that is at its path again. */
-async function findPutBack(
+async function findReturned(
   services: Pick<Services, "workspaces" | "settings">,
   session: SessionState,
 ): Promise<FactEvent[]> {
@@ -62,7 +65,7 @@ async function findPutBack(
     return [];
   const ready = { path, branch, base, branchCreated };
   const repository = await repositoryOf(services, session);
-  const isBack = await services.workspaces.findPutBack({ ...ready, session: id, repository });
+  const isBack = await services.workspaces.findReturned({ ...ready, session: id, repository });
   return isBack ? [{ type: "workspace.ready", ...ready }] : [];
 }
 

@@ -123,37 +123,33 @@ const harmless: ReadonlySet<Action["do"]> = new Set<Action["do"]>([
   "restore-workspace",
 ]);
 
-/** Says what is wrong with a decision, or null. */
-function fault(facts: SessionFacts, actions: Action[]): string | null {
+/** What is wrong with an action, or null. */
+function fault(facts: SessionFacts, { do: name }: Action): string | null {
   const { session, runtime, workspace, absence, recheckAt } = facts;
-  const dos = actions.map((action) => action.do);
   const { want } = session.intent;
-  if (want !== "running" && want !== "snoozed" && dos.some((name) => forward.has(name))) return `${want} goes forward`;
-  if (want !== "running" && dos.includes("launch")) return `${want} launches`;
-  if (runtime.is === "known" && runtime.value.unrecorded === true && dos.includes("stop")) {
-    return "ends a launch that the record does not know";
+  if (want !== "running" && want !== "snoozed" && forward.has(name)) return `${want} moves forward`;
+  if (want !== "running" && name === "launch") return `${want} launches`;
+  if (runtime.is === "known" && runtime.value.unrecorded === true && name === "stop") {
+    return "stops a launch that the record does not know";
   }
-  if (runtime.is === "unknown" && !dos.every((name) => harmless.has(name))) return "acts on what was not seen";
-  if (workspace.is === "unknown" && (dos.includes("launch") || dos.includes("remove-workspace"))) {
-    return "acts on a worktree that was not seen";
+  if (runtime.is === "unknown" && !harmless.has(name)) return "acts without an observation";
+  if (workspace.is === "unknown" && (name === "launch" || name === "remove-workspace")) {
+    return "acts on a worktree that was not observed";
   }
-  if (dos.includes("launch") && (runtime.is !== "absent" || isLive(session.run))) return "a second agent";
-  if (dos.includes("launch") && (session.workspace.at !== "ready" || workspace.is !== "known")) return "no worktree";
-  if (dos.includes("remove-workspace") && (runtime.is !== "absent" || (want !== "killed" && want !== "deleted"))) {
-    return "removes a worktree that is wanted or in use";
+  if (name === "launch" && (runtime.is !== "absent" || isLive(session.run))) return "a second agent";
+  if (name === "launch" && (session.workspace.at !== "ready" || workspace.is !== "known")) return "no worktree";
+  if (name === "remove-workspace" && (runtime.is !== "absent" || (want !== "killed" && want !== "deleted"))) {
+    return "removes a worktree that is needed or in use";
   }
-  if (dos.includes("remove-workspace") && facts.isCreating === true) return "removes a worktree that is being made";
-  if (dos.includes("cancel-create") && want === "running") return "ends what makes a worktree that is wanted";
-  if (dos.includes("record-end") && !isLive(session.run)) return "ends what is not on record";
-  if (dos.includes("convert") && (runtime.is !== "absent" || isLive(session.run)))
-    return "converts beside the other kind";
+  if (name === "remove-workspace" && facts.isCreating === true) return "removes a worktree that is being created";
+  if (name === "cancel-create" && want === "running") return "cancels the creation of a worktree that is needed";
+  if (name === "record-end" && !isLive(session.run)) return "ends a run that is not recorded";
+  if (name === "convert" && (runtime.is !== "absent" || isLive(session.run))) return "converts next to the other kind";
   const unproven = runtime.is === "absent" && absence === null && recheckAt !== null;
-  if (unproven && dos.some((name) => ["record-end", "remove-workspace", "launch", "convert"].includes(name))) {
-    return "concludes before the second look";
+  if (unproven && ["record-end", "remove-workspace", "launch", "convert"].includes(name)) {
+    return "concludes before the second observation";
   }
-  if (dos.includes("wait") && dos.length > 1) return "waits and acts";
-  const big = dos.filter((name) => name === "launch" || name === "stop" || name.endsWith("workspace"));
-  return big.length > 1 || (big.length === 1 && dos.length > 1) ? "more than one step at a time" : null;
+  return null;
 }
 
 test("[CORE-11] no combination of facts leads from killed to a launch, from unknown to harm, or to a second agent", () => {
@@ -161,9 +157,9 @@ test("[CORE-11] no combination of facts leads from killed to a launch, from unkn
   let wrong: object | null = null;
   for (const facts of combinations()) {
     count++;
-    const actions = decide(facts, now);
-    const why = fault(facts, actions);
-    if (why !== null) wrong ??= { why, actions, facts };
+    const action = decide(facts, now);
+    const why = action === null ? null : fault(facts, action);
+    if (why !== null) wrong ??= { why, action, facts };
   }
   expect(wrong).toBeNull();
   expect(count).toBeGreaterThan(150_000);
@@ -178,8 +174,8 @@ test("[CORE-12] performing what was decided and looking again ends in nothing or
 function comesToRest(first: SessionFacts): boolean {
   let facts = first;
   for (let steps = 0; steps < 20; steps++) {
-    const [action] = decide(facts, now);
-    if (action === undefined || action.do === "wait") return true;
+    const action = decide(facts, now);
+    if (action === null || action.do === "wait") return true;
     facts = performed(facts, action);
   }
   return false;

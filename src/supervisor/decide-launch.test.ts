@@ -1,6 +1,6 @@
 import { describe } from "vitest";
 import type { SessionEvent } from "../contract/event.ts";
-import { again, base, check, fresh, lookAgain, now, resume, stopped, upNow } from "./decide.fixture.ts";
+import { again, base, check, fresh, recheck, now, resume, stopped, upNow } from "./decide.fixture.ts";
 import { absent, ended, failed, prompt, sending, sent, started, talked, up } from "./facts.fixture.ts";
 
 describe("[CORE-6] what ended is launched again, or rests until asked", () => {
@@ -10,44 +10,44 @@ describe("[CORE-6] what ended is launched again, or rests until asked", () => {
     ...at.flatMap((time) => [started, up, crash(time)]),
   ];
   check([
-    ["first launch", base, {}, [fresh()]],
-    ["own exit: stays ended", [...talked, ended("own-exit")], {}, []],
-    ["own exit, asked again: resumed", [...talked, ended("own-exit"), again], {}, [resume()]],
-    ["own exit, a newer prompt: resumed", [...talked, ended("own-exit"), prompt("p-1")], {}, [resume()]],
+    ["first launch", base, {}, fresh()],
+    ["own exit: stays ended", [...talked, ended("own-exit")], {}, null],
+    ["own exit, asked again: resumed", [...talked, ended("own-exit"), again], {}, resume()],
+    ["own exit, a newer prompt: resumed", [...talked, ended("own-exit"), prompt("p-1")], {}, resume()],
     [
       "[CORE-242] own exit, and a kill that the record lost moved its worktree to the trash: stays ended",
       [...talked, ended("own-exit")],
       { workspace: absent, workspaceInTrash: true, trashedUnrecorded: true },
-      [{ do: "stay-ended" }],
+      { do: "stay-ended" },
     ],
-    ["own exit, an older prompt still waiting: stays ended", [...talked, prompt("p-1"), ended("own-exit")], {}, []],
-    ["one crash: resumed at once", crashes(now), {}, [resume(2)]],
-    ["two crashes within a minute: resumed", crashes(now - 59_000, now), {}, [resume(3)]],
-    ["three crashes within a minute: failed", crashes(now - 59_000, now - 1_000, now), {}, []],
-    ["three crashes, the first a minute ago: resumed", crashes(now - 60_000, now - 1_000, now), {}, [resume(3)]],
-    ["three crashes an hour ago: still failed", crashes(now - 3_600_000, now - 3_599_000, now - 3_598_000), {}, []],
-    ["three crashes and a newer prompt: still failed", [...crashes(now - 2, now - 1, now), prompt("p-1")], {}, []],
-    ["three crashes, asked again: a whole budget again", [...crashes(now - 2, now - 1, now), again], {}, [resume()]],
-    ["lost: resumed", [...talked, ended("lost")], {}, [resume()]],
-    ["lost with --no-restore: stays down", [...talked, ended("lost")], { restoreLost: false }, []],
+    ["own exit, an older prompt still waiting: stays ended", [...talked, prompt("p-1"), ended("own-exit")], {}, null],
+    ["one crash: resumed at once", crashes(now), {}, resume(2)],
+    ["two crashes within a minute: resumed", crashes(now - 59_000, now), {}, resume(3)],
+    ["three crashes within a minute: failed", crashes(now - 59_000, now - 1_000, now), {}, null],
+    ["three crashes, the first a minute ago: resumed", crashes(now - 60_000, now - 1_000, now), {}, resume(3)],
+    ["three crashes an hour ago: still failed", crashes(now - 3_600_000, now - 3_599_000, now - 3_598_000), {}, null],
+    ["three crashes and a newer prompt: still failed", [...crashes(now - 2, now - 1, now), prompt("p-1")], {}, null],
+    ["three crashes, asked again: a whole budget again", [...crashes(now - 2, now - 1, now), again], {}, resume()],
+    ["lost: resumed", [...talked, ended("lost")], {}, resume()],
+    ["lost with --no-restore: stays down", [...talked, ended("lost")], { restoreLost: false }, null],
     [
       "lost with --no-restore, asked again: resumed",
       [...talked, ended("lost"), again],
       { restoreLost: false },
-      [resume()],
+      resume(),
     ],
     [
       "lost with --no-restore, a newer prompt: resumed",
       [...talked, ended("lost"), prompt("p-1")],
       { restoreLost: false },
-      [resume()],
+      resume(),
     ],
-    ["stopped and wanted running again: resumed", [...talked, stopped, ended("stopped"), again], {}, [resume()]],
-    ["a failed launch: not tried again", [...base, started, failed], {}, []],
-    ["a failed launch, asked again: launched", [...base, started, failed, again], {}, [fresh()]],
-    ["a failed launch, a newer prompt: launched", [...base, started, failed, prompt("p-1")], {}, [fresh()]],
-    ["a failed launch, an older prompt: not tried again", [...base, prompt("p-1"), started, failed], {}, []],
-    ["launches wait for the second look too", [...talked, ended("stopped")], { recheckAt: now + 500 }, [lookAgain]],
+    ["stopped and wanted running again: resumed", [...talked, stopped, ended("stopped"), again], {}, resume()],
+    ["a failed launch: not tried again", [...base, started, failed], {}, null],
+    ["a failed launch, asked again: launched", [...base, started, failed, again], {}, fresh()],
+    ["a failed launch, a newer prompt: launched", [...base, started, failed, prompt("p-1")], {}, fresh()],
+    ["a failed launch, an older prompt: not tried again", [...base, prompt("p-1"), started, failed], {}, null],
+    ["launches wait for the second look too", [...talked, ended("stopped")], { recheckAt: now + 500 }, recheck],
   ]);
 });
 
@@ -59,32 +59,32 @@ describe("[CORE-7] the conversation is taken up where there is one", () => {
       "never prompted: fresh",
       [...upNow, { type: "conversation.pinned", agentSessionId: "c" }, ended("stopped")],
       {},
-      [fresh()],
+      fresh(),
     ],
     [
       "[CONV-1] no known conversation: fresh, no guess",
       [...upNow, prompt("p-1"), sending("p-1"), sent("p-1"), ended("stopped")],
       {},
-      [fresh()],
+      fresh(),
     ],
-    ["an agent without a way back: fresh", [...talked, ended("stopped")], { canResume: false }, [fresh()]],
+    ["an agent without a way back: fresh", [...talked, ended("stopped")], { canResume: false }, fresh()],
     [
       "[CONV-2] three resumes failed: the context is reset",
       [...talked, ended("lost"), ...failures, prompt("p-1")],
       {},
-      [{ do: "reset-context", why: "3 attempts in a row to resume the conversation failed" }],
+      { do: "reset-context", why: "3 attempts in a row to resume the conversation failed" },
     ],
     [
       "[CONV-2] after the reset: fresh",
       [...talked, ended("lost"), ...failures, prompt("p-1"), { type: "context.reset", reason: "r", previous: "c" }],
       {},
-      [fresh()],
+      fresh(),
     ],
     [
       "two resumes failed: tried once more",
       [...talked, ended("lost"), ...failures.slice(2), prompt("p-1")],
       {},
-      [resume()],
+      resume(),
     ],
   ]);
 });

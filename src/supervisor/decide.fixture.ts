@@ -1,4 +1,4 @@
-/** For tests of decide: rows of events and facts with the actions that follow, and their parts in one word each. */
+/** For tests of decide: rows of events and facts with the action that follows, and short names for their parts. */
 import { expect, test } from "vitest";
 import type { SessionEvent } from "../contract/event.ts";
 import { asPromptId } from "../contract/ids.ts";
@@ -11,7 +11,7 @@ export type Row = [
   title: string,
   events: (SessionEvent & { at?: number })[],
   facts: Partial<Omit<SessionFacts, "session">>,
-  actions: Action[],
+  action: Action | null,
 ];
 
 export const stop = (why: Extract<Action, { do: "stop" }>["why"]): Action => ({ do: "stop", why });
@@ -28,10 +28,10 @@ export const settle = (id: string): Action => ({ do: "settle-prompt", prompt: as
 export const deliver = (id: string): Action => ({ do: "deliver", prompt: asPromptId(id) });
 export const fresh = (attempt = 1): Action => ({ do: "launch", how: "fresh", attempt });
 export const resume = (attempt = 1): Action => ({ do: "launch", how: "resume", attempt });
-export const lookAgain: Action = {
+export const recheck: Action = {
   do: "wait",
   until: now + 500,
-  why: "most sessions look dead at once; looking again before concluding",
+  why: "most sessions look dead at once; checking again before concluding",
 };
 export const turn: SessionEvent = { type: "turn.started", promptId: null };
 export const chat: SessionEvent = { ...created, kind: "chat" };
@@ -43,7 +43,7 @@ export const stopped = intent({ want: "stopped" });
 export const again = intent({ want: "running" });
 
 export function check(rows: Row[]): void {
-  test.each(rows)("%s", (_title, events, facts, actions) => {
-    expect(decide(factsOf(fold(events), facts), now)).toEqual(actions);
+  test.each(rows)("%s", (_title, events, facts, action) => {
+    expect(decide(factsOf(fold(events), facts), now)).toEqual(action);
   });
 }

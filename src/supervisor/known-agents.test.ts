@@ -1,7 +1,8 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openProjectAgents } from "../agents/registry.ts";
+import { openProjectAgents } from "../agents/project-agents.ts";
+import { thisMachine } from "../agents/registry.ts";
 import { openProjects } from "../config/projects.ts";
 import type { AgentConfiguration } from "../ports/agents.ts";
 import type { ProjectSettings } from "../ports/projects.ts";
@@ -12,7 +13,6 @@ import { knownAgents } from "./known-agents.ts";
 import { keptTrust } from "./trust-answers.ts";
 
 const log = { debug() {}, info() {}, warn() {}, error() {} };
-const facts = { demo: [], demoChat: [], shell: undefined, geminiTrustsOurSettings: false };
 const good = (word: string): string => `agents: {claude: {chat: {args: [${word}]}}}\n`;
 const wrong = "agents: {claude: {chat: {args: [--new]}\n";
 
@@ -23,7 +23,7 @@ function world() {
   const store = home.open();
   /** As a daemon that starts does it; the answer is how it would launch a chat. */
   const start = async (last: AgentConfiguration[] = []) => {
-    const agents = openProjectAgents(facts);
+    const agents = openProjectAgents(thisMachine());
     const known = knownAgents(agents, { store, log });
     const settings = { last: () => ({ agents: last }) as unknown as ProjectSettings };
     await known.begin(await openProjects({ userConfig, trust: keptTrust(store, Date.now) }).agents([row]), settings);

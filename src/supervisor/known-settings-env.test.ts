@@ -6,9 +6,9 @@ import type { ProjectSettings } from "../ports/projects.ts";
 import type { ProjectRow } from "../ports/store.ts";
 import { asProjectId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
-import { environmentFor } from "./environment.ts";
-import { openKeptEnv, type KeptEnv } from "./kept-env.ts";
-import { knownSettings } from "./known-settings.ts";
+import { environmentFor } from "./execute/launch.ts";
+import { openKeptEnv, type KeptEnv, knownSettings } from "./known-settings.ts";
+import { idsWithoutTrust } from "../agents/registry.ts";
 import type { Services } from "./services.ts";
 
 const id = asProjectId("app");
@@ -39,7 +39,9 @@ function world(
   const log = { debug() {}, info() {}, warn() {}, error() {} };
   const parts = { store, projects: { settings: file }, log, trust: { stateOf: () => "trusted" } };
   return {
-    known: knownSettings({ ...parts, keptEnv } as unknown as Parameters<typeof knownSettings>[0]),
+    known: knownSettings({ ...parts, keptEnv, agentsWithoutTrust: idsWithoutTrust } as unknown as Parameters<
+      typeof knownSettings
+    >[0]),
     text: () => [...stored.values()].join("\n"),
   };
 }

@@ -2,11 +2,11 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { idsWithoutTrust } from "../agents/registry.ts";
 import { openProjects } from "../config/projects.ts";
 import { asProjectId } from "../contract/ids.ts";
 import { makeHome } from "../store/store.fixture.ts";
-import { openKeptEnv } from "./kept-env.ts";
-import { knownSettings } from "./known-settings.ts";
+import { openKeptEnv, knownSettings } from "./known-settings.ts";
 import { keptTrust } from "./trust-answers.ts";
 
 const log = { debug() {}, info() {}, warn() {}, error() {}, hide() {} };
@@ -25,7 +25,14 @@ async function world() {
   const trust = keptTrust(store, Date.now);
   const projects = openProjects({ userConfig: join(home.directory, "config.yaml"), trust });
   const known = () =>
-    knownSettings({ store, projects, log, trust, keptEnv: openKeptEnv(join(home.directory, "env.json"), log) });
+    knownSettings({
+      store,
+      projects,
+      log,
+      trust,
+      keptEnv: openKeptEnv(join(home.directory, "env.json"), log),
+      agentsWithoutTrust: idsWithoutTrust,
+    });
   return { store, row, trust, projects, known, write: (text: string) => writeFileSync(file, text) };
 }
 

@@ -7,9 +7,9 @@ import type { ProjectRow } from "../ports/store.ts";
 import { notContained } from "../contract/containment.ts";
 import { HoldfastError } from "../contract/error.ts";
 import type { ProjectId } from "../contract/ids.ts";
-import type { KeptEnv } from "./kept-env.ts";
-import { untrustedSettings } from "./untrusted-settings.ts";
 import type { Services } from "./services.ts";
+import { readJson, writeDurable } from "../base/durable-file.ts";
+import type { Logger } from "../ports/api.ts";
 
 export interface KnownSettings {
   /** As the file is now; throws where it is wrong. */
@@ -38,10 +38,14 @@ function keptText(settings: ProjectSettings): string {
   return JSON.stringify({ ...settings, env: PATH === undefined ? {} : { PATH }, envNames } satisfies Kept);
 }
 
-function kept(text: string, values: Record<string, string>): { settings: ProjectSettings; lost: string[] } {
+function kept(
+  text: string,
+  values: Record<string, string>,
+  agentsWithoutTrust: readonly string[],
+): { settings: ProjectSettings; lost: string[] } {
   const { envNames = [], ...stored } = JSON.parse(text) as Kept;
   const found = Object.fromEntries(Object.entries(values).filter(([name]) => envNames.includes(name)));
-  const settings = withTrust(stored);
+  const settings = withTrust(stored, agentsWithoutTrust);
   return {
     settings: { ...settings, env: { ...settings.env, ...found } },
     lost: envNames.filter((name) => found[name] === undefined),
@@ -49,20 +53,24 @@ function kept(text: string, values: Record<string, string>): { settings: Project
 }
 
 /** An earlier build asked nobody: what it kept of a repository's file does not count before the user was asked. */
-function withTrust(settings: Kept): ProjectSettings {
+function withTrust(settings: Kept, agentsWithoutTrust: readonly string[]): ProjectSettings {
   const { passEnv = [], contain = notContained, trust } = settings;
   if (trust !== undefined) return { ...settings, passEnv, contain, trust };
   if (settings.configFile === null) {
     return { ...settings, passEnv, contain, trust: { state: "none", digest: null, notices: [] } };
   }
   const undecided = { state: "undecided" as const, digest: null, notices: [] };
-  return untrustedSettings({ ...settings, passEnv, contain, trust: undecided });
+  return untrustedSettings({ ...settings, passEnv, contain, trust: undecided }, agentsWithoutTrust);
 }
 
 export function knownSettings(
-  services: Pick<Services, "store" | "projects" | "log" | "trust"> & { keptEnv: KeptEnv },
+  services: Pick<Services, "store" | "projects" | "log" | "trust"> & {
+    keptEnv: KeptEnv;
+    /** Agents that a repository may choose without trust. */
+    agentsWithoutTrust: readonly string[];
+  },
 ): KnownSettings {
-  const { store, projects, log, trust, keptEnv } = services;
+  const { store, projects, log, trust, keptEnv, agentsWithoutTrust } = services;
   const key = (project: ProjectId): string => `project.${project}.settings`;
   const remembered = new Map<ProjectId, ProjectSettings | null>();
   const lost = new Map<ProjectId, readonly string[]>();
@@ -71,7 +79,7 @@ export function knownSettings(
     if (!remembered.has(project)) {
       const text = store.getSetting(key(project));
       // An earlier build kept no agents, and knew no passEnv.
-      const found = text === null ? null : kept(text, keptEnv.of(project));
+      const found = text === null ? null : kept(text, keptEnv.of(project), agentsWithoutTrust);
       remembered.set(project, found?.settings ?? null);
       lost.set(project, found?.lost ?? []);
     }
@@ -84,7 +92,9 @@ export function knownSettings(
     const file = store.projects().find(({ id }) => id === settings.id)?.configFile ?? null;
     if (state !== "trusted" || digest === null || file === null) return settings;
     const now = trust.stateOf(file, digest);
-    return now === "trusted" ? settings : untrustedSettings({ ...settings, trust: { ...settings.trust, state: now } });
+    return now === "trusted"
+      ? settings
+      : untrustedSettings({ ...settings, trust: { ...settings.trust, state: now } }, agentsWithoutTrust);
   };
   const read = async (row: ProjectRow): Promise<ProjectSettings> => {
     const settings = await projects.settings(row);
@@ -127,5 +137,57 @@ export function knownSettings(
         return before;
       }
     },
+  };
+}
+
+type Values = Record<string, string>;
+
+export interface KeptEnv {
+  of(project: string): Values;
+  keep(project: string, values: Values): void;
+}
+
+export function openKeptEnv(file: string, log: Pick<Logger, "warn">): KeptEnv {
+  let all: Map<string, Values> | null = null;
+  const read = (): Map<string, Values> => {
+    if (all !== null) return all;
+    const found = readJson(file);
+    if (found.is === "damaged") log.warn("kept values of projects' env cannot be read", { why: found.why });
+    return (all = new Map(found.is === "known" ? Object.entries(found.value as Record<string, Values>) : []));
+  };
+  return {
+    of: (project) => read().get(project) ?? {},
+    keep: (project, values) => {
+      const before = read().get(project) ?? {};
+      if (JSON.stringify(before) === JSON.stringify(values)) return;
+      const next = new Map(read());
+      if (Object.keys(values).length === 0) next.delete(project);
+      else next.set(project, values);
+      try {
+        writeDurable(file, `${JSON.stringify(Object.fromEntries(next))}\n`);
+        all = next;
+      } catch (error) {
+        // The file is what counts; this is for the time when it is broken.
+        log.warn("values of a project's env could not be kept", { project, error });
+      }
+    },
+  };
+}
+
+function untrustedSettings(settings: ProjectSettings, agentsWithoutTrust: readonly string[]): ProjectSettings {
+  return {
+    ...settings,
+    agent: agentsWithoutTrust.includes(settings.agent) ? settings.agent : "claude",
+    env: {},
+    symlinks: [],
+    copy: [],
+    postCreate: [],
+    passEnv: [],
+    reactions: {},
+    tracker: null,
+    codeHost: null,
+    notify: {},
+    // Settings of an early build have none.
+    agents: (settings.agents ?? []).filter(({ from }) => from === "user"),
   };
 }

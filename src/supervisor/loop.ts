@@ -1,5 +1,5 @@
 /**
- * For every session: observe, decide, perform, and again, on a timer and on every event. Level-triggered: a lost wake-up
+ * For every session: observe, decide, execute, and again, on a timer and on every event. Level-triggered: a lost wake-up
  * costs a little time, never a session. One session's failure or slowness stops no other.
  */
 import { decide } from "./decide.ts";
@@ -11,8 +11,8 @@ import type { FactEvent } from "../contract/event.ts";
 import { HoldfastError, messageOf } from "../contract/error.ts";
 import type { LaunchId, SessionId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
-import { runtimeFacts, workspaceFacts } from "./facts.ts";
-import { observe } from "./observe.ts";
+import { Coordinator } from "./coordinator.ts";
+import { observe, runtimeFacts, workspaceFacts } from "./observe.ts";
 import type { Services } from "./services.ts";
 import type { Executor } from "./execute/execute.ts";
 import { WorktreeProbe } from "./worktree-probe.ts";
@@ -23,18 +23,20 @@ type Needs = Pick<
   "store" | "runtimes" | "workspaces" | "agents" | "settings" | "programs" | "clock" | "log" | "restore"
 >;
 
-/** How often everything is looked at although nothing was heard. Hints make the usual case immediate. */
+/** How often all sessions are observed without any hint. Hints make the usual case immediate. */
 const passEveryMs = 5_000;
-/** After this many actions in a row a session gets a pause, so that a flapping one cannot spin. */
+/** After this many actions in a row a session pauses, so that a flapping one cannot spin. */
 const maxActionsInARow = 25;
 const errorRetryMs = [1_000, 2_000, 5_000, 15_000, 30_000];
+const longestTimerMs = 2 ** 31 - 1;
 
-const gone: Observation = { seen: { is: "absent" }, cause: "identity-gone" };
+const absent: Observation = { seen: { is: "absent" }, cause: "identity-gone" };
 
 interface LastError {
+  /** Failures in a row. */
   count: number;
   message: string;
-  /** Something outside is in the way, such as a process that uses the worktree: it may stay for long. */
+  /** Blocked from outside, for example by a process that uses the worktree: this may last long. */
   isConflict: boolean;
 }
 
@@ -45,21 +47,29 @@ export class Loop {
   readonly #lastErrors = new Map<SessionId, LastError>();
   /** Why the next prompt of a session is not sent yet, with the session's sequence at that time. */
   readonly #held = new Map<SessionId, { why: string; seq: number }>();
-  readonly #running = new Map<SessionId, Promise<void>>();
-  readonly #again = new Set<SessionId>();
   readonly #timers = new Map<SessionId, NodeJS.Timeout>();
   readonly #watchers = new Set<(id: SessionId) => void>();
   readonly #worktrees: WorktreeProbe;
-  /** Sessions that are down with nothing left to do, by the sequence they had then: passed over until that changes. */
+  /** Sessions that are down with nothing left to do, by their sequence then: skipped until that changes. */
   readonly #inactive = new Map<SessionId, number>();
   /** Sessions whose launch waits for a program, and since when. */
   readonly #missing = new Map<SessionId, { why: string; since: number }>();
-  /** Chat sessions whose agent a person wants anew, by the launch that is to go. */
+  /** Chat sessions whose agent the user restarts, by the launch to replace. */
   readonly #restarts = new Map<SessionId, LaunchId>();
+  /** Sessions that a pass has just observed: their next step needs no observation of its own. */
+  readonly #observed = new Set<SessionId>();
+  readonly #steps = new Coordinator<SessionId>({
+    run: (id) => this.#step(id),
+    onError: (id, error) => this.#failed(id, "observe", error),
+    onSettled: (id) => this.#notify(id),
+  });
+  readonly #passes = new Coordinator<null>({
+    run: () => this.#pass(),
+    onError: (_, error) => this.#services.log.error("observing all sessions failed; retrying", { error }),
+    onSettled: () => this.#schedulePass(),
+  });
   #recheckAt: number | null = null;
   #passTimer: NodeJS.Timeout | undefined;
-  #passing = false;
-  #passWanted = false;
   #closed = false;
 
   constructor(services: Needs, execute: Executor) {
@@ -69,66 +79,64 @@ export class Loop {
     for (const runtime of Object.values(services.runtimes)) runtime.onHint((id) => this.wake(id));
   }
 
-  /** Resolves when every session has its first answer; what then has to be launched goes on behind it. */
+  /** Resolves when every session has its first observation; launches follow in the background. */
   async start(): Promise<void> {
     const sessions = this.#active();
     await this.#observe(sessions);
-    for (const session of sessions) this.#step(session.id);
+    for (const session of sessions) this.#stepObserved(session.id);
     this.#schedulePass();
   }
 
   /** Something changed for this session, or for all of them. */
   wake(id: SessionId | null): void {
-    if (this.#closed) return;
-    if (id !== null) this.#step(id, "look");
-    else this.#startPass();
+    if (id !== null) void this.#steps.wake(id);
+    else void this.#passes.wake(null);
   }
 
-  /** A person asked for something: what failed before does not count any more. */
+  /** The user asked for something: earlier failures no longer count. */
   asked(id: SessionId): void {
     this.#lastErrors.delete(id);
     this.#missing.delete(id);
     this.wake(id);
   }
 
-  /** Ends this launch, and only this one, so that the next decision launches anew. */
+  /** Stops this launch, and only this one, so that the next decision starts the agent again. */
   restart(id: SessionId, launch: LaunchId): void {
     this.#restarts.set(id, launch);
     this.asked(id);
   }
 
-  /** Null before the first look. Of a session at rest nothing is there to be seen. */
+  /** Null before the first observation. Inactive sessions have no processes to observe. */
   observation(session: SessionState): Observation | null {
-    return this.#seen.get(session.id) ?? (isInactive(session) ? gone : null);
+    return this.#seen.get(session.id) ?? (isInactive(session) ? absent : null);
   }
 
-  /** What went wrong the last time something was tried for this session, and how often in a row. */
+  /** The latest failed action of this session; null once one succeeded. */
   lastError(id: SessionId): LastError | null {
     return this.#lastErrors.get(id) ?? null;
   }
 
-  /** Why the program of a session that is to be launched cannot be; null where it can, or nothing is to be launched. */
+  /** Why the program of a session that is due for a launch cannot start; null otherwise. */
   missingProgram(id: SessionId): string | null {
     return this.#missing.get(id)?.why ?? null;
   }
 
-  /** Why the next prompt waits, where something was waited for. */
+  /** Why the next prompt is held, if it is. */
   held(id: SessionId): { why: string; seq: number } | null {
     return this.#held.get(id) ?? null;
   }
 
-  /** Whether something is being done for this session right now. */
   isBusy(id: SessionId): boolean {
-    return this.#running.has(id);
+    return this.#steps.isRunning(id);
   }
 
-  /** Nothing of it is on record as running, and nothing is being done for it. */
+  /** No live run is recorded, and no action is under way. */
   isDown(id: SessionId): boolean {
     const run = this.#services.store.session(id)?.run;
     return !this.isBusy(id) && (run === undefined || !isLive(run));
   }
 
-  /** Waits until the session looks as asked, or the time is up; says which. */
+  /** Waits until the condition holds for the session, or the deadline passes; returns whether it holds. */
   waitFor(id: SessionId, holds: () => boolean, deadlineMs: number, signal?: AbortSignal): Promise<boolean> {
     if (holds()) return Promise.resolve(true);
     return new Promise((resolve) => {
@@ -146,15 +154,12 @@ export class Loop {
     });
   }
 
-  /** Stops deciding. What is in the middle of an action is waited for briefly; every step can be repeated later. */
+  /** Stops deciding. An action under way gets this long; every step can be repeated later. */
   async close(graceMs: number): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#passTimer);
     for (const timer of this.#timers.values()) clearTimeout(timer);
-    await Promise.race([
-      Promise.all(this.#running.values()),
-      new Promise((resolve) => setTimeout(resolve, graceMs).unref()),
-    ]);
+    await Promise.all([this.#passes.close(), this.#steps.close(graceMs)]);
   }
 
   #active(): readonly SessionState[] {
@@ -164,46 +169,31 @@ export class Loop {
     );
   }
 
-  #startPass(): void {
-    this.#passWanted = true;
-    if (!this.#passing) void this.#runPasses();
-  }
-
-  async #runPasses(): Promise<void> {
-    this.#passing = true;
-    while (this.#passWanted && !this.#closed) {
-      this.#passWanted = false;
-      clearTimeout(this.#passTimer);
-      try {
-        const sessions = this.#active();
-        await this.#observe(sessions);
-        // What failed waits for its own time, which grows with each failure.
-        for (const { id } of sessions) if (!(this.#lastErrors.has(id) && this.#timers.has(id))) this.#step(id);
-      } catch (error) {
-        this.#services.log.error("a look at all sessions failed; the next one comes", { error });
-      }
-    }
-    this.#passing = false;
-    this.#schedulePass();
+  async #pass(): Promise<void> {
+    clearTimeout(this.#passTimer);
+    const sessions = this.#active();
+    await this.#observe(sessions);
+    // A failed session waits for its own retry time, which grows with each failure.
+    for (const { id } of sessions) if (!(this.#lastErrors.has(id) && this.#timers.has(id))) this.#stepObserved(id);
   }
 
   #schedulePass(): void {
     if (this.#closed) return;
     clearTimeout(this.#passTimer);
     const wait = this.#recheckAt === null ? passEveryMs : Math.max(0, this.#recheckAt - this.#services.clock.now());
-    this.#passTimer = setTimeout(() => this.#startPass(), Math.min(wait, passEveryMs));
+    this.#passTimer = setTimeout(() => this.wake(null), Math.min(wait, passEveryMs));
   }
 
-  /** One observation for all that could have something to be seen; the rest is down by its own record. */
+  /** One observation of all sessions that may have processes; the others are down by their own record. */
   async #observe(sessions: readonly SessionState[]): Promise<void> {
     const found = await observe(
       this.#services,
       sessions.filter((session) => this.#mayBeUp(session)),
     );
     for (const session of sessions) {
-      // One that was launched or has ended since the look began: only its own look tells.
+      // Launched or ended since the observation began: only its own observation counts.
       if (this.#services.store.session(session.id)?.run === session.run) {
-        this.#seen.set(session.id, found.get(session.id) ?? gone);
+        this.#seen.set(session.id, found.get(session.id) ?? absent);
       }
     }
     await this.#worktrees.observe(sessions);
@@ -214,79 +204,69 @@ export class Loop {
     );
     this.#recheckAt = verdict.recheckAt;
     if (verdict.tripped)
-      this.#services.log.warn("most sessions look dead without a proven cause; looking again before concluding");
+      this.#services.log.warn("most sessions look dead without a proven cause; checking again before concluding");
   }
 
-  /** Whether there can be something to see: a run that is not recorded as ended, or leftovers of one that is. */
+  /** Whether there may be processes: a run that is not recorded as ended, or leftovers of an ended one. */
   #mayBeUp(session: SessionState): boolean {
-    // Without any run on record there may still be one that a newer record named.
+    // Even with no recorded run: a newer record, since lost, may have named one.
     if (session.run.run === "launching" || session.run.run === "up") return true;
     return this.#services.runtimes[session.kind].mayHaveLeft(session);
   }
 
-  #step(id: SessionId, first: "look" | "seen" = "seen"): void {
-    if (this.#closed) return;
-    if (this.#running.has(id)) {
-      this.#again.add(id);
-      return;
-    }
-    const work = this.#steps(id, first)
-      .catch((error: unknown) => this.#failed(id, "look", error))
-      .finally(() => {
-        this.#running.delete(id);
-        if (this.#again.delete(id)) this.#step(id, "look");
-        else this.#notify(id);
-      });
-    this.#running.set(id, work);
+  /** A session that is busy makes its own observation after that. */
+  #stepObserved(id: SessionId): void {
+    if (!this.#steps.isRunning(id)) this.#observed.add(id);
+    void this.#steps.wake(id);
   }
 
-  async #steps(id: SessionId, first: "look" | "seen"): Promise<void> {
+  async #step(id: SessionId): Promise<void> {
     clearTimeout(this.#timers.get(id));
     this.#timers.delete(id);
-    let look = first === "look";
+    const isObserved = this.#observed.delete(id);
+    let needsObservation = !isObserved;
     for (let count = 0; count < maxActionsInARow && !this.#closed; count++) {
       let session = this.#services.store.session(id);
       if (session === null) return this.#forget(id);
-      if (look) {
-        this.#seen.set(id, (await observe(this.#services, this.#mayBeUp(session) ? [session] : [])).get(id) ?? gone);
+      if (needsObservation) {
+        this.#seen.set(id, (await observe(this.#services, this.#mayBeUp(session) ? [session] : [])).get(id) ?? absent);
         await this.#worktrees.observe([session]);
       }
       await this.#noteActivity(session);
       session = this.#services.store.session(id) ?? session;
       const now = this.#services.clock.now();
       const facts = this.#facts(session);
-      // One session that looks dead may be one of many: the breaker judges over the whole board. And one that is lost with
-      // its server is one of many: all are seen to be gone before the first is recorded, so that they are reported together.
-      if (first === "look" && (looksDead(facts) || isLostWithServer(facts))) return this.#startPass();
-      const actions = decide(facts, now);
+      // A session that looks dead may be one of many: the breaker judges the whole board. And all sessions lost with their
+      // server are observed before the first loss is recorded, so that they are reported together.
+      if (!isObserved && (looksDead(facts) || isLostWithServer(facts))) return this.wake(null);
+      const action = decide(facts, now);
       this.#notify(id);
-      const action = actions[0];
-      if (action === undefined) {
+      if (action === null) {
         this.#held.delete(id);
-        return this.#rest(session);
+        return this.#settle(session);
       }
       if (action.do === "wait") {
         this.#hold(id, action.why);
         const { intent } = session;
-        if (intent.want === "snoozed" && action.until === intent.until) this.#clearLeft(session);
+        if (intent.want === "snoozed" && action.until === intent.until) this.#clearLeftovers(session);
         return this.#scheduleStep(id, action.until - now);
       }
-      // Told about after the next look, so that whoever waits sees the outcome and not the record alone.
-      const then = await this.#try(session, action);
-      if (then === "pause") return;
-      look = then === "look";
+      // Watchers are notified after the next observation, so that they see the outcome and not the record alone.
+      const next = await this.#try(session, action);
+      if (next === "pause") return;
+      needsObservation = next === "observe";
     }
     if (!this.#closed) this.#scheduleStep(id, errorRetryMs[0]!);
   }
 
-  /** `pause` when it failed; then it is tried again later, and the reason can be read meanwhile. */
-  async #try(session: SessionState, action: Action): Promise<"look" | "seen" | "pause"> {
+  /** `pause` after a failure: the action is retried later, and the reason can be read meanwhile. */
+  async #try(session: SessionState, action: Action): Promise<"observe" | "observed" | "pause"> {
     try {
-      const outcome = await this.#execute(session, action, this.#seen.get(session.id) ?? gone);
-      if (outcome === "done") return "look";
+      const outcome = await this.#execute(session, action, this.#seen.get(session.id) ?? absent);
+      if (outcome === "done") return "observe";
       if ("seen" in outcome) {
         this.#seen.set(session.id, outcome.seen);
-        return "seen";
+        return "observed";
       }
       if (outcome.why !== undefined) this.#hold(session.id, outcome.why);
       this.#scheduleStep(session.id, outcome.retryInMs);
@@ -301,19 +281,15 @@ export class Loop {
     this.#held.set(id, { why, seq: this.#services.store.session(id)?.seq ?? 0 });
   }
 
-  #rest(session: SessionState): void {
+  #settle(session: SessionState): void {
     this.#lastErrors.delete(session.id);
-    this.#clearLeft(session);
+    this.#clearLeftovers(session);
     if (!this.#mayBeUp(session)) this.#inactive.set(session.id, session.seq);
   }
 
-  /**
-   * Files that a crash left behind the end of a run, also of the kind that the session had before it was converted:
-   * nothing is to be done for the session before it is started again.
-   */
-  #clearLeft(session: SessionState): void {
-    const absent = this.#seen.get(session.id)?.seen.is === "absent";
-    if (!absent || isLive(session.run)) return;
+  /** Removes files that a crash left after the end of a run, also those of the kind before a conversion. */
+  #clearLeftovers(session: SessionState): void {
+    if (this.#seen.get(session.id)?.seen.is !== "absent" || isLive(session.run)) return;
     for (const runtime of Object.values(this.#services.runtimes))
       if (runtime.mayHaveLeft(session)) runtime.clear(session);
   }
@@ -322,13 +298,13 @@ export class Loop {
     const count = (this.#lastErrors.get(id)?.count ?? 0) + 1;
     const isConflict = error instanceof HoldfastError && error.code === "conflict";
     this.#lastErrors.set(id, { count, message: messageOf(error), isConflict });
-    this.#services.log.error("an action failed", { session: id, action, error });
+    this.#services.log.error("action failed", { session: id, action, error });
     this.#notify(id);
     this.#scheduleStep(id, errorRetryMs[Math.min(count, errorRetryMs.length) - 1]!);
   }
 
   #facts(session: SessionState): SessionFacts {
-    const observation = this.#seen.get(session.id) ?? gone;
+    const observation = this.#seen.get(session.id) ?? absent;
     const agent = this.#services.agents.of(session);
     const canResume = session.kind === "terminal" ? (agent?.terminal?.resume ?? null) !== null : true;
     const { workspaces } = this.#services;
@@ -337,7 +313,7 @@ export class Loop {
       session,
       runtime: this.#runtime(session, observation),
       absence: observation.cause,
-      // Asked for only by those who want to know: a hundred are looked at in every pass.
+      // Getters: a pass covers a hundred sessions, and few decisions need these.
       get workspace() {
         return workspaceFacts(workspaces.exists(session.workspacePath));
       },
@@ -371,25 +347,24 @@ export class Loop {
     const before = this.#missing.get(session.id);
     const missing = { why: found.why, since: before?.since ?? this.#services.clock.now() };
     this.#missing.set(session.id, missing);
-    if (before === undefined)
-      this.#services.log.warn("an agent's program is missing", { session: session.id, ...missing });
+    if (before === undefined) this.#services.log.warn("agent program missing", { session: session.id, ...missing });
     return { is: "missing", ...missing };
   }
 
-  /** What the agent does becomes an event when it changes, so that followers hear of it. */
+  /** Records changes of the agent's activity as events: followers learn of changes by commits alone. */
   async #noteActivity(session: SessionState): Promise<void> {
     const seen = this.#seen.get(session.id)?.seen;
     if (seen?.is !== "known" || !seen.value.agent.alive || session.run.run !== "up") return;
     const { activity, agentSessionId } = seen.value;
     const events: FactEvent[] = [];
-    // What a chat agent does follows from its own events; another one would say it twice.
+    // A chat agent's activity follows from its own events.
     if (session.kind === "terminal" && activity !== null && activity.activity !== session.activity?.activity) {
       events.push({ type: "activity.changed", activity: activity.activity, source: activity.source });
     }
     if (agentSessionId !== null && agentSessionId !== session.agentSessionId) {
       events.push({ type: "conversation.pinned", agentSessionId });
     }
-    // Told by the agent's hooks; one without them that works has been told to.
+    // Reported by the agent's hooks; an agent without hooks that works has been prompted.
     const used = seen.value.prompted === true || (session.kind === "terminal" && activity?.activity === "working");
     if (used && !session.prompted) events.push({ type: "conversation.used" });
     if (events.length > 0) await this.#services.store.change(session.id, (now) => (now.run.run === "up" ? events : []));
@@ -398,11 +373,8 @@ export class Loop {
   #scheduleStep(id: SessionId, ms: number): void {
     if (this.#closed) return;
     clearTimeout(this.#timers.get(id));
-    const longest = 2 ** 31 - 1;
-    this.#timers.set(
-      id,
-      setTimeout(() => this.#step(id, "look"), Math.min(Math.max(ms, 0), longest)),
-    );
+    const timer = setTimeout(() => this.wake(id), Math.min(Math.max(ms, 0), longestTimerMs));
+    this.#timers.set(id, timer);
   }
 
   #notify(id: SessionId): void {

@@ -4,6 +4,7 @@ import type { Observation } from "../ports/runtime.ts";
 import type { SessionId } from "../contract/ids.ts";
 import { kinds, type SessionState } from "../model/session.ts";
 import type { Services } from "./services.ts";
+import type { Observed, RuntimeFacts } from "../model/facts.ts";
 
 /** Longer than any runtime's own deadline, so that this one only speaks when a runtime itself hangs. */
 const observeDeadlineMs = 8_000;
@@ -42,4 +43,31 @@ async function observeKind(
     services.log.warn("observing failed", { kind, error });
     return unknown(error instanceof Error ? error.message : String(error));
   }
+}
+
+export function runtimeFacts(observation: Observation | null): Observed<RuntimeFacts> {
+  if (observation === null) return { is: "unknown", why: "not looked at yet" };
+  const { seen } = observation;
+  if (seen.is !== "known") return seen;
+  const { launch, agent, activity, lastLines, starting = false, deaf = false, stale = false } = seen.value;
+  const { neverStarted = false } = seen.value;
+  return {
+    is: "known",
+    value: {
+      launch,
+      agent: agent.alive ? { alive: true } : agent,
+      activity: activity?.activity ?? null,
+      ...(activity?.activity === "needs_input" ? { asks: activity.reason } : {}),
+      starting,
+      lastLines,
+      deaf,
+      neverStarted,
+      stale,
+    },
+  };
+}
+
+export function workspaceFacts(exists: boolean | "unknown"): Observed<true> {
+  if (exists === "unknown") return { is: "unknown", why: "the worktree's directory cannot be looked at" };
+  return exists ? { is: "known", value: true } : { is: "absent" };
 }

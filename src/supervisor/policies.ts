@@ -6,10 +6,9 @@ import { messageOf } from "../contract/error.ts";
 import type { ProjectId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
 import { commitPolicyVerb } from "./apply-verb.ts";
-import { emptyEntry } from "./empty-trash.ts";
+import { emptyEntry, expiredTrash } from "./worktrees.ts";
 import type { Loop } from "./loop.ts";
 import type { Services } from "./services.ts";
-import { expiredTrash } from "./trash-days.ts";
 import { currentStatus } from "./view.ts";
 
 type Needs = Pick<

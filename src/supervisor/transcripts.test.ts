@@ -7,7 +7,6 @@ import { compactItem } from "../model/transcript/compact.ts";
 import type { TranscriptItem } from "../contract/transcript.ts";
 import { builderOf, transcriptFormat, transcriptOf } from "../model/transcript/builder.ts";
 import { created, intent, makeHome } from "../store/store.fixture.ts";
-import { LazyTranscripts } from "./lazy-transcripts.ts";
 import { Transcripts } from "./transcripts.ts";
 
 const id = asSessionId("ma-1");
@@ -162,13 +161,13 @@ describe("keeping", () => {
 
   test("[TRANS-9] some time after a turn's end it is folded on, and not for a session that is gone by then", async () => {
     const { store } = await filled(3);
-    const lazy = new LazyTranscripts(store, 1);
-    lazy.turnEnded(asSessionId("ma-9"));
-    lazy.turnEnded(id);
+    const idle = new Transcripts(store, 1);
+    idle.turnEnded(asSessionId("ma-9"));
+    idle.turnEnded(id);
     const folded = () => store.transcript(id, transcriptFormat)?.seq === store.session(id)!.seq;
     await vi.waitFor(() => expect(folded()).toBe(true), 10_000);
-    lazy.turnEnded(id);
-    lazy.close();
+    idle.turnEnded(id);
+    idle.close();
   });
 
   test.each([

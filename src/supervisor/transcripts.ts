@@ -1,6 +1,6 @@
 /**
- * Ready transcripts: what was folded before is read back, later events are folded on top. What is stored is a cache that
- * says how far it goes; one that is missing, damaged or of another format is made anew, so no crash can harm it.
+ * Transcripts, stored as a cache that names the last event it covers: a read loads it and reduces the later events on top.
+ * A missing or damaged cache, or one of another format, is rebuilt from the events, so no crash can harm it.
  */
 import { setImmediate as breathe } from "node:timers/promises";
 import type { Store } from "../ports/store.ts";
@@ -13,24 +13,27 @@ import { TranscriptBuilder, transcriptFormat } from "../model/transcript/builder
 
 const defaultItems = 200;
 const maxItems = 1_000;
-/** A page ends here, though with at least one item: an item may hold 128 KiB of words. */
+/** The limit of a page, though it always has at least one item: an item may contain 128 KiB of text. */
 const maxPageChars = 512 * 1024;
-/** Between two readings other sessions have their turn: folding 500 events takes some 2 ms. */
+/** Other sessions run between two batches: reducing 500 events takes some 2 ms. */
 const eventsAtOnce = 500;
-/** An event of a flood holds a hundred thousand characters: fewer of these are read at once, first of all to see. */
+/** An event of a flood contains a hundred thousand characters: the first batch is small, to measure. */
 const firstEvents = 32;
 const charsAtOnce = 2 * 1024 * 1024;
-/** Whoever reads folds fewer events than these quicker than they are written. */
+/** Reducing fewer events than this is faster than writing them. */
 const worthSaving = 300;
-/** A long past is written in steps, so that it is never in memory as a whole. */
+/** A long history is written in steps, so that it is never in memory as a whole. */
 const itemsPerSave = 2_000;
 const charsPerSave = 4 * 1024 * 1024;
 
+/** A turn's end is often followed by the next turn; the cache can wait until then. */
+const defaultIdleMs = 2_000;
+
 interface Fold {
   builder: TranscriptBuilder;
-  /** Where the stored part ends; null when nothing of it could be used. */
+  /** The last event of the stored part; null if none of it was usable. */
   from: number | null;
-  /** What is not stored yet. */
+  /** Not stored yet. */
   changed: Map<number, TranscriptItem>;
   removed: Set<number>;
 }
@@ -42,28 +45,36 @@ interface Window {
 
 export class Transcripts {
   readonly #store: Store;
-  /** One fold of a session at a time: what it reads must not change under it. */
+  readonly #idleMs: number;
+  /** One reader per session at a time: the cache must not change under it. */
   readonly #busy = new Map<SessionId, Promise<unknown>>();
+  readonly #timers = new Map<SessionId, NodeJS.Timeout>();
 
-  constructor(store: Store) {
+  constructor(store: Store, idleMs = defaultIdleMs) {
     this.#store = store;
+    this.#idleMs = idleMs;
+  }
+
+  close(): void {
+    for (const timer of this.#timers.values()) clearTimeout(timer);
+    this.#timers.clear();
   }
 
   read(id: SessionId, query: Record<string, string>): Promise<TranscriptPage> {
-    const tail = Math.min(wholeNumber(query, "tail", defaultItems), maxItems);
-    const before = wholeNumber(query, "before", Number.MAX_SAFE_INTEGER);
+    const tail = Math.min(positiveInteger(query, "tail", defaultItems), maxItems);
+    const before = positiveInteger(query, "before", Number.MAX_SAFE_INTEGER);
     return this.#alone(id, async () => {
       const fold = await foldOn(this.#store, id, restore(this.#store, id));
       const page = pageOf(this.#store, id, fold, { tail, before });
-      // Damage: made anew from the events, which have checksums of their own.
+      // Damaged: rebuilt from the events, which have their own checksums.
       if (page === null) {
-        const anew = await foldOn(this.#store, id, null);
-        await save(this.#store, id, anew);
-        const again = pageOf(this.#store, id, anew, { tail, before });
+        const rebuilt = await foldOn(this.#store, id, null);
+        await save(this.#store, id, rebuilt);
+        const again = pageOf(this.#store, id, rebuilt, { tail, before });
         if (again === null) throw new Error(`the transcript of ${id} cannot be read back`);
         return again;
       }
-      // Not waited for by whoever asked, and a cache that could not be written is no failure.
+      // In the background, and a cache that cannot be written is not a failure.
       if (fold.builder.seq - (fold.from ?? 0) >= worthSaving) {
         void this.#alone(id, () => save(this.#store, id, fold)).catch(() => undefined);
       }
@@ -71,7 +82,18 @@ export class Transcripts {
     });
   }
 
-  /** Folds on and keeps the result. Once the agent works again the rest is left for the end of that turn. */
+  /** Updates the cache after a while. A daemon that stops first leaves it to the next reader. */
+  turnEnded(id: SessionId): void {
+    clearTimeout(this.#timers.get(id));
+    const timer = setTimeout(() => {
+      this.#timers.delete(id);
+      // A cache that cannot be written (a full disk, a deleted session) is not a failure.
+      this.advance(id).catch(() => undefined);
+    }, this.#idleMs);
+    this.#timers.set(id, timer.unref());
+  }
+
+  /** Brings the cache up to date. Once the agent works again the rest is left for the end of that turn. */
   advance(id: SessionId): Promise<void> {
     return this.#alone(id, async () => {
       const session = this.#store.session(id);
@@ -92,7 +114,7 @@ export class Transcripts {
   }
 }
 
-/** A fold that goes on from what is stored; null when nothing of it can be used. */
+/** Continues from the stored cache; null if none of it is usable. */
 function restore(store: Store, id: SessionId): Fold | null {
   const row = store.transcript(id, transcriptFormat);
   if (row === null || row.seq > (store.session(id)?.seq ?? 0)) return null;
@@ -124,7 +146,7 @@ async function foldOn(store: Store, id: SessionId, stored: Fold | null, isEnough
     atOnce = Math.max(1, Math.min(eventsAtOnce, Math.floor((charsAtOnce * atOnce) / (read + 1))));
     builder.forgetSettled();
     if (changed.size > itemsPerSave || chars > charsPerSave) {
-      // On a full disk it is folded all the same, and kept in memory for this once.
+      // On a full disk the result stays in memory, for this read only.
       await save(store, id, fold).catch(() => undefined);
       chars = 0;
     }
@@ -132,7 +154,7 @@ async function foldOn(store: Store, id: SessionId, stored: Fold | null, isEnough
   }
 }
 
-/** From here on the fold continues what is stored. */
+/** Afterwards the fold continues from the stored cache. */
 async function save(store: Store, id: SessionId, fold: Fold): Promise<void> {
   const { builder, from, changed, removed } = fold;
   const { seq } = builder;
@@ -150,10 +172,10 @@ async function save(store: Store, id: SessionId, fold: Fold): Promise<void> {
   removed.clear();
 }
 
-/** Null when what is stored cannot be believed. */
+/** Null if the stored cache is damaged. */
 function pageOf(store: Store, id: SessionId, fold: Fold, { tail, before }: Window): TranscriptPage | null {
   const { builder, from, changed, removed } = fold;
-  // One more than asked for tells whether there are older ones.
+  // One more than requested shows whether there are older ones.
   const wanted = tail + 1;
   const rows = from === null ? [] : store.transcriptItems(id, before, wanted + removed.size);
   if (rows === null) return null;
@@ -171,7 +193,7 @@ function pageOf(store: Store, id: SessionId, fold: Fold, { tail, before }: Windo
   items.reverse();
   const { head, refs } = builder.saved();
   const first = items[0]?.seq ?? before;
-  // Of a page of older ones too: whoever reads it may have nothing else yet.
+  // On a page of older items too: the reader may have no other page yet.
   const pinned = referred(refs).flatMap((seq) => (seq < first ? [compactItem(builder.item(seq)!)] : []));
   return { ...head, items, older: newest.length > items.length, pinned, refs };
 }
@@ -180,8 +202,8 @@ function parse({ body }: { body: string }): TranscriptItem {
   return JSON.parse(body) as TranscriptItem;
 }
 
-function wholeNumber(query: Record<string, string>, name: string, otherwise: number): number {
+function positiveInteger(query: Record<string, string>, name: string, otherwise: number): number {
   const value = Number(query[name] ?? otherwise);
   if (Number.isSafeInteger(value) && value > 0) return value;
-  throw new HoldfastError("usage", `\`${name}\` is a whole number above 0.`);
+  throw new HoldfastError("usage", `\`${name}\` must be a positive integer.`);
 }

@@ -2,10 +2,12 @@
  * The user's answers about repositories' files, in the home's database (0600). Kept by file and digest: a file that goes
  * back to a version that was answered before, as with a change of branch, asks nobody again.
  */
-import { crypto, digestOf } from "../base/digest.ts";
-import type { Store } from "../ports/store.ts";
+import { crypto } from "../base/digest.ts";
+import { digestOf } from "../base/digest.ts";
+import type { Store, ProjectRow } from "../ports/store.ts";
 import type { TrustAnswers, TrustQuestion } from "../ports/trust.ts";
-import type { TrustPart, TrustState } from "../contract/trust.ts";
+import { type TrustPart, type TrustState, isOpenQuestion } from "../contract/trust.ts";
+import type { Services } from "./services.ts";
 
 const key = "trust.answers";
 /** More versions of one file than anybody switches between. */
@@ -40,7 +42,7 @@ function sealed(parts: readonly TrustPart[]): TrustPart[] {
 const isVariable = (key: string): boolean => /\.env\.[^.]+$/.test(key);
 const sealOf = (value: string): string => `sha256:${crypto().createHash("sha256").update(value).digest("hex")}`;
 
-/** Services that were kept, with the values that are still the same; of the others it is only known that they were others. */
+/** Stored parts with the values that are still the same; of the others only the change is known. */
 export function unsealed(kept: readonly TrustPart[], now: readonly TrustPart[]): TrustPart[] {
   return kept.map(({ key, value }) => {
     if (!isVariable(key)) return { key, value };
@@ -92,4 +94,26 @@ export function keptTrust(store: Pick<Store, "getSetting" | "putSetting">, now: 
       return writing;
     },
   };
+}
+
+type Known = Pick<Services, "store" | "settings" | "projects" | "trust">;
+
+export async function trustNotes(services: Known): Promise<string[]> {
+  const states = await Promise.all(
+    services.store.projects().map(async (row) => ({ row, state: await stateOf(services, row) })),
+  );
+  const waiting = states.filter(({ state }) => isOpenQuestion(state)).map(({ row }) => row.id);
+  if (waiting.length === 0) return [];
+  const [only] = waiting;
+  if (waiting.length === 1) return [`1 project waits for your trust: holdfast project trust ${only}`];
+  return [`${waiting.length} projects wait for your trust (${waiting.join(", ")}): holdfast project trust <id>`];
+}
+
+async function stateOf({ settings, projects, trust }: Known, row: ProjectRow): Promise<TrustState> {
+  const known = settings.last(row.id)?.trust;
+  if (known === undefined || !isOpenQuestion(known.state)) return "none";
+  if (known.digest !== null) return known.state;
+  // Kept by a build that asked nobody: whether anything of the file needs trust is only in the file.
+  const question = await projects.trustOf(row).catch(() => null);
+  return question === null || question.parts.length === 0 ? "none" : trust.stateOf(question.file, question.digest);
 }

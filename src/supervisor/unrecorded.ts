@@ -8,15 +8,14 @@ import { readProcessTable } from "../base/process-tree.ts";
 import { policyActors } from "../model/lifecycle.ts";
 import type { Observation } from "../ports/runtime.ts";
 import type { Store } from "../ports/store.ts";
-import type { TrashEntry, Workspaces } from "../ports/worktree.ts";
+import type { TrashEntry, Worktrees } from "../ports/worktree.ts";
 import type { FactEvent } from "../contract/event.ts";
 import { asSessionId, type LaunchId, type ProjectId, type SessionId } from "../contract/ids.ts";
 import { kinds, type SessionState } from "../model/session.ts";
 import { commitPolicyVerb } from "./apply-verb.ts";
 import type { Services } from "./services.ts";
-import type { Outcome } from "./execute/execute.ts";
-import { workspacePath } from "./plan.ts";
-import { pinned } from "./record.ts";
+import { workspacePath } from "./worktrees.ts";
+import { conversationKnown, type Outcome } from "./record.ts";
 
 /** Far more launches than a session has; each is a short event. */
 const launchesRead = 10_000;
@@ -62,7 +61,7 @@ export async function adoptUnrecorded(
       ...(state.turn.turn === "open"
         ? [{ type: "turn.ended" as const, stopReason: "orphaned_at_restart", promptId: state.turn.prompt }]
         : []),
-      ...pinned(state, agentSessionId),
+      ...conversationKnown(state, agentSessionId),
       { type: "launch.adopted", launch, agent: agent.alive ? agent.identity : null },
       { type: "notice", level: "warn", text: noticeOf(session, restored) },
     ];
@@ -119,7 +118,7 @@ async function recordConversion(services: Pick<Services, "store" | "runtimes">, 
   await services.store.change(session.id, () => [{ type: "session.converted", kind: other, by: recovery }]);
 }
 
-const taken = new WeakMap<Workspaces, Promise<ReadonlySet<string>>>();
+const taken = new WeakMap<Worktrees, Promise<ReadonlySet<string>>>();
 
 /**
  * Which ids a new session must not get although the database does not know them: something of a session with that id is

@@ -1,7 +1,8 @@
 /** A session as clients see it: the stored state, what was last observed, and the status computed from both. */
-import { chatActivity, statusOf } from "../model/status.ts";
+import { chatActivity } from "../model/status.ts";
 import { primaryPullRequest, sortChecks } from "../model/pull-requests.ts";
-import { runtimeFacts } from "./facts.ts";
+import { statusOf } from "../model/status.ts";
+import { runtimeFacts } from "./observe.ts";
 import type { StoredEvent } from "../contract/event.ts";
 import { notContained } from "../contract/containment.ts";
 import { statusNeedsYou, type SessionState } from "../model/session.ts";
@@ -9,10 +10,49 @@ import type { SeenIssue } from "../contract/tracker.ts";
 import { whyDefaults } from "../contract/trust.ts";
 import type { EventJson } from "../contract/stream.ts";
 import type { PullRequestJson, SessionJson } from "../contract/wire.ts";
-import { lastLine } from "./last-line.ts";
 import type { Loop } from "./loop.ts";
 import type { Services } from "./services.ts";
-import { listedQuestions } from "./question-details.ts";
+import { listedQuestions } from "./permission-requests.ts";
+import { lastLineOf } from "../model/text.ts";
+
+/** The line grows while the agent speaks; a card need not follow each word. */
+const freshMs = 250;
+/** More than any line that is shown. */
+const keptCharacters = 1_000;
+
+interface Known {
+  seq: number;
+  at: number;
+  text: string;
+  line: string | null;
+}
+
+const known = new WeakMap<object, Map<string, Known>>();
+
+/** @param said what the agent of a terminal session said last, by its own word: a screen's last line is where one types. */
+function lastLine(
+  services: Pick<Services, "store" | "clock">,
+  session: SessionState,
+  said: string | undefined,
+): string | null {
+  if (session.kind === "terminal") {
+    const { run } = session;
+    return lastLineOf(run.run === "ended" || run.run === "failed" ? run.lastLines.join("\n") : (said ?? ""));
+  }
+  const { store } = services;
+  const sessions = known.get(store) ?? new Map<string, Known>();
+  known.set(store, sessions);
+  const before = sessions.get(session.id);
+  const now = services.clock.now();
+  if (before?.seq === session.seq) return before.line;
+  // At the end of a turn it is always read: nothing may come after it for hours.
+  if (before !== undefined && session.turn.turn === "open" && Math.abs(now - before.at) < freshMs) return before.line;
+  const more = store.agentText(session.id, before?.seq ?? 0);
+  const text = `${before?.text ?? ""}${more}`.slice(-keptCharacters);
+  const line = more === "" && before !== undefined ? before.line : lastLineOf(text);
+  sessions.set(session.id, { seq: session.seq, at: now, text, line });
+  return line;
+}
 
 /** What a status is computed from. */
 export type StatusServices = Pick<Services, "workspaces" | "settings" | "clock" | "restore" | "heardAt">;

@@ -1,18 +1,18 @@
 /** What a look at the places of sessions' worktrees tells beyond whether they are there; asked only of those it matters for. */
 import type { Store } from "../ports/store.ts";
-import type { TrashEntry, Workspaces } from "../ports/worktree.ts";
+import type { TrashEntry, Worktrees } from "../ports/worktree.ts";
 import type { SessionId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
 import { isRecordedEnd } from "./unrecorded.ts";
 
 export class WorktreeProbe {
-  readonly #workspaces: Workspaces;
+  readonly #workspaces: Worktrees;
   readonly #store: Store;
   /** The newest entry of each. */
   readonly #movedToTrash = new Map<SessionId, TrashEntry>();
   readonly #isCreating = new Set<SessionId>();
 
-  constructor(workspaces: Workspaces, store: Store) {
+  constructor(workspaces: Worktrees, store: Store) {
     this.#workspaces = workspaces;
     this.#store = store;
   }

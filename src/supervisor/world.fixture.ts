@@ -253,18 +253,18 @@ export class World {
     return sim.state.run.run === "up" ? "identity-gone" : null;
   }
 
-  /** Observes, decides, and performs the first action; yields a name wherever the daemon could die. */
+  /** Observes, decides, and executes the action; yields a name wherever the daemon could die. */
   *turn(sim: Sim): Generator<string, "acted" | Extract<Action, { do: "wait" }> | "quiet"> {
-    const [action] = decide(this.facts(sim), this.now);
-    if (action === undefined) return "quiet";
+    const action = decide(this.facts(sim), this.now);
+    if (action === null) return "quiet";
     if (action.do === "wait") return action;
     yield action.do;
     let step = 0;
-    for (const _step of this.#perform(sim, action)) yield `${action.do}, step ${++step}`;
+    for (const _step of this.#execute(sim, action)) yield `${action.do}, step ${++step}`;
     return "acted";
   }
 
-  *#perform(sim: Sim, action: Exclude<Action, { do: "wait" }>): Generator<void> {
+  *#execute(sim: Sim, action: Exclude<Action, { do: "wait" }>): Generator<void> {
     switch (action.do) {
       case "create-workspace":
         // What an earlier daemon left at it is ended before it is begun anew.

@@ -199,7 +199,7 @@ function pass(world: World, previous: number | null): { recheckAt: number | null
     world.now,
     previous,
   );
-  const dos = world.sims.flatMap((sim) => decide(world.facts(sim, recheckAt), world.now).map((action) => action.do));
+  const dos = world.sims.flatMap((sim) => decide(world.facts(sim, recheckAt), world.now)?.do ?? []);
   return { recheckAt, dos };
 }
 

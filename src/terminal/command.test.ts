@@ -1,11 +1,12 @@
 import { expect, test } from "vitest";
-import { openAgents } from "../agents/registry.ts";
+import { openAgents } from "../agents/project-agents.ts";
+import { thisMachine } from "../agents/registry.ts";
 import { asLaunchId, asProjectId, asPromptId, asSessionId } from "../contract/ids.ts";
 import { requestFor, sampleSession } from "../ports/runtime-contract.fixture.ts";
 import { agentCommand, agentEnvironment, fill, fitsArgument } from "./launch.ts";
 import { typeable } from "./screen.ts";
 
-const agents = openAgents([], { demo: ["demo"], demoChat: [], shell: "/bin/sh", geminiTrustsOurSettings: true });
+const agents = openAgents([], thisMachine(["demo"]));
 const session = sampleSession({ id: asSessionId("t-1"), project: asProjectId("p"), agent: "x" });
 const agent = {
   start: ["agent", "--id", "{id}", "--settings", "{hooks}/settings.json"],

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { claude } from "../agents/claude.ts";
 import { codex } from "../agents/codex.ts";
 import { gemini } from "../agents/gemini.ts";
+import { thisMachine } from "../agents/registry.ts";
 import { opencode } from "../agents/opencode.ts";
 import { endsAtCursor, endsInMention, holds, inputOn, isCommand } from "./screen.ts";
 
@@ -11,7 +12,7 @@ const edge = `  ╹${"▀".repeat(60)}`;
 const lines = {
   claude: claude.terminal!.input!,
   codex: codex.terminal!.input!,
-  gemini: gemini({ trustsOurSettings: true }).terminal!.input!,
+  gemini: gemini(thisMachine()).terminal!.input!,
   opencode: opencode.terminal!.input!,
 };
 type Name = keyof typeof lines;

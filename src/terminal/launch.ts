@@ -196,6 +196,7 @@ async function writeFiles(
       directory: hooks,
       files: [],
       hooks: files.length > 0,
+      ownFolders: definition.ownFolders ?? [],
     });
   } catch (error) {
     if (error instanceof HoldfastError) return { is: "refused", why: [error.message, error.hint].join(" ").trim() };

@@ -1,6 +1,6 @@
 /** What every part of the workspace shares. */
 import type { Logger } from "../ports/api.ts";
-import type { Foresight } from "./create/preflight-cache.ts";
+import type { PreflightCache } from "./create/start.ts";
 import type { Serial } from "../base/async.ts";
 
 /** Long enough to notice after a holiday that something is missing. */
@@ -14,7 +14,7 @@ export interface Context {
   serial: Serial;
   /** Spare worktrees that are being prepared or claimed at this moment. */
   busySpares: Set<string>;
-  foresight: Foresight;
+  preflights: PreflightCache;
   /** Trash entries that are being made at this moment. */
   busyEntries: Set<string>;
   /** What was found wrong with a worktree's directory of git since this daemon began, by that directory. */

@@ -3,12 +3,11 @@ import { existsSync, lstatSync, realpathSync, unlinkSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { HoldfastError } from "../contract/error.ts";
 import type { Context } from "./context.ts";
-import { gitDirOf } from "./git/head.ts";
-import { readLine } from "./git/read-regular.ts";
+import { gitDirOf, readLine } from "./git/git-files.ts";
 import { isAdminOf, readWorktree, writeWorktree, type Worktree } from "./record.ts";
 import { writeFor } from "./git/registration.ts";
 import { findRepository, readRegistrations, samePath, type Repository } from "./git/repository.ts";
-import { readRecord, type TrashRecord } from "./trash/trash-records.ts";
+import { readRecord, type TrashRecord } from "./trash/records.ts";
 
 /** Null where neither a record nor the repository's own list knows the path. */
 export function findWorktree(context: Context, path: string): Worktree | null {

@@ -3,15 +3,14 @@
  * whether they are there and which branch they are on.
  */
 import { loadOnce } from "../base/load-once.ts";
-import type { Workspaces } from "../ports/worktree.ts";
+import type { Worktrees } from "../ports/worktree.ts";
 import { trashDays } from "./context.ts";
-import { exists } from "./exists.ts";
-import { liveBranch } from "./git/head.ts";
-import { readWorktree } from "./record.ts";
-import type { WorkspacesOptions } from "./worktrees.ts";
+import { exists, readWorktree } from "./record.ts";
+import { liveBranch } from "./git/git-files.ts";
+import type { WorktreesOptions } from "./worktrees.ts";
 
-export function openLazyWorkspaces(options: WorkspacesOptions): Workspaces {
-  const open = loadOnce(async () => (await import("./worktrees.ts")).openWorkspaces(options));
+export function openLazyWorktrees(options: WorktreesOptions): Worktrees {
+  const open = loadOnce(async () => (await import("./worktrees.ts")).openWorktrees(options));
   /** Worktrees of an earlier build: each gets its record behind the first look at it. */
   const asked = new Set<string>();
   return {
@@ -34,14 +33,14 @@ export function openLazyWorkspaces(options: WorkspacesOptions): Workspaces {
     cancelCreate: async (...given) => await (await open()).cancelCreate(...given),
     undo: async (...given) => await (await open()).undo(...given),
     inspect: async (...given) => await (await open()).inspect(...given),
-    landing: async (...given) => await (await open()).landing(...given),
+    mergeFacts: async (...given) => await (await open()).mergeFacts(...given),
     isOwnCommit: async (...given) => await (await open()).isOwnCommit(...given),
     changes: async (...given) => await (await open()).changes(...given),
     patch: async (...given) => await (await open()).patch(...given),
     files: async (...given) => await (await open()).files(...given),
     trashedAt: async (...given) => await (await open()).trashedAt(...given),
     trash: async (...given) => await (await open()).trash(...given),
-    findPutBack: async (...given) => await (await open()).findPutBack(...given),
+    findReturned: async (...given) => await (await open()).findReturned(...given),
     restore: async (...given) => await (await open()).restore(...given),
     listTrash: async (...given) => await (await open()).listTrash(...given),
     empty: async (...given) => await (await open()).empty(...given),

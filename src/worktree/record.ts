@@ -3,11 +3,40 @@
  * the worktrees and never inside one. A session's agent can rewrite `.git` in its worktree, so nothing here or elsewhere
  * finds a repository by reading that.
  */
-import { mkdirSync, rmSync } from "node:fs";
+import { mkdirSync, rmSync, existsSync, statSync, renameSync, writeFileSync } from "node:fs";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { crypto } from "../base/digest.ts";
 import { writeAtomically, writeDurable } from "../base/durable-file.ts";
-import { readText } from "./git/read-regular.ts";
+import { readText } from "./git/git-files.ts";
+import type { WorktreeReady } from "../ports/worktree.ts";
+
+type Marker = { is: "spare"; commit: string } | { is: "ready"; session: string; workspace: WorktreeReady };
+
+const file = (admin: string): string => join(admin, "holdfast.json");
+
+/** Not flushed to disk: losing it only means that finished steps are looked at again. */
+export function writeMarker(admin: string, marker: Marker): void {
+  const temporary = `${file(admin)}.tmp`;
+  writeFileSync(temporary, JSON.stringify(marker), { mode: 0o600 });
+  renameSync(temporary, file(admin));
+}
+
+export function readMarker(admin: string): Marker | null {
+  const text = readText(file(admin));
+  if (text === null) return null;
+  let value: Partial<Marker> | null;
+  try {
+    value = JSON.parse(text) as Partial<Marker> | null;
+  } catch {
+    return null;
+  }
+  return value?.is === "spare" || value?.is === "ready" ? (value as Marker) : null;
+}
+
+/** git writes the index last: as long as there is none, the checkout was never finished and nobody worked in it. */
+export function isCheckedOut(admin: string): boolean {
+  return existsSync(join(admin, "index"));
+}
 
 export interface Worktree {
   /** Where its files are. */
@@ -79,4 +108,14 @@ function parse(text: string, path: string): Worktree | null {
 function fileOf(worktrees: string, path: string): string {
   const digest = crypto().createHash("sha256").update(path).digest("hex").slice(0, 32);
   return join(worktrees, ".records", `${digest}.json`);
+}
+
+export function exists(path: string): boolean | "unknown" {
+  // The usual answer without the cost of a stat: only a directory has this name in it.
+  if (existsSync(`${path}/.`)) return true;
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  } catch {
+    return "unknown";
+  }
 }

@@ -19,16 +19,16 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { asSessionId } from "../contract/ids.ts";
-import type { WorkspacePlan, Workspaces } from "../ports/worktree.ts";
-import { openWorkspaces } from "./worktrees.ts";
+import type { WorktreePlan, Worktrees } from "../ports/worktree.ts";
+import { openWorktrees } from "./worktrees.ts";
 
 export interface World {
   dir: string;
   repository: string;
-  workspaces: Workspaces;
+  workspaces: Worktrees;
   worktrees: string;
   trash: string;
-  plan: (session: string, more?: Partial<WorkspacePlan>) => WorkspacePlan;
+  plan: (session: string, more?: Partial<WorktreePlan>) => WorktreePlan;
   remove: () => void;
 }
 
@@ -45,8 +45,8 @@ export function makeWorld(options: { commits?: boolean; objectFormat?: "sha1" | 
     commit(repository, { "file.txt": "one\n", ".gitignore": "*.ignored\nnode_modules/\n" });
   const worktrees = join(dir, "worktrees");
   const trash = join(dir, "trash");
-  const workspaces = openWorkspaces({ worktreesDirectory: worktrees, trashDirectory: trash, now: Date.now });
-  const plan = (session: string, more: Partial<WorkspacePlan> = {}): WorkspacePlan => ({
+  const workspaces = openWorktrees({ worktreesDirectory: worktrees, trashDirectory: trash, now: Date.now });
+  const plan = (session: string, more: Partial<WorktreePlan> = {}): WorktreePlan => ({
     session: asSessionId(session),
     repository,
     path: join(worktrees, "p", session),
@@ -119,7 +119,7 @@ export function gitState(path: string): Record<string, string> {
 }
 
 /** A worktree with one of everything that tools of this kind have lost. */
-export async function makeZoo(world: World, session: string): Promise<WorkspacePlan> {
+export async function makeZoo(world: World, session: string): Promise<WorktreePlan> {
   const inner = join(world.dir, "inner");
   mkdirSync(inner);
   sh(inner, "init", "--quiet", "--initial-branch=main");
@@ -160,12 +160,12 @@ export interface ChildRequest {
   verb: "create" | "undo" | "trash" | "restore" | "empty" | "spare";
   worktrees: string;
   trash: string;
-  plan: WorkspacePlan;
+  plan: WorktreePlan;
   id?: string;
 }
 
 /** Runs one verb in a process of its own and kills that at a step. Throws when the step was never reached. */
-export function dieAt(world: World, point: string, verb: ChildRequest["verb"], plan: WorkspacePlan, id?: string): void {
+export function dieAt(world: World, point: string, verb: ChildRequest["verb"], plan: WorktreePlan, id?: string): void {
   const points = join(world.dir, `points-${point}`);
   mkdirSync(points, { recursive: true });
   writeFileSync(join(points, `${point}.kill`), "");

@@ -2,22 +2,20 @@
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "../ports/api.ts";
-import type { Workspaces } from "../ports/worktree.ts";
+import type { Worktrees } from "../ports/worktree.ts";
 import { HoldfastError, messageOf } from "../contract/error.ts";
 import { areCommandsLeft, endAllCommands } from "./create/commands.ts";
 import { trashDays, type Context } from "./context.ts";
-import { createWorkspace } from "./create/create.ts";
+import { createWorktree } from "./create/create.ts";
 import { emptyTrash } from "./trash/empty.ts";
-import { excludePatterns } from "./create/exclude.ts";
-import { exists } from "./exists.ts";
-import { Foresight } from "./create/preflight-cache.ts";
-import { findFreeBranch } from "./create/free-branch.ts";
+import { excludePatterns } from "./create/provision.ts";
+import { exists, type Worktree } from "./record.ts";
+import { findFreeBranch, PreflightCache } from "./create/start.ts";
 import { findWorktree, worktreeAt } from "./find-worktree.ts";
-import { liveBranch } from "./git/head.ts";
+import { liveBranch } from "./git/git-files.ts";
 import { inspectWorktree } from "./changes/inspect.ts";
-import { preflightWorkspace } from "./create/preflight.ts";
-import { findPutBack } from "./trash/put-back.ts";
-import type { Worktree } from "./record.ts";
+import { preflight } from "./create/preflight.ts";
+import { findReturned } from "./trash/put-back.ts";
 import { restoreFromTrash } from "./trash/restore.ts";
 import { Serial } from "../base/async.ts";
 import { prepareSpare } from "./create/spare.ts";
@@ -29,11 +27,11 @@ import {
   readRecord,
   readRecords,
   treeOf,
-} from "./trash/trash-records.ts";
+} from "./trash/records.ts";
 import { moveToTrash, settle } from "./trash/trash.ts";
-import { undoWorkspace } from "./create/undo.ts";
+import { undoCreate } from "./create/undo.ts";
 
-export interface WorkspacesOptions {
+export interface WorktreesOptions {
   worktreesDirectory: string;
   /** On the file system of the worktrees: a worktree goes there by rename or not at all. */
   trashDirectory: string;
@@ -45,7 +43,7 @@ export interface WorkspacesOptions {
 
 const silent = { info: (): void => undefined, warn: (): void => undefined };
 
-export function openWorkspaces(options: WorkspacesOptions): Workspaces {
+export function openWorktrees(options: WorktreesOptions): Worktrees {
   const context: Context = {
     worktrees: options.worktreesDirectory,
     trash: options.trashDirectory,
@@ -55,7 +53,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     busySpares: new Set(),
     busyEntries: new Set(),
     findings: new Map(),
-    foresight: new Foresight(),
+    preflights: new PreflightCache(),
     repositoryOf: options.repositoryOf ?? (() => null),
   };
   rmSync(join(context.worktrees, ".scratch"), { recursive: true, force: true });
@@ -67,11 +65,11 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
 
   return {
     freeBranch: findFreeBranch,
-    preflight: async (plan) => await preflightWorkspace(context, plan),
+    preflight: async (plan) => await preflight(context, plan),
     create: async (plan, output, signal) =>
       await serial.run(plan.path, async () => {
         try {
-          return await createWorkspace(context, plan, output, signal);
+          return await createWorktree(context, plan, output, signal);
         } catch (error) {
           if (error instanceof HoldfastError && error.code === "launch-failed") await undoQuietly(context, plan);
           throw error;
@@ -79,10 +77,10 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
       }),
     isCreating: areCommandsLeft,
     cancelCreate: async (path) => await serial.run(path, async () => await endAllCommands(path)),
-    undo: async (plan) => await serial.run(plan.path, async () => await undoWorkspace(context, plan)),
+    undo: async (plan) => await serial.run(plan.path, async () => await undoCreate(context, plan)),
     inspect: async (path) => (await inspectWorktree(context, at(path))).work,
-    landing: async (question) =>
-      await (await import("./changes/merge-check.ts")).readLanding(at(question.path), question),
+    mergeFacts: async (question) =>
+      await (await import("./changes/merge-check.ts")).readMergeFacts(at(question.path), question),
     isOwnCommit: async (path, commit, base) =>
       await (await import("./changes/merge-check.ts")).isOwnCommit(at(path), commit, base),
     trashDays,
@@ -99,7 +97,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
       return liveBranch(context.worktrees, path);
     },
     trash: async (request) => await serial.run(request.path, async () => await moveToTrash(context, request)),
-    findPutBack: async (own) => await serial.run(own.path, async () => await findPutBack(context, own)),
+    findReturned: async (own) => await serial.run(own.path, async () => await findReturned(context, own)),
     restore: async (id) => await serial.run(pathOf(id), async () => await restoreFromTrash(context, id)),
     listTrash: async () => await listTrash(context),
     empty: async (id) => await serial.run(pathOf(id), async () => await emptyTrash(context, id)),
@@ -109,7 +107,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   };
 }
 
-async function listTrash(context: Context): ReturnType<Workspaces["listTrash"]> {
+async function listTrash(context: Context): ReturnType<Worktrees["listTrash"]> {
   dropUnwritten(context.trash);
   dropScratch(context);
   forgetRestored(context.trash, context.now() - trashDays * 24 * 60 * 60_000);
@@ -129,9 +127,9 @@ async function listTrash(context: Context): ReturnType<Workspaces["listTrash"]> 
   return kept.map(publicEntry);
 }
 
-async function undoQuietly(context: Context, plan: Parameters<Workspaces["undo"]>[0]): Promise<void> {
+async function undoQuietly(context: Context, plan: Parameters<Worktrees["undo"]>[0]): Promise<void> {
   try {
-    await undoWorkspace(context, plan);
+    await undoCreate(context, plan);
   } catch (error) {
     context.log.warn("a failed worktree could not be undone", { path: plan.path, error: messageOf(error) });
   }

@@ -1,41 +1,27 @@
 /** What real chat agents have to bear beyond a daemon that goes: one session of each agent, and its tests follow on each other. */
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
-import type { ConfigureRequest } from "../../src/contract/command.ts";
 import { anotherBuild } from "../harness/another-build.ts";
 import { canMount, runOnSmallDisk } from "../harness/small-disk.ts";
 import { until } from "../harness/until.ts";
 import { ChatLane, patienceMs } from "./chat-lane.ts";
-import { realAgents, type RealAgent } from "./prepare.ts";
+import { builtInAgents } from "../../src/agents/registry.ts";
+import { laneAgents, realAgents, type RealAgent } from "./agents/agents.ts";
 
 const lanes = new Map<RealAgent, Promise<ChatLane>>();
 const fixture = fileURLToPath(new URL("full-disk.fixture.ts", import.meta.url));
 
-/** What can be picked in each of them. */
-const picks: Record<RealAgent, { pick: ConfigureRequest; method: string; value: string }> = {
-  claude: { pick: { mode: "plan" }, method: "session/set_mode", value: "plan" },
-  codex: {
-    pick: { option: { id: "reasoning_effort", value: "high" } },
-    method: "session/set_config_option",
-    value: "high",
-  },
-  gemini: { pick: { model: "gemini-2.5-flash" }, method: "session/set_model", value: "gemini-2.5-flash" },
-  opencode: { pick: { mode: "plan" }, method: "session/set_mode", value: "plan" },
-};
-
 /** Whether the agent itself still has a conversation. */
-const keeps: Record<RealAgent, (lane: ChatLane, conversation: string) => Promise<boolean>> = {
-  claude: async (lane, conversation) => lane.transcripts().some((text) => text.includes(conversation)),
-  codex: async (lane, conversation) => lane.transcripts().some((text) => text.includes(conversation)),
-  gemini: async (lane) => lane.transcripts().some((text) => text.includes("a secret word")),
-  opencode: async (lane, conversation) => (await lane.own("opencode", "session", "list")).includes(conversation),
-};
+async function keeps(name: RealAgent, lane: ChatLane, conversation: string): Promise<boolean> {
+  const own = laneAgents[name].keeps;
+  return own === undefined ? lane.transcripts().some((text) => text.includes(conversation)) : own(lane, conversation);
+}
 
 afterAll(async () => {
   for (const lane of lanes.values()) await (await lane)[Symbol.asyncDispose]();
 });
 
-describe.each(realAgents)("%s", (name) => {
+describe.each(realAgents("hardships"))("%s", (name) => {
   test("[ACP-R10] agent, keeper and feeder are stopped and continued in mid-turn, and nothing is lost", async () => {
     const lane = await open(name);
     await lane.spawn("say: a secret word");
@@ -71,31 +57,34 @@ describe.each(realAgents)("%s", (name) => {
     expect(lane.pid(await lane.show())).toBe(pid);
   });
 
-  test("[ACP-R12] what was picked is in force again after the agent was replaced", async () => {
-    const lane = await open(name);
-    const { pick, method, value } = picks[name];
-    await lane.configure(pick);
-    const pid = lane.pid(await lane.show());
-    await lane.restartAgent();
-    await lane.replaced(pid);
-    const asked = lines(lane.input()).find((line) => line["method"] === method);
-    expect(asked).toMatchObject({ params: { sessionId: (await lane.show()).agentSessionId } });
-    expect(JSON.stringify(asked)).toContain(`"${value}"`);
-    const answer = lines(lane.out()).find((line) => line["id"] === asked!["id"]);
-    expect(answer).toHaveProperty("result");
-    expect(await lane.types()).not.toContain("context.reset");
-  });
+  test.runIf(laneAgents[name].setting !== undefined)(
+    "[ACP-R12] what was picked is in force again after the agent was replaced",
+    async () => {
+      const lane = await open(name);
+      const { pick, method, value } = laneAgents[name].setting!;
+      await lane.configure(pick);
+      const pid = lane.pid(await lane.show());
+      await lane.restartAgent();
+      await lane.replaced(pid);
+      const asked = lines(lane.input()).find((line) => line["method"] === method);
+      expect(asked).toMatchObject({ params: { sessionId: (await lane.show()).agentSessionId } });
+      expect(JSON.stringify(asked)).toContain(`"${value}"`);
+      const answer = lines(lane.out()).find((line) => line["id"] === asked!["id"]);
+      expect(answer).toHaveProperty("result");
+      expect(await lane.types()).not.toContain("context.reset");
+    },
+  );
 
   test("[ACP-R13] a deleted conversation is gone or told as kept, and a new session knows nothing of it", async () => {
     const lane = await open(name);
     const { agentSessionId } = await lane.show();
     // It may just be writing it.
-    await until("its copy to be there", () => keeps[name](lane, agentSessionId!), patienceMs);
+    await until("its copy to be there", () => keeps(name, lane, agentSessionId!), patienceMs);
     const { notes } = await lane.delete();
-    // Gemini deletes by a number in a list only: that is left to the person.
-    const kept = name === "gemini";
+    // Gemini only deletes by a number in a list: that is left to the user.
+    const kept = builtInAgents.find(({ id }) => id === name)?.chat?.deleteHint !== undefined;
     expect(notes.filter((note) => note.includes("keeps its own copy of this conversation"))).toHaveLength(kept ? 1 : 0);
-    await until("its copy to be as told", async () => (await keeps[name](lane, agentSessionId!)) === kept, patienceMs);
+    await until("its copy to be as told", async () => (await keeps(name, lane, agentSessionId!)) === kept, patienceMs);
     await until("nothing of it to run", () => lane.tree().length === 0, patienceMs);
     await lane.spawn("history?");
     expect((await lane.ended(`${lane.id}-first`)).text).toContain("history: turns=0 ");

@@ -11,7 +11,7 @@ import { isRunning, markedProcesses, type Marked } from "../harness/marked.ts";
 import { ProjectHome } from "../harness/project.ts";
 import { until } from "../harness/until.ts";
 import { startModelServer, type ModelServer } from "../model-server/server.ts";
-import { prepareRealAgent, type Prepared, type RealAgent } from "./prepare.ts";
+import { laneAgents, prepareRealAgent, type RealAgent } from "./agents/agents.ts";
 
 /** A cold start of the slowest takes nearly a minute on two very busy cores; Gemini may first wait for the next minute. */
 export const patienceMs = 120_000;
@@ -21,12 +21,12 @@ export class ChatLane implements AsyncDisposable {
   readonly model: ModelServer;
   readonly home: ProjectHome;
   readonly #client: Client;
-  readonly #prepared: Prepared;
+  readonly #env: Record<string, string>;
   id = "";
   workspace = "";
 
-  private constructor(agent: RealAgent, model: ModelServer, home: ProjectHome, prepared: Prepared) {
-    this.#prepared = prepared;
+  private constructor(agent: RealAgent, model: ModelServer, home: ProjectHome, env: Record<string, string>) {
+    this.#env = env;
     this.agent = agent;
     this.model = model;
     this.home = home;
@@ -43,8 +43,7 @@ export class ChatLane implements AsyncDisposable {
     const home = await ProjectHome.make();
     const folders = [home.repo, join(home.paths.worktrees, "my-app", "ma-1")];
     const agentHome = join(home.directory, "agent");
-    const prepared = prepareRealAgent(agent, { home: agentHome, modelUrl: addressOf(model.url), folders, chat: true });
-    const { env } = prepared;
+    const env = prepareRealAgent(agent, { home: agentHome, modelUrl: addressOf(model.url), folders, chat: true });
     const words = Object.entries(env).map(([key, value]) => `      ${key}: ${JSON.stringify(value)}`);
     const head = ["projects:", "  my-app:", "    path: .", "    prefix: ma", `    agent: ${agent}`, "    kind: chat"];
     writeFileSync(join(home.repo, "holdfast.yaml"), [...head, "    env:", ...words, ""].join("\n"));
@@ -54,7 +53,7 @@ export class ChatLane implements AsyncDisposable {
     prepare(home);
     await home.ok(["start", "--port", "0"]);
     await home.ok(["project", "add", home.repo]);
-    return new ChatLane(agent, model, home, prepared);
+    return new ChatLane(agent, model, home, env);
   }
 
   async spawn(prompt: string, ...options: string[]): Promise<void> {
@@ -99,7 +98,7 @@ export class ChatLane implements AsyncDisposable {
   async own(...command: string[]): Promise<string> {
     const { stdout } = await this.home.run(command[0]!, command.slice(1), {
       cwd: this.home.repo,
-      env: this.#prepared.env,
+      env: this.#env,
       timeoutMs: patienceMs,
     });
     return stdout;
@@ -157,7 +156,7 @@ export class ChatLane implements AsyncDisposable {
 
   /** As if somebody had cleaned the agent's home up. */
   forgetConversations(): void {
-    for (const name of this.#prepared.conversations) {
+    for (const name of laneAgents[this.agent].conversations) {
       rmSync(join(this.home.directory, "agent", name), { recursive: true, force: true });
     }
   }
@@ -172,7 +171,7 @@ export class ChatLane implements AsyncDisposable {
   }
 
   transcripts(): string[] {
-    const folders = this.#prepared.conversations.map((name) => join(this.home.directory, "agent", name));
+    const folders = laneAgents[this.agent].conversations.map((name) => join(this.home.directory, "agent", name));
     return folders.flatMap((folder) =>
       readdirSync(folder, { recursive: true, withFileTypes: true })
         .filter((entry) => entry.isFile())

@@ -10,9 +10,12 @@ import { isRunning } from "../harness/marked.ts";
 import { until } from "../harness/until.ts";
 import { digest } from "../model-server/script.ts";
 import { ChatLane, patienceMs } from "./chat-lane.ts";
-import { realAgents, type RealAgent } from "./prepare.ts";
+import { builtInAgents } from "../../src/agents/registry.ts";
+import { laneAgents, realAgents, type RealAgent } from "./agents/agents.ts";
 
-const order: RealAgent[] = ["gemini", ...realAgents.filter((name) => name !== "gemini")];
+const mustWait = (name: RealAgent): boolean =>
+  builtInAgents.find(({ id }) => id === name)?.chat?.noLoadInBirthMinute === true;
+const order = realAgents("chat").toSorted((a, b) => Number(mustWait(b)) - Number(mustWait(a)));
 const lanes = new Map<RealAgent, Promise<ChatLane>>();
 /** What each conversation was told, in order: what `history?` must prove. */
 const told = new Map<RealAgent, string[]>(order.map((name) => [name, []]));
@@ -124,8 +127,7 @@ describe.each(order.toReversed())("%s comes back into its conversation", (name) 
     const before = await lane.show();
     const pid = lane.pid(before);
     const old = lane.tree();
-    // Claude writes a turn down some 100 ms after its end.
-    if (name === "claude") await lane.transcriptSays(/history: turns=/);
+    if (laneAgents[name].writesLate === true) await lane.transcriptSays(/history: turns=/);
     process.kill(pid, "SIGKILL");
     await lane.replaced(pid);
     expect(old.filter((one) => isRunning(one.pid))).toEqual([]);
@@ -173,8 +175,7 @@ describe.each(order)("%s is given more than text", (name) => {
     ]);
     expect(await lane.ended(files)).toMatchObject({ text: expect.stringMatching(/^read/), stopReason: "end_turn" });
     const sent = lane.model.log.map(({ body }) => JSON.stringify(body ?? "")).join("\n");
-    // Opencode knows that the scripted model takes no images, and tells it so.
-    const proof = name === "opencode" ? "this model does not support image input" : squarePng;
+    const proof = laneAgents[name].insteadOfImage ?? squarePng;
     for (const words of [proof, "only these words", "notes.md"]) expect(sent.includes(words), words).toBe(true);
   });
 });

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { until } from "../harness/until.ts";
 import { ChatLane, patienceMs } from "./chat-lane.ts";
-import { realAgents } from "./prepare.ts";
+import { realAgents } from "./agents/agents.ts";
 
 /** A service of this machine that is not listed: the lane's stand-in for a database, or for Holdfast. */
 const foreign = createServer((_request, response) => response.end("foreign service"));
@@ -24,7 +24,7 @@ afterAll(() => void foreign.close());
 /** Another loopback address, which no agent takes for its own: it has to ask the proxy for it. */
 const elsewhere = "127.0.0.2";
 
-describe.each(realAgents)("%s, with an allow list", (name) => {
+describe.each(realAgents("network"))("%s, with an allow list", (name) => {
   test("[NET-9, NET-R1] it reaches its model through the proxy and no foreign port, and finishes its task", async () => {
     let modelPort = 0;
     const relay = createRelay((socket) => {

@@ -7,7 +7,7 @@ import { ProjectHome } from "../harness/project.ts";
 import { until } from "../harness/until.ts";
 import { digest } from "../model-server/script.ts";
 import { startModelServer } from "../model-server/server.ts";
-import { prepareRealAgent, realAgents, type RealAgent } from "./prepare.ts";
+import { prepareRealAgent, realAgents, type RealAgent } from "./agents/agents.ts";
 
 const startMs = 120_000;
 
@@ -15,7 +15,7 @@ async function lane(name: RealAgent) {
   const model = await startModelServer();
   const home = await ProjectHome.make();
   const folders = [home.repo, join(home.paths.worktrees, "my-app", "ma-1")];
-  const { env } = prepareRealAgent(name, { home: join(home.directory, "agent"), modelUrl: model.url, folders });
+  const env = prepareRealAgent(name, { home: join(home.directory, "agent"), modelUrl: model.url, folders });
   const lines = Object.entries(env).map(([key, value]) => `      ${key}: ${JSON.stringify(value)}`);
   writeFileSync(
     join(home.repo, "holdfast.yaml"),
@@ -88,7 +88,7 @@ test("[LIVE-1] claude keeps its pid in mid-turn over SIGKILL, stop and restart o
   await until("the history", async () => /history: turns=1 /.test(await screen(id)), startMs);
 });
 
-describe.each(realAgents)("%s", (name) => {
+describe.each(realAgents("daemon"))("%s", (name) => {
   test("[LIVE-2] comes back into its conversation after a reboot", async () => {
     await using world = await lane(name);
     const { home, model, status, screen } = world;

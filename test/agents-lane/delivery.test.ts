@@ -10,12 +10,10 @@ import { isRunning } from "../harness/marked.ts";
 import { ProjectHome } from "../harness/project.ts";
 import { until } from "../harness/until.ts";
 import { startModelServer, type ModelServer } from "../model-server/server.ts";
-import { binDirectory } from "./packages.ts";
-import { prepareRealAgent, realAgents, type RealAgent } from "./prepare.ts";
+import { binDirectory, laneAgents, prepareRealAgent, realAgents, type RealAgent } from "./agents/agents.ts";
 
 const rounds = Number(process.env["HOLDFAST_TEST_ROUNDS"] ?? 5);
-const asked = process.env["HOLDFAST_TEST_AGENTS"]?.split(",");
-const agents = realAgents.filter((name) => asked?.includes(name) ?? true);
+const agents = realAgents("delivery");
 /** OpenCode takes over a minute to start on a busy machine, and as long again for its first request. */
 const patienceMs = 300_000;
 
@@ -56,7 +54,7 @@ const shapes: Record<string, (step: string) => string> = {
   after: (step) => step,
 };
 
-const prefixes: Record<RealAgent, string> = { claude: "cl", codex: "co", gemini: "ge", opencode: "oc" };
+const prefixOf = (name: RealAgent): string => name.slice(0, 2);
 
 /** Two projects for each agent: one as it is, one whose command sleeps three seconds before it becomes the agent. */
 async function open(): Promise<{ home: ProjectHome; model: ModelServer }> {
@@ -76,11 +74,11 @@ async function open(): Promise<{ home: ProjectHome; model: ModelServer }> {
     const places = ["", "slow-"].map((way) => ({ way, project: `${way}${name}` }));
     const folders: string[] = [];
     for (const { project, way } of places) {
-      const prefix = `${way.slice(0, 1)}${prefixes[name]}`;
+      const prefix = `${way.slice(0, 1)}${prefixOf(name)}`;
       folders.push(join(home.directory, project));
       for (let n = 1; n <= rounds; n += 1) folders.push(join(home.paths.worktrees, project, `${prefix}-${n}`));
     }
-    const { env } = prepareRealAgent(name, {
+    const env = prepareRealAgent(name, {
       home: join(home.directory, `${name}-home`),
       modelUrl: model.url,
       folders,
@@ -89,7 +87,7 @@ async function open(): Promise<{ home: ProjectHome; model: ModelServer }> {
       const repo = await home.repository(project);
       const PATH = way === "" ? env["PATH"]! : `${slow}:${env["PATH"]}`;
       const lines = Object.entries({ ...env, PATH }).map(([key, value]) => `      ${key}: ${JSON.stringify(value)}`);
-      const prefix = `${way.slice(0, 1)}${prefixes[name]}`;
+      const prefix = `${way.slice(0, 1)}${prefixOf(name)}`;
       const head = [`projects:`, `  ${project}:`, `    path: .`, `    prefix: ${prefix}`, `    agent: ${name}`];
       writeFileSync(join(repo, "holdfast.yaml"), [...head, `    kind: terminal`, `    env:`, ...lines, ""].join("\n"));
       await home.ok(["project", "add", repo]);
@@ -157,7 +155,8 @@ test(`[SEND-200] ${agents.join(", ")}: ${rounds} rounds of spawn, stop, SIGKILL 
     if (round === 1) await playShapes(agent, id);
     await home.ok(["session", "stop", id]);
     await kept(agent, id, await send(agent, id, "stopped", round), `say: ${agent} spawned ${round}`);
-    if (agent === "claude") await until("it to be written", () => isWritten(home, `${agent} stopped ${round}`));
+    if (laneAgents[agent].writesLate === true)
+      await until("it to be written", () => isWritten(home, `${agent} stopped ${round}`));
     const { pid } = await home.agent(id);
     process.kill(pid, "SIGKILL");
     await until("the agent to be gone", () => !isRunning(pid));

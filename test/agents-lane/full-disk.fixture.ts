@@ -1,7 +1,7 @@
 /** Runs in a mount namespace of its own (see small-disk.ts): one real agent whose disk is full in mid-turn and then is not. */
 import { SmallDisk, tellFrom } from "../harness/small-disk.ts";
 import { ChatLane } from "./chat-lane.ts";
-import type { RealAgent } from "./prepare.ts";
+import type { RealAgent } from "./agents/agents.ts";
 
 let disk: SmallDisk | undefined;
 await using lane = await ChatLane.open(process.argv[2] as RealAgent, ({ home }) => {

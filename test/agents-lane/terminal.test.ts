@@ -2,16 +2,16 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { openAgents, readAgentFacts } from "../../src/agents/registry.ts";
+import { builtInAgents } from "../../src/agents/registry.ts";
 import { until } from "../harness/until.ts";
 import { digest } from "../model-server/script.ts";
-import { realAgents } from "./prepare.ts";
+import { laneAgents, realAgents } from "./agents/agents.ts";
 import { hasHooks, LaneWorld, patienceMs } from "./world.ts";
 
-const agents = openAgents([], readAgentFacts(["demo"]));
+const agents = new Map(builtInAgents.map((agent) => [agent.id, agent]));
 const stopping = { force: false, deadlineMs: 10_000 };
 
-describe.each(realAgents)("%s", (name) => {
+describe.each(realAgents("terminal"))("%s", (name) => {
   const terminal = agents.get(name)!.terminal!;
   /** Without hooks an agent's title speaks. Claude's own file is believed before its hooks. */
   const hooks = hasHooks(name);
@@ -36,8 +36,8 @@ describe.each(realAgents)("%s", (name) => {
     const blocked = await world.runtime.send(world.session, { promptId: "p" as never, text: "say: never" });
     expect(blocked).toMatchObject({ sent: "not-now" });
     expect(existsSync(join(world.workspace, "made"))).toBe(false);
-    await world.untilScreen(world.prepared.asks);
-    await world.press(...world.prepared.allow);
+    await world.untilScreen(laneAgents[world.agent].asks);
+    await world.press(...laneAgents[world.agent].allow);
     const done = await world.until("idle");
     expect(existsSync(join(world.workspace, "made"))).toBe(true);
 
@@ -51,7 +51,7 @@ describe.each(realAgents)("%s", (name) => {
 
   test("[AGENT-R2] says of a conversation that it does not know that it is gone", async () => {
     await using world = await LaneWorld.open(name);
-    const unknown = name === "opencode" ? "ses_0000000000000000000000" : "01a1e104-d677-7062-b4d8-0f8eead90463";
+    const unknown = laneAgents[name].unknownConversation ?? "01a1e104-d677-7062-b4d8-0f8eead90463";
     world.session = { ...world.session, agentSessionId: unknown };
     expect(await world.launch("resume", null)).toMatchObject({ launched: false, conversationGone: true });
   });
@@ -82,7 +82,7 @@ test("[AGENT-10] claude's status file tells a question, and that it was dismisse
   await world.until("needs_input");
   const readStatus = agents.get("claude")!.terminal!.readStatus!;
   await expect.poll(() => readStatus(agent)?.activity, { timeout: patienceMs }).toBe("needs_input");
-  await world.untilScreen(world.prepared.asks);
+  await world.untilScreen(laneAgents[world.agent].asks);
   await world.press("Escape");
   await expect.poll(() => readStatus(agent)?.activity, { timeout: patienceMs }).toBe("idle");
 });

@@ -3,7 +3,8 @@ import { spawnSync } from "node:child_process";
 import { randomBytes, randomUUID } from "node:crypto";
 import { mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { openAgents, readAgentFacts } from "../../src/agents/registry.ts";
+import { openAgents } from "../../src/agents/project-agents.ts";
+import { thisMachine } from "../../src/agents/registry.ts";
 import { bootId } from "../../src/base/pid.ts";
 import { openContainment } from "../../src/contain/contain.ts";
 import type { LaunchResult, Runtime, RuntimeSeen, SendResult } from "../../src/ports/runtime.ts";
@@ -15,22 +16,22 @@ import { endMarked, markedProcesses } from "../harness/marked.ts";
 import { until } from "../harness/until.ts";
 import { startModelServer } from "../model-server/server.ts";
 import type { ModelServer } from "../model-server/server.ts";
-import { cacheDirectory } from "./packages.ts";
-import { prepareRealAgent } from "./prepare.ts";
-import type { Prepared, RealAgent } from "./prepare.ts";
+import { cacheDirectory, laneAgents, prepareRealAgent, type RealAgent } from "./agents/agents.ts";
 
 /** A cold start of the slowest takes 15 s on two busy cores, and nearly a minute where ten others want them too. */
 export const patienceMs = 120_000;
 
-const agents = openAgents([], readAgentFacts([process.execPath, "demo-agent.cjs"]));
+const agents = openAgents([], thisMachine([process.execPath, "demo-agent.cjs"]));
 
 /** Whether the agent's own hooks speak here. Without root Gemini has none. */
 export function hasHooks(name: RealAgent): boolean {
   const { env } = agents.get(name)!.terminal!;
-  return env["HOLDFAST_HOOKS"] !== undefined && (name !== "gemini" || isOursAlone(cacheDirectory()));
+  return (
+    env["HOLDFAST_HOOKS"] !== undefined &&
+    (laneAgents[name].hooksNeedOwnFolder !== true || isOursAlone(cacheDirectory()))
+  );
 }
 
-/** Gemini reads our settings only where nobody else can write to any folder above them, so not below /tmp. */
 function isOursAlone(folder: string): boolean {
   const shared = (statSync(folder, { throwIfNoEntry: false })?.mode ?? 0) & 0o022;
   return shared === 0 && (folder === dirname(folder) || isOursAlone(dirname(folder)));
@@ -46,7 +47,7 @@ export class LaneWorld implements AsyncDisposable {
   readonly directory: string;
   readonly workspace: string;
   readonly model: ModelServer;
-  readonly prepared: Prepared;
+  readonly #env: Record<string, string>;
   readonly runtime: Runtime;
   readonly #socketName = `hf-test-${randomBytes(6).toString("hex")}`;
   session: SessionState;
@@ -66,7 +67,7 @@ export class LaneWorld implements AsyncDisposable {
     spawnSync("git", ["init", "--quiet", this.workspace]);
     const home = join(directory, "home");
     const folders = [this.workspace];
-    this.prepared = prepareRealAgent(agent, { home, modelUrl: model.url, folders, trustHooks });
+    this.#env = prepareRealAgent(agent, { home, modelUrl: model.url, folders, trustHooks });
     this.runtime = openTmuxRuntime({
       socketName: this.#socketName,
       configDirectory: join(directory, "tmux"),
@@ -119,7 +120,7 @@ export class LaneWorld implements AsyncDisposable {
 
   async launch(how: LaunchHow, prompt: string | null): Promise<LaunchResult> {
     const given = prompt === null ? null : { promptId: asPromptId(randomUUID()), text: prompt };
-    const request = requestFor(this.session, { how, prompt: given, env: this.prepared.env });
+    const request = requestFor(this.session, { how, prompt: given, env: this.#env });
     const result = await this.runtime.launch(request);
     if (result.launched) this.session = upSession(this.session, request.launch, result.agent);
     return result;

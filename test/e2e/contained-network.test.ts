@@ -5,7 +5,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { readProxy } from "../../src/contain/network/place.ts";
+import { readProxy } from "../../src/contain/network/files.ts";
 import { ChatHome } from "../harness/chat.ts";
 import { isRunning } from "../harness/marked.ts";
 import { until } from "../harness/until.ts";

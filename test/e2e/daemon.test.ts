@@ -363,7 +363,7 @@ test("[DAEMON-203] info and doctor report a daemon of another build than the ins
   expect(await home.ok(["info"])).not.toContain("Installed:");
   const newer = anotherBuild(home, "newer");
   const shown = await home.run(newer, ["info"]);
-  expect(shown.stdout).toMatch(/^Installed: +.*; replace the daemon with: holdfast restart$/m);
+  expect(shown.stdout).toMatch(/^Installed: +.*; to use it: holdfast restart$/m);
   const doctor = await home.run(newer, ["doctor", "--json"]);
   const findings = JSON.parse(doctor.stdout) as { check: string; level: string; fix: string | null }[];
   expect(findings.find(({ check }) => check === "daemon")).toMatchObject({ level: "warn", fix: "holdfast restart" });

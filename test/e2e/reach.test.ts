@@ -39,9 +39,9 @@ test("[REACH-2, REACH-5, REACH-8] public URLs and TLS are kept, shown and answer
     expect(status).toBe(200);
     expect(await home.ok(["dashboard", "--no-open"])).toContain("https://box.example/#login=");
     const refused = await home.cli(["start", "--public-url", "https://other.example"]);
-    expect(refused.stderr).toContain("It keeps its options: --public-url had no effect.");
+    expect(refused.stderr).toContain("It keeps its options; --public-url had no effect.");
     const still = await home.cli(["start", "--read-only", "--port", "0"]);
-    expect(still.stderr).toContain("It keeps its options: --read-only had no effect.");
+    expect(still.stderr).toContain("It keeps its options; --read-only had no effect.");
     expect((await home.cli(["start"])).stderr).not.toContain("no effect");
     await home.ok(["restart"]);
     await home.ok(["stop"]);

@@ -338,7 +338,7 @@ test("[VERB-205] over its limit a halt lists what still ends, and the daemon end
   home.arm("execute.stop", "pause");
   const late = await home.cli(["stop", "--halt-sessions", "--yes"]);
   expect(late.code).toBe(1);
-  expect(late.stderr).toContain("Still ending: ma-1, ma-2.\nThe daemon stops once they are down.");
+  expect(late.stderr).toContain("Still running: ma-1, ma-2.\nThe daemon exits once they have stopped.");
   expect(isRunning(daemon.pid)).toBe(true);
   expect(await home.cli(["spawn", "my-app", "--agent", "demo", "--kind", "terminal"])).toMatchObject({ code: 1 });
   home.disarm("execute.stop");

@@ -25,7 +25,7 @@ test("[TRASH-204] a process in the worktree is named before the wait is over, an
   try {
     await once(shell, "spawn");
     const answer = await home.ok(["session", "kill", id]);
-    expect(answer).toContain(`Session ${id} will be killed; not everything has ended yet:`);
+    expect(answer).toContain(`Session ${id} will be killed, but some processes are still running:`);
     expect(answer).toContain(`in use by sleep (pid ${shell.pid})`);
     expect(existsSync(workspacePath)).toBe(true);
   } finally {

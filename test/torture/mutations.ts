@@ -132,7 +132,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: "clock-trusted",
     promise: "a wrong clock empties nothing from the trash",
-    file: "src/supervisor/trash-days.ts",
+    file: "src/supervisor/worktrees.ts",
     search: "  return entries.filter(({ id }) => isExpired(seen, reading, id, workspaces.trashDays));",
     replace:
       "  void isExpired;\n  return entries.filter(({ trashedAt }) => reading.wall - trashedAt > workspaces.trashDays * 24 * 3_600_000);",
@@ -220,10 +220,10 @@ export const mutations: readonly Mutation[] = [
   {
     name: "skips-to-the-end",
     promise: "what an agent emitted while no daemon ran is not lost",
-    file: "src/chat/agent-processes.ts",
-    search: "    worker: newWorker(place?.record ?? record, directory, place?.outRead ?? 0),",
+    file: "src/chat/agent-process.ts",
+    search: "    proc: newAgentProcess(place?.record ?? record, directory, place?.outRead ?? 0),",
     replace:
-      '    worker: newWorker(place?.record ?? record, directory, process.getBuiltinModule("node:fs").statSync(`${directory}/out`, { throwIfNoEntry: false })?.size ?? place?.outRead ?? 0),',
+      '    proc: newAgentProcess(place?.record ?? record, directory, process.getBuiltinModule("node:fs").statSync(`${directory}/out`, { throwIfNoEntry: false })?.size ?? place?.outRead ?? 0),',
     scenario: "chat",
     minutes: 0.4,
   },
@@ -389,7 +389,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: "one-map-of-agents",
     promise: "agents of a project's file are that project's alone",
-    file: "src/agents/registry.ts",
+    file: "src/agents/project-agents.ts",
     search: "const key = said === undefined || said.length === 0 ? null : project;",
     replace: "const key = project === '' ? project : null;",
     scenario: "same-agent-id",
@@ -451,7 +451,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: "confirmed-again",
     promise: "a prompt that the agent confirmed is not typed again",
-    file: "src/supervisor/settle-prompt.ts",
+    file: "src/supervisor/execute/prompts.ts",
     search: '      return record(parts, session, [{ type: "prompt.sent", promptId, seenBy: found.by }]);',
     replace: '      return tryAgain(parts, session, promptId, "again");',
     scenario: "terminal",

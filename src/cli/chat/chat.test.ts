@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { chosenBy, keysLine, keysOf, meaningOfInterrupt } from "./keys.ts";
-import { ChatScreen } from "./screen.ts";
-import { makePaint } from "../render/paint.ts";
+import { ChatScreen } from "./chat.ts";
+import { makePaint } from "../render/text.ts";
 
 const option = (kind: string, name = kind): { optionId: string; name: string; kind: string } => ({
   optionId: `id-${name}`,

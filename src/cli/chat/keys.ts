@@ -1,7 +1,7 @@
 /** What a key means in an attached chat. Pure: the person's keys must never do something by surprise. */
 import type { PermissionOption } from "../../model/session.ts";
 import type { OpenQuestion } from "../render/transcript.ts";
-import type { Paint } from "../render/paint.ts";
+import type { Paint } from "../render/text.ts";
 import { optionText } from "../render/question.ts";
 
 export interface KeyedOption {

@@ -1,167 +1,240 @@
-/** All commands by name. A command's own file is loaded when it is called, so that the others cost nothing. */
-import type { IndexEntry } from "../command.ts";
-// These two must answer in a blink, so they are loaded with the index: a file of their own costs half a millisecond each.
+/** All commands. A verb that only calls an operation is a row here; any other command is loaded when it is called. */
+import { chatArgument, type IndexEntry, projectArgument, sessionArgument } from "../command.ts";
+import { clean, inert } from "../render/text.ts";
+// `info` and `session ls` are part of the main file: half a millisecond faster than a file of their own.
 import { command as info } from "./daemon/info.ts";
+import { lazy, operation, verb } from "./operation.ts";
 import { command as sessionLs } from "./session/ls.ts";
 
 const session: readonly IndexEntry[] = [
-  { name: "ls", summary: "list sessions", load: () => Promise.resolve({ command: sessionLs }) },
-  { name: "show", summary: "everything about one session", load: () => import("./session/show.ts") },
-  { name: "screen", summary: "what a session's terminal shows", load: () => import("./session/screen.ts") },
-  { name: "kill", summary: "end a session; its worktree goes to the trash", load: () => import("./session/kill.ts") },
-  { name: "stop", summary: "end its processes, keep its worktree", load: () => import("./session/stop.ts") },
-  {
-    name: "restore",
-    summary: "bring a session back into its conversation",
-    load: () => import("./session/restore.ts"),
-  },
-  { name: "cleanup", summary: "end sessions whose work is done", load: () => import("./session/cleanup.ts") },
-  { name: "archive", summary: "stop a session and put it away", load: () => import("./session/archive.ts") },
-  { name: "unarchive", summary: "take a session out of the archive", load: () => import("./session/unarchive.ts") },
-  { name: "snooze", summary: "stop a session for a while", load: () => import("./session/snooze.ts") },
-  { name: "wake", summary: "end a snooze now", load: () => import("./session/wake.ts") },
-  { name: "delete", summary: "remove a session for good", load: () => import("./session/delete.ts") },
-  { name: "rename", summary: "change a session's title", load: () => import("./session/rename.ts") },
-  {
-    name: "claim-pr",
-    summary: "say that a pull request belongs to a session",
-    load: () => import("./session/claim-pr.ts"),
-  },
-  {
-    name: "convert",
-    summary: "hand the conversation over to the other kind",
-    load: () => import("./session/convert.ts"),
-  },
+  lazy("ls", "List sessions", () => Promise.resolve({ command: sessionLs })),
+  lazy("show", "Show details of a session", () => import("./session/show.ts")),
+  operation("session screen", "screen", {
+    summary: "Print a session's terminal screen",
+    arguments: [sessionArgument],
+    options: [{ long: "lines", short: "n", value: "number", description: "Number of lines from the end" }],
+    examples: [
+      ["print the screen", "holdfast session screen ma-12"],
+      ["include more scrollback", "holdfast session screen ma-12 -n 500"],
+    ],
+    fails: "show the screen of",
+    request: (input) => ({ params: { id: input.arg(0) }, query: { lines: input.text("lines") } }),
+    print: ({ lines }) => lines.map(inert).join("\n"),
+  }),
+  verb("session kill", {
+    operation: "kill",
+    done: "killed",
+    summary: "Kill a session and move its worktree to the trash",
+    examples: [
+      ["kill it and everything it started", "holdfast session kill ma-12"],
+      ["kill several", "holdfast session kill ma-12 ma-13"],
+    ],
+    notes:
+      "Ends the whole process tree and moves the worktree, including uncommitted files, to the trash for 14 days.\nOnly holdfast session restore brings it back.",
+  }),
+  verb("session stop", {
+    operation: "stop",
+    done: "stopped",
+    summary: "Stop a session, keeping its worktree",
+    examples: [
+      ["stop it gracefully", "holdfast session stop ma-12"],
+      ["stop several", "holdfast session stop ma-12 ma-13"],
+    ],
+    notes: "Keeps the worktree and conversation. The next prompt or holdfast session restore starts it again.",
+  }),
+  lazy("restore", "Restore a session and resume its conversation", () => import("./session/restore.ts")),
+  lazy("cleanup", "Kill sessions whose work is finished", () => import("./session/cleanup.ts")),
+  verb("session archive", {
+    operation: "archive",
+    done: "archived",
+    summary: "Stop and archive a session",
+    notes: "Keeps the worktree and conversation. The next prompt or holdfast session unarchive brings it back.",
+  }),
+  verb("session unarchive", {
+    operation: "unarchive",
+    done: "unarchived",
+    starts: "session",
+    summary: "Unarchive and restart a session",
+    notes: "It runs again, in its own conversation.",
+  }),
+  lazy("snooze", "Stop a session until a set time", () => import("./session/verbs.ts"), "snooze"),
+  verb("session wake", {
+    operation: "wake",
+    done: "woken",
+    starts: "session",
+    summary: "Wake a snoozed session now",
+    notes: "It runs again, in its own conversation.",
+  }),
+  lazy("delete", "Delete a session permanently", () => import("./session/verbs.ts"), "deleteSession"),
+  operation("session rename", "rename", {
+    summary: "Change a session's title",
+    arguments: [sessionArgument, { name: "title", description: "New title", variadic: true, completes: "none" }],
+    examples: [["change the title", "holdfast session rename ma-12 Login page"]],
+    notes: "The id does not change and is never reused.",
+    fails: "rename",
+    request: ({ args: [id = "", ...words] }) => ({ params: { id }, body: { title: words.join(" ") } }),
+    print: ({ id, title }) => `Session ${id} renamed: ${clean(title)}`,
+  }),
+  operation("session claim-pr", "claimPullRequest", {
+    summary: "Link a pull request to a session",
+    arguments: [sessionArgument, { name: "pull-request", description: "Number or URL", completes: "none" }],
+    examples: [["link a pull request opened elsewhere", "holdfast session claim-pr ma-12 89"]],
+    notes:
+      "Its checks, reviews and merge state then set this session's status. If another session had it, it is unlinked\nthere.",
+    fails: "link a pull request to",
+    request: ({ args: [id = "", pullRequest = ""] }) => ({ params: { id }, body: { pullRequest } }),
+    print: ({ id, pullRequests, pullRequest }, _context, input) => {
+      const claimed = input.arg(1);
+      const linked = pullRequests?.find(
+        ({ url, number }) => url === claimed || String(number) === claimed.replace(/^[#!]/, ""),
+      );
+      return `Session ${id} has ${clean(linked?.url ?? pullRequest?.url ?? claimed)}`;
+    },
+  }),
+  lazy("convert", "Switch a session between terminal and chat", () => import("./session/verbs.ts"), "convert"),
 ];
 
 const acp: readonly IndexEntry[] = [
-  { name: "ps", summary: "list chat agents", load: () => import("./acp/ps.ts") },
-  { name: "stop", summary: "end the agent politely, keep the worktree", load: () => import("./acp/stop.ts") },
-  { name: "kill", summary: "end the agent by force, keep the worktree", load: () => import("./acp/kill.ts") },
-  { name: "restart", summary: "replace the agent's process", load: () => import("./acp/restart.ts") },
-  { name: "logs", summary: "what the agent wrote to stderr", load: () => import("./acp/logs.ts") },
-  { name: "history", summary: "the transcript", load: () => import("./acp/history.ts") },
-  { name: "tail", summary: "follow the transcript", load: () => import("./acp/tail.ts") },
-  { name: "questions", summary: "Show open permission requests in full", load: () => import("./acp/questions.ts") },
-  { name: "approve", summary: "allow what the agent asks for", load: () => import("./acp/approve.ts") },
-  { name: "deny", summary: "refuse what the agent asks for", load: () => import("./acp/deny.ts") },
-  { name: "cancel", summary: "ask the agent to end its turn", load: () => import("./acp/cancel.ts") },
-  { name: "end-turn", summary: "end the turn without the agent's word", load: () => import("./acp/end-turn.ts") },
-  { name: "configure", summary: "pick the agent's mode, model or options", load: () => import("./acp/configure.ts") },
-  { name: "queue", summary: "list and change prompts that wait", load: () => import("./acp/queue.ts") },
-  { name: "primer", summary: "a recap of the last turns, as markdown", load: () => import("./acp/primer.ts") },
+  lazy("ps", "List chat agents", () => import("./acp/agent.ts"), "ps"),
+  lazy("stop", "Stop a chat agent gracefully", () => import("./acp/agent.ts"), "stop"),
+  verb("acp kill", {
+    operation: "acpKill",
+    done: "stopped by force",
+    fails: "kill the agent of",
+    summary: "Stop a chat agent by force",
+    examples: [["kill an unresponsive agent", "holdfast acp kill ma-12"]],
+    notes:
+      "Stops the session by force; its last turn may be lost. Keeps the worktree and conversation: the next prompt or\nholdfast session restore starts it again. To kill a session permanently: holdfast session kill.",
+  }),
+  verb("acp restart", {
+    operation: "acpRestart",
+    done: "restarted",
+    fails: "restart the agent of",
+    starts: "agent",
+    summary: "Restart a chat agent's process",
+    notes: "Stops the agent gracefully and starts it again in the same conversation.",
+  }),
+  lazy("logs", "Show a chat agent's stderr", () => import("./acp/agent.ts"), "logs"),
+  lazy("history", "Print the transcript", () => import("./acp/transcript.ts"), "history"),
+  lazy("tail", "Follow the transcript", () => import("./acp/transcript.ts"), "tail"),
+  lazy("questions", "Show open permission requests in full", () => import("./acp/permissions.ts"), "questions"),
+  lazy("approve", "Approve a permission request", () => import("./acp/permissions.ts"), "approve"),
+  lazy("deny", "Deny a permission request", () => import("./acp/permissions.ts"), "deny"),
+  lazy("cancel", "Cancel the current turn", () => import("./acp/agent.ts"), "cancel"),
+  operation("acp end-turn", "endTurn", {
+    summary: "Force-end the current turn",
+    arguments: [chatArgument],
+    examples: [["force-end a turn that never ends", "holdfast acp end-turn ma-12"]],
+    notes:
+      "Closes the turn even if the agent does not respond to cancel. The agent keeps running and later output is still\nshown. Fails if no turn is in progress.",
+    fails: "end the turn of",
+    request: (input) => ({ params: { id: input.arg(0) }, body: {} }),
+    print: ({ id }) => `Turn of session ${clean(id)} force-ended.`,
+  }),
+  lazy("configure", "Show or set an agent's mode, model and options", () => import("./acp/configure.ts")),
+  lazy("queue", "List and edit queued prompts", () => import("./acp/queue.ts")),
+  lazy("primer", "Print a recap of recent turns as Markdown", () => import("./acp/agent.ts"), "primer"),
 ];
 
 const permissions: readonly IndexEntry[] = [
-  { name: "ls", summary: "List your permission rules", load: () => import("./permissions/ls.ts") },
-  { name: "test", summary: "Show which permission rule would match", load: () => import("./permissions/test.ts") },
+  lazy("ls", "List your permission rules", () => import("./permissions/permissions.ts"), "ls"),
+  lazy("test", "Show which permission rule would match", () => import("./permissions/permissions.ts"), "test"),
 ];
 
 const project: readonly IndexEntry[] = [
-  {
-    name: "add",
-    summary: "register a repository, or the projects of its holdfast.yaml",
-    load: () => import("./project/add.ts"),
-  },
-  { name: "ls", summary: "list registered projects", load: () => import("./project/ls.ts") },
-  { name: "rm", summary: "forget a project; nothing on disk is touched", load: () => import("./project/rm.ts") },
-  {
-    name: "trust",
-    summary: "Review a repository's holdfast.yaml and trust it",
-    load: () => import("./project/trust.ts"),
-  },
-  {
-    name: "untrust",
-    summary: "Use defaults instead of a repository's holdfast.yaml",
-    load: () => import("./project/untrust.ts"),
-  },
+  lazy(
+    "add",
+    "Register a repository or the projects in its holdfast.yaml",
+    () => import("./project/project.ts"),
+    "add",
+  ),
+  lazy("ls", "List registered projects", () => import("./project/project.ts"), "ls"),
+  operation("project rm", "projectRemove", {
+    summary: "Unregister a project; files on disk are not changed",
+    arguments: [projectArgument],
+    examples: [["unregister a project", "holdfast project rm my-app"]],
+    print: ({ id }) => `Project ${clean(id)} removed. Files on disk were not changed.`,
+  }),
+  lazy("trust", "Review a repository's holdfast.yaml and trust it", () => import("./project/project.ts"), "trust"),
+  lazy(
+    "untrust",
+    "Use defaults instead of a repository's holdfast.yaml",
+    () => import("./project/project.ts"),
+    "untrust",
+  ),
 ];
 
 const trash: readonly IndexEntry[] = [
-  { name: "ls", summary: "list worktrees kept in the trash", load: () => import("./trash/ls.ts") },
-  { name: "restore", summary: "put a worktree back where it was", load: () => import("./trash/restore.ts") },
-  { name: "empty", summary: "remove kept worktrees for good", load: () => import("./trash/empty.ts") },
+  lazy("ls", "List worktrees in the trash", () => import("./trash/trash.ts"), "ls"),
+  operation("trash restore", "trashRestore", {
+    summary: "Restore a worktree to its original path",
+    arguments: [{ name: "id", description: "Trash id or session id", completes: "trash" }],
+    examples: [["restore a deleted session's worktree", "holdfast trash restore ma-12"]],
+    notes: "For a session that still exists, use holdfast session restore: it restores the session as well.",
+    request: (input) => ({ params: { id: input.arg(0) }, body: {} }),
+    print: ({ id, path }) => `Restored ${clean(id)} to ${clean(path)}.`,
+  }),
+  lazy("empty", "Permanently delete worktrees from the trash", () => import("./trash/trash.ts"), "empty"),
 ];
 
 const device: readonly IndexEntry[] = [
-  { name: "ls", summary: "List browsers that are logged in", load: () => import("./device/ls.ts") },
-  { name: "rename", summary: "Change a device's name", load: () => import("./device/rename.ts") },
-  { name: "rights", summary: "Change what a device may do", load: () => import("./device/rights.ts") },
-  { name: "revoke", summary: "End a device's access", load: () => import("./device/revoke.ts") },
+  lazy("ls", "List logged-in browsers", () => import("./device/device.ts"), "ls"),
+  lazy("rename", "Change a device's name", () => import("./device/device.ts"), "rename"),
+  lazy("rights", "Change what a device may do", () => import("./device/device.ts"), "setRights"),
+  lazy("revoke", "Revoke a device's access", () => import("./device/device.ts"), "revoke"),
 ];
 
 const token: readonly IndexEntry[] = [
-  { name: "rotate", summary: "Replace the main token", load: () => import("./token/rotate.ts") },
+  operation("token rotate", "tokenRotate", {
+    summary: "Replace the main token",
+    examples: [["replace the token that scripts use", "holdfast token rotate"]],
+    notes:
+      "The old token stops working immediately, and connections opened with it close. Scripts read the new one from\nthe file. Browsers have their own keys and stay logged in: see holdfast device.",
+    request: () => ({ body: {} }),
+    print: ({ file }) => `Main token replaced. Scripts read it from ${file}`,
+  }),
 ];
 
 const service: readonly IndexEntry[] = [
-  {
-    name: "install",
-    summary: "start Holdfast at login, by systemd or launchd",
-    load: () => import("./service/install.ts"),
-  },
-  { name: "uninstall", summary: "undo service install", load: () => import("./service/uninstall.ts") },
+  lazy("install", "Start Holdfast at login, with systemd or launchd", () => import("./service/service.ts"), "install"),
+  lazy("uninstall", "Uninstall the service", () => import("./service/service.ts"), "uninstall"),
 ];
 
 export const index: readonly IndexEntry[] = [
+  lazy("init", "Set up a repository: configure, register, check tools", () => import("./project/init.ts")),
+  group("project", "Add, list, trust and remove projects", "holdfast project add ~/code/my-app", project),
+  lazy("spawn", "Start a session", () => import("./spawn/spawn.ts")),
+  lazy("batch-spawn", "Start a session for each issue", () => import("./spawn/batch-spawn.ts")),
+  group("session", "List and control sessions", "holdfast session ls", session),
+  lazy("status", "Show what every session is doing", () => import("./session/status.ts")),
+  lazy("send", "Send a prompt to a session", () => import("./session/send.ts")),
+  lazy("attach", "Open a session in this terminal", () => import("./session/attach.ts")),
+  group("acp", "Manage chat agents and read their transcripts", "holdfast acp ps", acp),
+  group("permissions", "List and test permission rules of chat agents", "holdfast permissions ls", permissions),
+  lazy("events", "Show a session's events", () => import("./session/events.ts")),
+  group("trash", "Manage worktrees of ended sessions", "holdfast trash ls", trash),
+  lazy("start", "Start the daemon", () => import("./daemon/start.ts"), "start"),
+  lazy("stop", "Stop the daemon; sessions keep running", () => import("./daemon/stop.ts")),
+  lazy("restart", "Restart the daemon; sessions keep running", () => import("./daemon/start.ts"), "restart"),
+  lazy("info", "Show the daemon's state, address and version", () => Promise.resolve({ command: info })),
+  lazy("passphrase", "Generate a passphrase", () => import("./daemon/passphrase.ts")),
+  lazy("logs", "Show the daemon's log", () => import("./daemon/logs.ts")),
+  lazy("dashboard", "Open the dashboard", () => import("./device/dashboard.ts")),
+  lazy("pair", "Log in a phone or another browser", () => import("./device/pair.ts")),
+  group("device", "List and revoke logged-in browsers", "holdfast device ls", device),
+  group("token", "Manage the main token, for scripts", "holdfast token rotate", token),
+  lazy("demo", "Try Holdfast with a scratch project; no account needed", () => import("./demo/demo.ts")),
+  lazy("mcp", "Serve sessions as MCP tools on stdio", () => import("../mcp/mcp.ts")),
+  lazy("update", "Update Holdfast; sessions keep running", () => import("./daemon/update.ts")),
+  lazy("doctor", "Check this machine and this installation", () => import("../doctor/doctor.ts")),
+  group("service", "Run the daemon as a service", "holdfast service install", service),
+  lazy("completion", "Print a completion script for bash, zsh or fish", () => import("./completion/completion.ts")),
   {
-    name: "init",
-    summary: "set up a repository: holdfast.yaml, registration, tools",
-    load: () => import("./project/init.ts"),
-  },
-  {
-    name: "project",
-    summary: "add, list, trust and remove projects",
-    example: "holdfast project add ~/code/my-app",
-    group: project,
-  },
-  { name: "spawn", summary: "start a session", load: () => import("./spawn/spawn.ts") },
-  { name: "batch-spawn", summary: "start a session for each issue", load: () => import("./spawn/batch-spawn.ts") },
-  { name: "session", summary: "list and control sessions", example: "holdfast session ls", group: session },
-  { name: "status", summary: "what every session is doing", load: () => import("./session/status.ts") },
-  { name: "send", summary: "send a prompt to a session", load: () => import("./session/send.ts") },
-  { name: "attach", summary: "open a session in this terminal", load: () => import("./session/attach.ts") },
-  { name: "acp", summary: "control chat agents and read what they said", example: "holdfast acp ps", group: acp },
-  {
-    name: "permissions",
-    summary: "Show and try permission rules of chat agents",
-    example: "holdfast permissions ls",
-    group: permissions,
-  },
-  { name: "events", summary: "a session's events", load: () => import("./session/events.ts") },
-  { name: "trash", summary: "worktrees of ended sessions", example: "holdfast trash ls", group: trash },
-  { name: "start", summary: "start the daemon", load: () => import("./daemon/start.ts") },
-  { name: "stop", summary: "end the daemon; sessions keep running", load: () => import("./daemon/stop.ts") },
-  {
-    name: "restart",
-    summary: "replace the daemon by a new one; sessions keep running",
-    load: () => import("./daemon/restart.ts"),
-  },
-  { name: "info", summary: "the daemon: state, address, version", load: () => Promise.resolve({ command: info }) },
-  { name: "passphrase", summary: "Generate a passphrase", load: () => import("./daemon/passphrase.ts") },
-  { name: "logs", summary: "the daemon's log", load: () => import("./daemon/logs.ts") },
-  { name: "dashboard", summary: "open the dashboard", load: () => import("./device/dashboard.ts") },
-  { name: "pair", summary: "Log in a phone or another browser", load: () => import("./device/pair.ts") },
-  { name: "device", summary: "List and revoke logged-in browsers", example: "holdfast device ls", group: device },
-  { name: "token", summary: "Manage the main token, for scripts", example: "holdfast token rotate", group: token },
-  {
-    name: "demo",
-    summary: "try it: a scratch project and an agent without an account",
-    load: () => import("./demo/demo.ts"),
-  },
-  { name: "mcp", summary: "serve sessions as tools to an agent (MCP, on stdio)", load: () => import("../mcp/mcp.ts") },
-  { name: "update", summary: "update Holdfast; sessions keep running", load: () => import("./daemon/update.ts") },
-  { name: "doctor", summary: "check this machine and this installation", load: () => import("../doctor/doctor.ts") },
-  { name: "service", summary: "run the daemon as a service", example: "holdfast service install", group: service },
-  {
-    name: "completion",
-    summary: "completions for bash, zsh and fish",
-    load: () => import("./completion/completion.ts"),
-  },
-  {
-    name: "complete",
-    summary: "what completion scripts call",
+    ...lazy("complete", "Print completions, for the scripts", () => import("./completion/complete.ts")),
     hidden: true,
-    load: () => import("./completion/complete.ts"),
   },
 ];
+
+function group(name: string, summary: string, example: string, commands: readonly IndexEntry[]): IndexEntry {
+  return { name, summary, example, group: commands };
+}

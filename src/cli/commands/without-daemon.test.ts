@@ -9,7 +9,7 @@ describe("without a daemon", () => {
     expect(await run(["session", "ls", "--no-start"])).toEqual({
       code: 1,
       out: "",
-      err: "Holdfast is not running.\nStart it with `holdfast start`, or leave out --no-start.",
+      err: "Holdfast is not running.\nStart it with `holdfast start`, or omit --no-start.",
     });
   });
 

@@ -1,44 +1,57 @@
 import { type CommandEntry, jsonOption } from "../command.ts";
-import type { Finding } from "./finding.ts";
-import { finding, withoutMend } from "./finding.ts";
+import { type Finding, finding, findingJson, findingLines } from "./finding.ts";
 import type { SettingsJson } from "../../contract/wire.ts";
 import type { Context } from "../context.ts";
 import { findDaemon } from "../system/daemon/find-daemon.ts";
-import { findingLines } from "../render/findings.ts";
+import { existsSync } from "node:fs";
+import { loadConfig, loadUserConfig } from "../../config/load.ts";
+import { formatProblem } from "../../config/file.ts";
+import { count } from "../render/text.ts";
+import { defaultLaunchOptions, readLaunchOptions } from "../../base/launch-options.ts";
+import { readJson } from "../../base/durable-file.ts";
+import { reachTroubles } from "../system/daemon/reach.ts";
+import { checkEnvironment, searchEnvironment } from "./environment.ts";
+import { checkHome } from "./home.ts";
+import { checkCgroup, checkDaemon, checkScreens } from "./machine.ts";
+import { prove } from "./prove.ts";
+import { checkStrays } from "./strays.ts";
+import { checkAgents, checkTools, judgeConfigured } from "./tools.ts";
+
+const check = "configuration";
+
+async function checkConfig(context: Context): Promise<Finding[]> {
+  const { paths } = context;
+  const own = existsSync(paths.config) ? [await loadUserConfig(paths.config)] : [];
+  // The check of the daemon itself reports why it does not respond.
+  const projects = findDaemon(paths).daemon === "running" ? await context.call("projects").catch(() => []) : [];
+  const files = new Set(projects.flatMap(({ configFile }) => configFile ?? []));
+  const loaded = [...own, ...(await Promise.all([...files].map((file) => loadConfig(file))))];
+  const problems = loaded.flatMap((each) => (each.ok ? [] : each.problems));
+  if (problems.length > 0) {
+    const fix = "Fix the file. Existing sessions use the last valid configuration; new sessions are refused.";
+    return problems.map((problem) => finding(check, "fail", formatProblem(problem, problem.file), { fix }));
+  }
+  return loaded.length === 0
+    ? []
+    : [finding(check, "ok", `${count(loaded.length, "configuration file")} can be read.`)];
+}
 
 export const command: CommandEntry = {
   options: [
-    { long: "fix", description: "mend what can be mended: permissions, leftovers" },
-    { long: "prove", description: "also do for real what a session needs, in a scratch directory" },
+    { long: "fix", description: "Fix what can be fixed: permissions, leftover files" },
+    { long: "prove", description: "Also run a self-test in a scratch directory" },
     jsonOption,
   ],
   examples: [
-    ["is everything in order", "holdfast doctor"],
-    ["mend what can be mended", "holdfast doctor --fix"],
+    ["check everything", "holdfast doctor"],
+    ["fix what can be fixed", "holdfast doctor --fix"],
   ],
-  notes: "Exit code 1 if anything failed. The daemon is asked if it runs, and never started.",
+  notes: "Exits 1 if anything failed. Queries the daemon if it is running; never starts it.",
   daemon: "alone",
   async run(context, input) {
-    const [
-      { checkTools, checkAgents, judgeConfigured },
-      { checkEnvironment, searchEnvironment },
-      { checkHome },
-      { checkConfig },
-      { checkStrays },
-      { checkCgroup, checkDaemon, checkScreens },
-      { checkReach },
-    ] = await Promise.all([
-      import("./tools.ts"),
-      import("./environment.ts"),
-      import("./home.ts"),
-      import("./config.ts"),
-      import("./strays.ts"),
-      import("./machine.ts"),
-      import("./reach.ts"),
-    ]);
-    const proofs = input.flag("prove") ? await (await import("./prove.ts")).prove(context.env) : [];
+    const proofs = input.flag("prove") ? await prove(context.env) : [];
     const daemon = await checkDaemon(context);
-    // Of a home in another directory than before only the start can find out what belongs to it, and it refuses until then.
+    // Only `start` can determine what belongs to a home that was moved, and it refuses until the user decides.
     const isElsewhere = daemon.some(({ check }) => check === "home");
     const home = [...checkHome(context.paths), ...(isElsewhere ? [] : await checkStrays(context))];
     const search = searchEnvironment(context);
@@ -56,24 +69,41 @@ export const command: CommandEntry = {
       ...daemon,
       ...proofs,
     ];
-    const mended = new Set(input.flag("fix") ? findings.filter(mend) : []);
-    if (input.flag("json")) context.json(findings.map((each) => ({ ...withoutMend(each), fixed: mended.has(each) })));
-    else context.out(findingLines(findings, mended, context.paint).join("\n"));
-    return findings.some((each) => each.level === "fail" && !mended.has(each)) ? 1 : 0;
+    const fixed = new Set(input.flag("fix") ? findings.filter(fixFinding) : []);
+    if (input.flag("json")) context.json(findings.map((each) => ({ ...findingJson(each), fixed: fixed.has(each) })));
+    else context.out(findingLines(findings, fixed, context.paint).join("\n"));
+    return findings.some((each) => each.level === "fail" && !fixed.has(each)) ? 1 : 0;
   },
 };
 
-/** None where no daemon runs or answers: its own check reports that. */
+/** Empty if the daemon is not running or not responding: its own check reports that. */
 async function configuredAgents(context: Context): Promise<SettingsJson["agents"]> {
   if (findDaemon(context.paths).daemon !== "running") return [];
   const answer = await context.call("settings").catch(() => null);
   return answer?.agents ?? [];
 }
 
-const nothingLeft = finding("leftovers", "ok", "Nothing is left over.");
+const nothingLeft = finding("leftovers", "ok", "No leftovers found.");
 
-function mend(finding: Finding): boolean {
-  if (finding.mend === undefined) return false;
-  finding.mend();
+function fixFinding(finding: Finding): boolean {
+  if (finding.repair === undefined) return false;
+  finding.repair();
   return true;
+}
+
+function checkReach({ paths }: Pick<Context, "paths">): Finding[] {
+  const found = findDaemon(paths);
+  const read = readJson(paths.launchFile);
+  const last = read.is === "known" ? readLaunchOptions(read.value) : null;
+  // The file of an older daemon lacks newer options.
+  const running = found.daemon === "running" ? readLaunchOptions(found.file.options) : null;
+  const options = running ?? last ?? defaultLaunchOptions;
+  const { host, publicUrls, tlsCert } = options;
+  const scheme = tlsCert === null ? "http" : "https";
+  const also = publicUrls.length === 0 ? "" : `, and as ${publicUrls.join(", ")}`;
+  const troubles = reachTroubles(options, paths);
+  return [
+    finding("access", "ok", `Browsers reach the dashboard over ${scheme} on ${host}${also}.`),
+    ...troubles.map(({ message, fix }) => finding("access", "warn", message, { fix })),
+  ];
 }

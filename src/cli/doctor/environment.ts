@@ -1,11 +1,12 @@
 /** Whether the daemon, and through it agents, have what the user's shell has: PATH, and variables that agents need. */
 import { delimiter } from "node:path";
+import { agentVariables } from "../../agents/registry.ts";
 import { isNamed, isPassedOn, marksAnother } from "../../base/clean-env.ts";
 import type { DaemonFile } from "../../base/launch-options.ts";
 import { namedVariables, type NamedVariable } from "../../config/pass-env.ts";
 import type { Context } from "../context.ts";
 import { findDaemon } from "../system/daemon/find-daemon.ts";
-import { serviceName } from "../system/service/unit.ts";
+import { serviceName } from "../system/service/service.ts";
 import { type Finding, finding } from "./finding.ts";
 
 const check = "environment";
@@ -51,7 +52,8 @@ export function judgeVariables(
   if (has === null) return [];
   const lacking = named.filter(({ name }) => !name.endsWith("*") && !has.has(name));
   const names = named.map((each) => each.name);
-  const isWanted = (name: string): boolean => (isForAgents(name) && isPassedOn(name)) || isNamed(name, names);
+  const isWanted = (name: string): boolean =>
+    (isForAgents(name) && isPassedOn(name, agentVariables)) || isNamed(name, names, agentVariables);
   const later = Object.keys(env).filter(
     (name) => isWanted(name) && !has.has(name) && !lacking.some((each) => each.name === name),
   );
@@ -85,7 +87,7 @@ export function judgeDropped(env: NodeJS.ProcessEnv, named: readonly NamedVariab
 export function droppedVariables(env: NodeJS.ProcessEnv, named: readonly NamedVariable[]): string[] {
   const names = named.map(({ name }) => name);
   return Object.keys(env)
-    .filter((name) => isForAgents(name) && !isPassedOn(name) && !isNamed(name, names))
+    .filter((name) => isForAgents(name) && !isPassedOn(name, agentVariables) && !isNamed(name, names, agentVariables))
     .toSorted();
 }
 
@@ -96,7 +98,9 @@ export function missingInService(
   manager: "systemd" | "launchd",
 ): string[] {
   const names = named.map(({ name }) => name);
-  const missing = Object.keys(env).filter((name) => (isForAgents(name) && isPassedOn(name)) || isNamed(name, names));
+  const missing = Object.keys(env).filter(
+    (name) => (isForAgents(name) && isPassedOn(name, agentVariables)) || isNamed(name, names, agentVariables),
+  );
   if (missing.length === 0) return [];
   return [
     `The service does not get these variables of your shell: ${missing.toSorted().join(", ")}`,
@@ -116,8 +120,8 @@ const marks = /^(CLAUDE_CODE_(ENTRYPOINT|SSE_PORT|EXECPATH|SESSION\w*|REMOTE\w*)
 export function isForAgents(name: string): boolean {
   if (marks.test(name)) return false;
   // Claude Code has settings of many names; passEnv can ask for each.
-  if (marksAnother(name) && !name.startsWith("CLAUDE_CODE_")) return false;
-  return providers.test(name) || secrets.test(name);
+  if (marksAnother(name, agentVariables) && !name.startsWith("CLAUDE_CODE_")) return false;
+  return providers.test(name) || secrets.test(name) || isNamed(name, agentVariables.reads, agentVariables);
 }
 
 /** In the middle of a sentence. */

@@ -39,7 +39,7 @@ function checkPermissions(paths: Paths): Finding[] {
   return wrong.map(({ path, mode, wanted }) =>
     finding("permissions", "fail", `Others can reach ${path} (mode ${mode.toString(8)}).`, {
       fix: `chmod ${wanted.toString(8)} ${quoteShellWord(path)}`,
-      mend: () => chmodSync(path, wanted),
+      repair: () => chmodSync(path, wanted),
     }),
   );
 }
@@ -86,7 +86,7 @@ function checkLeftovers(paths: Paths): Finding[] {
     finding("leftovers", "warn", `There is ${what}: ${path}`, {
       fix: `rm ${quoteShellWord(path)}`,
       // Looked at again: a daemon may have started since.
-      mend: () => {
+      repair: () => {
         if (found.daemon !== "none" || findDaemon(paths).daemon === "none") {
           rmSync(path, { recursive: true, force: true });
         }
@@ -103,7 +103,7 @@ function checkLeftovers(paths: Paths): Finding[] {
         `${count(builds.length, "old build")} that nothing runs from: ${builds.join(", ")}`,
         {
           fix: "Removed at the next start.",
-          mend: () => builds.forEach((path) => rmSync(path, { recursive: true, force: true })),
+          repair: () => builds.forEach((path) => rmSync(path, { recursive: true, force: true })),
         },
       ),
     );

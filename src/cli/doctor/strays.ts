@@ -100,7 +100,7 @@ function strayLaunch(path: string, state: "running" | "ended"): Finding {
   const fix = `rm -r ${quoteShellWord(path)}`;
   const message = `There are files of an agent that belongs to no session: ${path}`;
   if (state === "running") return finding(check, "warn", message, { fix: `Once nothing uses it: ${fix}` });
-  return finding(check, "warn", message, { fix, mend: () => rmSync(path, { recursive: true, force: true }) });
+  return finding(check, "warn", message, { fix, repair: () => rmSync(path, { recursive: true, force: true }) });
 }
 
 function deadSocket(path: string): Finding {

@@ -1,7 +1,7 @@
 /** Programs that Holdfast needs, and agents that it can run. */
 import { execFile } from "node:child_process";
 import { findProgram } from "../../base/find-program.ts";
-import { builtInAgents } from "../../contract/agents.ts";
+import { builtInAgents, builtInIds } from "../../agents/registry.ts";
 import type { SettingsJson } from "../../contract/wire.ts";
 import { type Finding, finding } from "./finding.ts";
 
@@ -66,42 +66,23 @@ export function judgeVersion(name: string, text: string, oldest: Version, fix: s
     : finding(name, "fail", `${shown} is too old; ${oldest.join(".")} or newer is needed.`, { fix });
 }
 
-interface KnownAgent {
-  id: string;
-  program: string;
-  install: string;
-  /** The program that speaks ACP for it, where that is another one. */
-  adapter: { program: string; install: string } | null;
-}
-
-const npm = (name: string): string => `npm install -g ${name}`;
-
-export const knownAgents: readonly KnownAgent[] = [
-  {
-    id: "claude",
-    program: "claude",
-    install: npm("@anthropic-ai/claude-code"),
-    adapter: { program: "claude-agent-acp", install: npm("@agentclientprotocol/claude-agent-acp") },
-  },
-  {
-    id: "codex",
-    program: "codex",
-    install: npm("@openai/codex"),
-    adapter: { program: "codex-acp", install: npm("@zed-industries/codex-acp") },
-  },
-  { id: "gemini", program: "gemini", install: npm("@google/gemini-cli"), adapter: null },
-  { id: "opencode", program: "opencode", install: npm("opencode-ai"), adapter: null },
-];
+/** Agents that can be installed from npm, and the programs that speak ACP for them. */
+const installable = builtInAgents.flatMap(({ id, npm, terminal, chat }) => {
+  const program = terminal?.start[0];
+  if (npm === undefined || program === undefined) return [];
+  const adapter = chat?.npm === undefined ? null : { program: chat.command[0]!, install: `npm install -g ${chat.npm}` };
+  return [{ id, program, install: `npm install -g ${npm}`, adapter }];
+});
 
 /** Ids of the agents that are installed, in the order of the table. */
 export function agentsFound(env: NodeJS.ProcessEnv): string[] {
-  return knownAgents.filter(({ program }) => findProgram(program, env["PATH"]) !== null).map(({ id }) => id);
+  return installable.filter(({ program }) => findProgram(program, env["PATH"]) !== null).map(({ id }) => id);
 }
 
 /** @param shell the user's own environment, where the daemon runs with another one. */
 export function checkAgents(env: NodeJS.ProcessEnv, shell: NodeJS.ProcessEnv = env): Finding[] {
   const found = agentsFound(env);
-  const each = knownAgents.flatMap(({ id, program, install, adapter }) => {
+  const each = installable.flatMap(({ id, program, install, adapter }) => {
     const path = findProgram(program, env["PATH"]);
     const missing = `${program} is not installed.`;
     const main =
@@ -119,7 +100,7 @@ export function checkAgents(env: NodeJS.ProcessEnv, shell: NodeJS.ProcessEnv = e
     ];
   });
   const none = finding("agents", "warn", "No agent is installed; only shell, demo and custom commands can run.", {
-    fix: knownAgents[0]!.install,
+    fix: installable[0]!.install,
   });
   return found.length === 0 ? [none, ...each] : each;
 }
@@ -134,9 +115,7 @@ function absent(id: string, program: string, shell: NodeJS.ProcessEnv, otherwise
 
 /** Agents of configuration files, as the daemon finds them. */
 export function judgeConfigured(agents: SettingsJson["agents"]): Finding[] {
-  const own = agents.filter(
-    ({ id, project }) => project !== undefined || !(builtInAgents as readonly string[]).includes(id),
-  );
+  const own = agents.filter(({ id, project }) => project !== undefined || !builtInIds.includes(id));
   return own.map(({ id, project, command, reason }) => {
     const name = project === undefined ? `agent ${id}` : `agent ${id} of ${project}`;
     return reason === null ? finding(name, "ok", command) : finding(name, "warn", reason);

@@ -30,7 +30,15 @@ function findHome(context: Context): void {
 const graceMs = 5_000;
 
 export const command: CommandEntry = {
-  options: [{ long: "project", short: "p", value: "id", description: "list and spawn here", completes: "project" }],
+  options: [
+    {
+      long: "project",
+      short: "p",
+      value: "id",
+      description: "Default project for list and spawn",
+      completes: "project",
+    },
+  ],
   examples: [
     ["for Claude Code", "claude mcp add holdfast -- holdfast mcp"],
     ["for Codex", "codex mcp add holdfast -- holdfast mcp"],

@@ -2,13 +2,13 @@
 import type { Answers } from "../../contract/answers.ts";
 import type { SessionJson } from "../../contract/wire.ts";
 import { randomUUID } from "node:crypto";
+import { installableIds } from "../../agents/registry.ts";
 import { HoldfastError } from "../../contract/error.ts";
 import type { Context } from "../context.ts";
 import { projectAt } from "../commands/project/find-project.ts";
 import { readTurns, replay } from "../past-turns.ts";
-import { makePaint } from "../render/paint.ts";
+import { makePaint, inert } from "../render/text.ts";
 import { chooseSessions } from "../render/sessions.ts";
-import { inert } from "../render/text.ts";
 import { Transcript } from "../render/transcript.ts";
 import type { Tool } from "./server.ts";
 
@@ -71,7 +71,10 @@ export function createTools(context: Context, project: string | null): Tool[] {
         project: { type: "string", description: "The project's id; may be left out inside one." },
         issue: { type: "string", description: "Number, key or URL of an issue; its text becomes the prompt." },
         prompt: { type: "string", description: "What the agent is to do." },
-        agent: { type: "string", description: "Such as claude, codex, gemini, opencode; default: the project's." },
+        agent: {
+          type: "string",
+          description: `Agent to run, e.g. ${installableIds.join(", ")} (default: the project's).`,
+        },
         kind: { type: "string", enum: ["terminal", "chat"], description: "Default: the project's." },
         branch: { type: "string", description: "The branch to work on; default: made from issue or id." },
         title: { type: "string", description: "What people see." },

@@ -1,10 +1,10 @@
-/** Sentences about the daemon. */
+/** What commands on the daemon print. */
 import type { Context } from "../context.ts";
 import type { StartOutcome, StopOutcome } from "../system/daemon/control.ts";
 import type { InfoJson } from "../../contract/wire.ts";
 import { ageOf, compareNaturally, count } from "./text.ts";
 
-export function sayStart(context: Pick<Context, "out" | "err">, outcome: StartOutcome): void {
+export function printStart(context: Pick<Context, "out" | "err">, outcome: StartOutcome): void {
   if (outcome.start === "already-running") {
     context.out(`Holdfast is already running at ${outcome.url} (pid ${outcome.pid}).`);
     for (const address of outcome.publicUrls) context.out(`Also at ${address}`);
@@ -24,7 +24,7 @@ export function startJson(outcome: StartOutcome): Record<string, unknown> {
   return { start, url, publicUrls, pid, notes };
 }
 
-/** `{stop, kept, halted, remaining}` of `stop --json`; `kept` is null where the daemon could not be asked. */
+/** `{stop, kept, halted, remaining}` of `stop --json`; `kept` is null if the daemon did not answer. */
 export function stopJson(outcome: StopOutcome): Record<string, unknown> {
   if (outcome.stop === "not-running") return { stop: outcome.stop, kept: null, halted: [], remaining: [] };
   const { kept = null, halted = [], remaining = [] } = outcome.answer ?? {};
@@ -38,8 +38,8 @@ export function stopLines(outcome: StopOutcome): { lines: string[]; exitCode: nu
     case "still-halting":
       return {
         lines: [
-          `Still ending: ${outcome.answer.remaining.toSorted(compareNaturally).join(", ")}.`,
-          "The daemon stops once they are down. You can end them at once with holdfast session kill.",
+          `Still running: ${outcome.answer.remaining.toSorted(compareNaturally).join(", ")}.`,
+          "The daemon exits once they have stopped. To kill them immediately: holdfast session kill",
         ],
         exitCode: 1,
       };
@@ -65,7 +65,7 @@ function until(expiresAt: string | null): string {
   return expiresAt === null ? " (cannot be read)" : ` (until ${expiresAt.slice(0, 10)})`;
 }
 
-/** @param installed what is installed by now, where the daemon runs another program. */
+/** @param installed the installed version, if the daemon runs another one. */
 export function infoLines(
   info: InfoJson,
   now: number,
@@ -82,9 +82,7 @@ export function infoLines(
     ["Version", `${info.version} (build ${info.build})`],
     [
       "Installed",
-      installed === null
-        ? null
-        : `${installed.version} (build ${installed.build}); replace the daemon with: holdfast restart`,
+      installed === null ? null : `${installed.version} (build ${installed.build}); to use it: holdfast restart`,
     ],
     ["Managed by", info.managedBy],
   ];

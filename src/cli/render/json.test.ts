@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { chat } from "../commands/acp/acp.fixture.ts";
 import { daemon, failure } from "../commands/commands.fixture.ts";
 import { EventLog } from "../test-support/stand-in.ts";
-import { jsonText } from "./json.ts";
+import { jsonText } from "./text.ts";
 
 const hostile = "\u009b31m \u0085 \u202e \u2066 \u200b \u2028 \ufeff \u061c \u{e0041} \u007f";
 const obeyed =
@@ -47,8 +47,8 @@ test("[TEXT-7] every command's --json, also of events, status and errors, and in
     for (const terminal of [true, false]) {
       const { out, err } = await run(argv, { terminal });
       expect(out + err, argv.join(" ")).not.toMatch(/^$/);
-      // Colours are ours; everything else was somebody's text.
-      // oxlint-disable-next-line no-control-regex -- our own colours
+      // Colors are ours; everything else was somebody's text.
+      // oxlint-disable-next-line no-control-regex -- our own colors
       expect((out + err).replace(/\u001b\[\d*m/g, ""), argv.join(" ")).not.toMatch(obeyed);
       // The value is there all the same.
       const isJson = argv.includes("--json");

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { leftLines, Progress } from "./progress.ts";
+import { leftLines, Progress } from "../commands/spawn/progress.ts";
 
 type Told = { type: string } & Record<string, unknown>;
 
@@ -59,7 +59,7 @@ test("[CLI-24] of several each line says whose it is", () => {
   ]);
 });
 
-test("[CLI-8] what a command prints moves and colours nothing; of a progress bar its last state is told", () => {
+test("[CLI-8] what a command prints moves and colors nothing; of a progress bar its last state is told", () => {
   const bar = " 10%\r 50%\r100%\r\n";
   expect(told([output(`${bar}\u001b[32mgreen\u001b[0m\u001b[2K\n\u0007bell\u009b\n`)])).toEqual([
     "  100%",

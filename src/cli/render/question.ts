@@ -1,8 +1,7 @@
 /** A permission request in full: who approves it must have been able to read all of it. */
 import { optionKindWords, type CallDetails, type CallDiff } from "../../model/tool-call.ts";
 import type { PermissionOption } from "../../model/session.ts";
-import type { Paint } from "./paint.ts";
-import { clean, visible } from "./text.ts";
+import { type Paint, clean, visible } from "./text.ts";
 
 export interface ShownQuestion extends CallDetails {
   id: string;

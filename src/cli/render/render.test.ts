@@ -1,20 +1,19 @@
 import { describe, expect, test } from "vitest";
 import type { StopOutcome } from "../system/daemon/control.ts";
 import { sessionOf } from "../test-support/stand-in.ts";
-import { cleanupLines } from "./cleanup.ts";
+import { cleanupLines } from "../commands/session/cleanup.ts";
 import { infoLines, stopLines } from "./daemon.ts";
-import { eventLine } from "./events.ts";
-import { findingLines } from "./findings.ts";
-import { logLine } from "./log.ts";
-import { makePaint } from "./paint.ts";
+import { eventLine } from "../commands/session/events.ts";
+import { findingLines } from "../doctor/finding.ts";
+import { logLine } from "../commands/daemon/logs.ts";
+import { makePaint, cut } from "./text.ts";
 import { receiptLine } from "./receipt.ts";
-import { restoredLines } from "./restored.ts";
-import { showLines } from "./session.ts";
+import { restoredLines } from "../commands/session/restore.ts";
+import { showLines } from "../commands/session/show.ts";
 import { sessionLines } from "./sessions.ts";
-import { batchLine, batchSummary, spawnedLines } from "./spawned.ts";
+import { batchLine, batchSummary, spawnedLines } from "../commands/spawn/call-spawn.ts";
 import { fitted, statusLines } from "./status.ts";
-import { trashLines } from "./trash.ts";
-import { cut } from "./width.ts";
+import { trashLines } from "../commands/trash/trash.ts";
 
 const plain = makePaint(false);
 const now = Date.parse("2026-01-02T00:00:00Z");
@@ -253,7 +252,7 @@ test.each<[StopOutcome, string, number]>([
   ],
   [
     { stop: "still-halting", answer: { kept: 0, halted: [], remaining: ["a-10", "a-2"] } },
-    "Still ending: a-2, a-10.",
+    "Still running: a-2, a-10.",
     1,
   ],
 ])("[CTL-5] stop %j says what happened to sessions", (outcome, line, code) => {
@@ -329,7 +328,7 @@ test("info, events, logs, trash and findings are readable", () => {
   } as const;
   const other = { version: "9.9.9", build: "newer" };
   expect(infoLines({ ...info, home: "/h", startedAt: minutesAgo(5), managedBy: null }, now, other).at(-1)).toBe(
-    "Installed:  9.9.9 (build newer); replace the daemon with: holdfast restart",
+    "Installed:  9.9.9 (build newer); to use it: holdfast restart",
   );
   expect(infoLines({ ...info, home: "/h", startedAt: minutesAgo(5), managedBy: null }, now)).toEqual([
     "State:      running (pid 7, for 5m)",

@@ -2,8 +2,7 @@
 import { isTerminated, statusNeedsYou } from "../../model/session.ts";
 import type { SessionJson } from "../../contract/wire.ts";
 import { needLines } from "./need.ts";
-import type { Paint } from "./paint.ts";
-import { ageOf, clean, compareNaturally, count, sortedNaturally } from "./text.ts";
+import { type Paint, ageOf, clean, compareNaturally, count, sortedNaturally } from "./text.ts";
 
 export interface ListOptions {
   /** Also orchestrators; each line then ends with the role. */

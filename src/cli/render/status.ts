@@ -2,10 +2,8 @@
 import { isTerminated, type Status } from "../../model/session.ts";
 import type { SessionJson } from "../../contract/wire.ts";
 import { needLines } from "./need.ts";
-import type { Paint } from "./paint.ts";
+import { type Paint, ageOf, clean, compareNaturally, count, cut } from "./text.ts";
 import { needsYou } from "./sessions.ts";
-import { ageOf, clean, compareNaturally, count } from "./text.ts";
-import { cut } from "./width.ts";
 
 type Group = "Needs you" | "Working" | "Ready to review" | "Idle" | "Ended";
 const order: readonly Group[] = ["Needs you", "Working", "Ready to review", "Idle", "Ended"];

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { nearest } from "../../base/nearest.ts";
-import { wantsColours } from "./paint.ts";
-import { age, clean, compareNaturally, count, parseDuration, table } from "./text.ts";
+import { wantsColors, age, clean, compareNaturally, count, parseDuration, table } from "./text.ts";
 
 describe("words", () => {
   test.each([
@@ -63,11 +62,11 @@ describe("words", () => {
     expect(nearest(word, ["info", "status", "spawn", "session", "stop"])).toBe(near);
   });
 
-  test("[CLI-9] colours only on a terminal, and not with NO_COLOR", () => {
-    expect(wantsColours({}, true)).toBe(true);
-    expect(wantsColours({}, false)).toBe(false);
-    expect(wantsColours({ NO_COLOR: "1" }, true)).toBe(false);
-    expect(wantsColours({ NO_COLOR: "" }, true)).toBe(true);
-    expect(wantsColours({ TERM: "dumb" }, true)).toBe(false);
+  test("[CLI-9] colors only on a terminal, and not with NO_COLOR", () => {
+    expect(wantsColors({}, true)).toBe(true);
+    expect(wantsColors({}, false)).toBe(false);
+    expect(wantsColors({ NO_COLOR: "1" }, true)).toBe(false);
+    expect(wantsColors({ NO_COLOR: "" }, true)).toBe(true);
+    expect(wantsColors({ TERM: "dumb" }, true)).toBe(false);
   });
 });

@@ -1,9 +1,74 @@
 /** Small words that every list is made of. Pure. */
 import { hiddenCharacters } from "../../model/text.ts";
+import { styleText } from "node:util";
+
+/** Lines cut to a terminal's width. Pure; colors count for nothing and survive the cut. */
+
+// oxlint-disable-next-line no-control-regex -- color sequences begin with one
+const pieces = /\u001b\[[0-9;]*m|[^\u001b]/gu;
+const wide =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u;
+const narrow = /\p{Mn}|\p{Me}|[\u200b-\u200d]/u;
+
+/** A line that is too long ends in `…`. */
+export function cut(line: string, columns: number): string {
+  // No character is wider than two columns, so most lines need no closer inspection.
+  if (line.length * 2 <= columns) return line;
+  let width = 0;
+  let kept = "";
+  let atLimit = "";
+  let styled = false;
+  for (const [piece] of line.matchAll(pieces)) {
+    if (piece.startsWith("\u001b")) {
+      kept += piece;
+      styled = true;
+      continue;
+    }
+    const more = narrow.test(piece) ? 0 : wide.test(piece) ? 2 : 1;
+    if (width + more > columns) return `${atLimit}…${styled ? "\u001b[0m" : ""}`;
+    width += more;
+    kept += piece;
+    if (width <= columns - 1) atLimit = kept;
+  }
+  return kept;
+}
+
+export type Paint = Record<"green" | "cyan" | "blue" | "dim" | "yellow" | "red" | "bold", (text: string) => string>;
+
+const names = ["green", "cyan", "blue", "dim", "yellow", "red", "bold"] as const;
+
+export function makePaint(colors: boolean): Paint {
+  const painters = names.map((name) => [
+    name,
+    // Whether to color at all is decided once, by the caller; styleText must not look at a stream again.
+    colors ? (text: string) => styleText(name, text, { validateStream: false }) : (text: string) => text,
+  ]);
+  return Object.fromEntries(painters) as Paint;
+}
+
+/** NO_COLOR counts when it is set to anything but the empty string. */
+export function wantsColors(env: NodeJS.ProcessEnv, isTerminal: boolean): boolean {
+  return isTerminal && (env["NO_COLOR"] ?? "") === "" && env["TERM"] !== "dumb";
+}
+
+/** C1, DEL and invisible characters: JSON.stringify escapes C0 alone. */
+const unescaped = new RegExp(String.raw`[\u007f-\u009f${hiddenCharacters}]`, "gu");
+
+/** The same value in characters that are safe to print; they stand only in strings, so escaping them changes nothing. */
+export function jsonText(value: unknown, indent?: number): string {
+  return JSON.stringify(value, null, indent).replace(unescaped, escaped);
+}
+
+function escaped(letter: string): string {
+  return letter
+    .split("")
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+    .join("");
+}
 
 const unseen = new RegExp(String.raw`[\u0000-\u0008\u000b-\u001f\u007f-\u009f${hiddenCharacters}]`, "gu");
 
-/** Control characters would let a title move the cursor or recolour the terminal; direction marks would reorder a line. */
+/** Control characters would let a title move the cursor or recolor the terminal; direction marks would reorder a line. */
 export function clean(text: string): string {
   return text
     .replace(

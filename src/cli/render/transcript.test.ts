@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { EventJson } from "../../contract/wire.ts";
-import { makePaint } from "./paint.ts";
+import { makePaint } from "./text.ts";
 import { mergeTools, startOfTurns, Transcript } from "./transcript.ts";
 
 type Said = { type: string } & Record<string, unknown>;

@@ -7,9 +7,8 @@ import { shorten } from "../../model/text.ts";
 import { callDetails, mergeCall, type ToolCallFields } from "../../model/tool-call.ts";
 import type { PermissionOption } from "../../model/session.ts";
 import type { EventJson } from "../../contract/wire.ts";
-import type { Paint } from "./paint.ts";
+import { type Paint, clean, inert } from "./text.ts";
 import { answeredBy, optionText, questionLines } from "./question.ts";
-import { clean, inert } from "./text.ts";
 
 export interface OpenQuestion {
   requestId: string;

@@ -132,7 +132,9 @@ export class EventLog {
 
 const missing = {
   status: 404,
-  answer: { error: { code: "not-found", message: "Session not found", hint: null } },
+  answer: {
+    error: { code: "not-found", message: "Session not found", hint: null, details: { reason: "session-not-found" } },
+  },
 };
 
 export async function runCommand(home: string, argv: readonly string[], options: RunOptions = {}): Promise<Ran> {

@@ -106,6 +106,7 @@ class World implements Disposable {
       directory,
       files: ["hook.sh"],
       hooks: true,
+      ownFolders: [],
     };
   }
 

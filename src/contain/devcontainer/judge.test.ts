@@ -2,9 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { assertUsable, bindMount, findConfig, pinnedConfig, question } from "./config.ts";
+import { assertUsable, bindMount, findConfig, pinnedConfig, question, parseJsonc } from "./config.ts";
 import { dangersOf, judge, type DevcontainerConfig } from "./judge.ts";
-import { parseJsonc } from "./jsonc.ts";
 
 const around = { worktree: "/w/app", home: "/home/u", hidden: ["/home/u/.local/state/holdfast"] };
 const dangers = (config: DevcontainerConfig): string[] => judge(config, around).dangers;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isPublic } from "./addresses.ts";
+import { isPublic } from "./session-proxy.ts";
 
 const none = new Set<string>();
 

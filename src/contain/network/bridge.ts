@@ -11,7 +11,7 @@
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
 import { connect, createServer, type Server, type Socket } from "node:net";
-import { holdRequest } from "./hold.ts";
+import { holdRequest } from "./request.ts";
 
 /** While the proxy is being replaced. */
 const retryMs = 50;
@@ -92,20 +92,20 @@ function asked(server: Socket, request: string, then: () => void, client: Socket
   server.write(request);
 }
 
-for (const place of forwards.split(",").filter((text) => text !== "")) {
-  const own = listener(`CONNECT ${place} HTTP/1.1\r\n\r\n`);
+for (const endpoint of forwards.split(",").filter((text) => text !== "")) {
+  const own = listener(`CONNECT ${endpoint} HTTP/1.1\r\n\r\n`);
   own.once("error", (error) =>
-    process.stderr.write(`holdfast: ${place} is not reachable directly: ${error.message}\n`),
+    process.stderr.write(`holdfast: ${endpoint} is not reachable directly: ${error.message}\n`),
   );
-  own.listen(Number(place.slice(place.lastIndexOf(":") + 1)), "127.0.0.1");
+  own.listen(Number(endpoint.slice(endpoint.lastIndexOf(":") + 1)), "127.0.0.1");
 }
 
-const door = listener(null);
-door.once("error", (error) => {
+const entry = listener(null);
+entry.once("error", (error) => {
   process.stderr.write(`holdfast: cannot open the network of this session: ${error.message}\n`);
   process.exit(125);
 });
-door.listen(Number(port), "127.0.0.1", () => {
+entry.listen(Number(port), "127.0.0.1", () => {
   hold();
   const agent = spawn(command[0]!, command.slice(1), { stdio: "inherit" });
   agent.once("error", (error: NodeJS.ErrnoException) => {

@@ -1,6 +1,6 @@
 /** What a bwrap command line needs for a session whose network is an allow list, or none. */
 import { parseAllow } from "./allow-list.ts";
-import { socketName } from "./place.ts";
+import { socketName } from "./files.ts";
 
 export interface InsideNetwork {
   /** Arguments of bwrap, behind all other mounts; `--unshare-net` is there already. */
@@ -26,12 +26,12 @@ export interface InsidePrograms {
 }
 
 export function allowListInside(
-  door: string,
+  socketFolder: string,
   allow: readonly string[],
   { node, bridge }: InsidePrograms,
 ): InsideNetwork {
   const binds = [
-    [door, `${folder}/door`],
+    [socketFolder, `${folder}/door`],
     [node, `${folder}/node`],
     [bridge, `${folder}/bridge.cjs`],
   ];

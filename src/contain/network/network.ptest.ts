@@ -11,7 +11,7 @@ import { until } from "../../../test/harness/until.ts";
 import { asSessionId } from "../../contract/ids.ts";
 import type { InsideNetwork } from "./inside.ts";
 import { Network, type NetworkOptions } from "./network.ts";
-import { readProxy } from "./place.ts";
+import { readProxy } from "./files.ts";
 
 const dist = join(import.meta.dirname, "../../../dist");
 const hasBwrap = spawnSync("bwrap", ["--unshare-all", "--ro-bind", "/", "/", "true"]).status === 0;

@@ -16,9 +16,17 @@ import { HoldfastError } from "../../contract/error.ts";
 import type { SessionId } from "../../contract/ids.ts";
 import { parseAllow } from "./allow-list.ts";
 import { readBlocked, type BlockedFile } from "./blocked.ts";
-import { holdRequest } from "./hold.ts";
+import { holdRequest } from "./request.ts";
 import { allowListInside, leanNode, type InsideNetwork } from "./inside.ts";
-import { blockedFile, doorFolder, ownProxy, policyFile, reportedFile, sessionFolder, socketName } from "./place.ts";
+import {
+  blockedFile,
+  proxySocketFolder,
+  ownProxy,
+  policyFile,
+  reportedFile,
+  sessionFolder,
+  socketName,
+} from "./files.ts";
 
 export interface NetworkOptions {
   /** The home's folder for it. */
@@ -59,15 +67,15 @@ export class Network implements ContainedNetwork {
   async open(session: SessionId, allow: readonly string[]): Promise<InsideNetwork> {
     assertValid(allow);
     const folder = sessionFolder(this.#options.directory, session);
-    makePrivateDirectory(doorFolder(folder));
+    makePrivateDirectory(proxySocketFolder(folder));
     writeAtomically(policyFile(folder), `${JSON.stringify({ allow })}\n`);
     const until = performance.now() + answerMs;
     let last: string;
     try {
       for (;;) {
         await this.ensure();
-        const answer = await hold(doorFolder(folder), this.#options.lingerMs ?? launchLingerMs);
-        if (answer === null) return allowListInside(doorFolder(folder), allow, this.#options);
+        const answer = await hold(proxySocketFolder(folder), this.#options.lingerMs ?? launchLingerMs);
+        if (answer === null) return allowListInside(proxySocketFolder(folder), allow, this.#options);
         last = answer;
         if (performance.now() > until) break;
         await delay(pollMs);
@@ -204,10 +212,10 @@ function proxyOwn(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   };
 }
 
-/** Null once the proxy serves this door and stays for a launch; otherwise why not. */
-async function hold(door: string, lingerMs: number): Promise<string | null> {
+/** Null once the proxy serves this socket and stays for a launch; otherwise why not. */
+async function hold(socketFolder: string, lingerMs: number): Promise<string | null> {
   // Through the folder's descriptor: the path of a socket may have 107 bytes, and a home may be longer.
-  const folder = openSync(door, constants.O_RDONLY | constants.O_DIRECTORY);
+  const folder = openSync(socketFolder, constants.O_RDONLY | constants.O_DIRECTORY);
   try {
     return await new Promise<string | null>((resolve) => {
       const socket = connect(`/proc/self/fd/${folder}/${socketName}`);

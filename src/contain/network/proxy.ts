@@ -10,8 +10,8 @@ import { writeAtomically } from "../../base/durable-file.ts";
 import { identify } from "../../base/pid.ts";
 import { readAllow, type AllowEntry } from "./allow-list.ts";
 import { BlockedRecord } from "./blocked.ts";
-import { Door } from "./door.ts";
-import { blockedFile, doorFolder, policyFile, proxyFile, readPolicy, readProxy, socketName } from "./place.ts";
+import { SessionProxy } from "./session-proxy.ts";
+import { blockedFile, proxySocketFolder, policyFile, proxyFile, readPolicy, readProxy, socketName } from "./files.ts";
 
 /** How often it checks what no signal reports: lost sockets, sessions that were removed, whether it may leave. */
 const tickMs = 5_000;
@@ -23,13 +23,13 @@ const leavingLingerMs = 500;
 
 interface Served {
   server: Server;
-  door: Door;
+  proxy: SessionProxy;
   blocked: BlockedRecord;
   allow: readonly AllowEntry[];
   stamp: string;
 }
 
-export class Proxy {
+class Proxy {
   readonly #program: string;
   readonly #served = new Map<string, Served>();
   #scanned: Promise<void> = Promise.resolve();
@@ -87,25 +87,25 @@ export class Proxy {
       if (found.has(name)) continue;
       this.#served.delete(name);
       served.server.close();
-      served.door.close();
+      served.proxy.close();
     }
     this.#maybeLeave();
   }
 
   /** Once per session; again where its socket is lost. */
   async #serve(name: string): Promise<void> {
-    const socket = join(doorFolder(name), socketName);
+    const socket = join(proxySocketFolder(name), socketName);
     const known = this.#served.get(name);
     if (known !== undefined && statSync(socket, { throwIfNoEntry: false }) !== undefined) return;
     const served = known ?? this.#open(name);
     this.#served.set(name, served);
     known?.server.close();
-    served.server = createServer({ allowHalfOpen: true }, (client) => served.door.serve(client));
+    served.server = createServer({ allowHalfOpen: true }, (client) => served.proxy.serve(client));
     // Not `recursive`: in a folder that was removed Node would try that without end.
-    if (statSync(doorFolder(name), { throwIfNoEntry: false }) === undefined)
-      mkdirSync(doorFolder(name), { mode: 0o700 });
+    if (statSync(proxySocketFolder(name), { throwIfNoEntry: false }) === undefined)
+      mkdirSync(proxySocketFolder(name), { mode: 0o700 });
     // Moved into place: there is always a socket, and closing this server removes no later one's.
-    const own = join(doorFolder(name), `${process.pid}.sock`);
+    const own = join(proxySocketFolder(name), `${process.pid}.sock`);
     await new Promise<void>((resolve, reject) => {
       served.server.once("error", reject).listen(own, resolve);
     });
@@ -124,8 +124,8 @@ export class Proxy {
       }
       return served.allow;
     };
-    const door = new Door({ allow, blocked, onHold: (lingerMs) => this.#hold(lingerMs) });
-    const served: Served = { server: createServer(), door, blocked, allow: [], stamp: "" };
+    const proxy = new SessionProxy({ allow, blocked, onHold: (lingerMs) => this.#hold(lingerMs) });
+    const served: Served = { server: createServer(), proxy, blocked, allow: [], stamp: "" };
     return served;
   }
 
@@ -163,11 +163,11 @@ export class Proxy {
 
   /** Another proxy has bound every socket: bridges that are let go come back to it. Open connections continue. */
   #yield(): void {
-    for (const { server, door } of this.#served.values()) {
+    for (const { server, proxy } of this.#served.values()) {
       server.close();
-      door.release();
+      proxy.release();
     }
-    if ([...this.#served.values()].every(({ door }) => door.connections === 0)) this.#exit();
+    if ([...this.#served.values()].every(({ proxy }) => proxy.connections === 0)) this.#exit();
   }
 
   #exit(): void {
@@ -176,3 +176,8 @@ export class Proxy {
     process.exit(0);
   }
 }
+
+process.title = "holdfast-network";
+// One connection's failure must not cut off every session.
+process.on("uncaughtException", (error) => console.error(new Date().toISOString(), error));
+new Proxy(process.argv[2] ?? "").run();

@@ -9,7 +9,7 @@ import type { StoredEvent } from "../../contract/event.ts";
 import type { ProjectId, SessionId } from "../../contract/ids.ts";
 import type { SessionState } from "../../model/session.ts";
 import type { Services } from "../../supervisor/services.ts";
-import { eventPage } from "../../supervisor/read-events.ts";
+import { eventPage } from "../../supervisor/record.ts";
 
 /** A person who gets more than this turns them all off. */
 const mostAnHour = 20;

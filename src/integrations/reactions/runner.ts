@@ -18,9 +18,10 @@ import { asPromptId, type ProjectId, type SessionId } from "../../contract/ids.t
 import { reactionActor } from "../../contract/reaction.ts";
 import type { SessionState } from "../../model/session.ts";
 import type { PullRequestFacts, ReviewThread } from "../../contract/tracker.ts";
+import { Coordinator } from "../../supervisor/coordinator.ts";
 import type { Loop } from "../../supervisor/loop.ts";
 import type { Notifications } from "./notifications.ts";
-import { startOf } from "../../supervisor/callers.ts";
+import { startOf } from "../../supervisor/callers/callers.ts";
 import type { Services } from "../../supervisor/services.ts";
 import type { Tracking } from "../trackers/tracking.ts";
 import { currentStatus } from "../../supervisor/view.ts";
@@ -36,8 +37,10 @@ export class Reactor {
   readonly #notifications: Notifications;
   /** Null until there is a tracker. */
   tracking: Tracking | null = null;
-  readonly #running = new Map<SessionId, Promise<void>>();
-  readonly #again = new Set<SessionId>();
+  readonly #runs = new Coordinator<SessionId>({
+    run: (id) => this.#react(id),
+    onError: (id, error) => this.#parts.log.warn("reaction failed", { session: id, error: messageOf(error) }),
+  });
   readonly #threads = new Map<string, { touched: number; answer: Observed<ReviewThread[]> }>();
   #closed = false;
 
@@ -49,30 +52,12 @@ export class Reactor {
 
   /** Resolves when everything that follows for these sessions was done; one that is slow keeps no other waiting. */
   async consider(ids: readonly SessionId[]): Promise<void> {
-    await Promise.all([...new Set([...ids, ...this.#leadersOf(ids)])].map((id) => this.#one(id)));
+    await Promise.all([...new Set([...ids, ...this.#leadersOf(ids)])].map((id) => this.#runs.wake(id)));
   }
 
   close(): void {
     this.#closed = true;
-  }
-
-  #one(id: SessionId): Promise<void> {
-    const running = this.#running.get(id);
-    if (running !== undefined) {
-      this.#again.add(id);
-      return running;
-    }
-    const work = async (): Promise<void> => {
-      do {
-        this.#again.delete(id);
-        await this.#react(id);
-      } while (this.#again.has(id) && !this.#closed);
-    };
-    const done = work()
-      .catch((error: unknown) => this.#parts.log.warn("a reaction failed", { session: id, error: messageOf(error) }))
-      .finally(() => this.#running.delete(id));
-    this.#running.set(id, done);
-    return done;
+    void this.#runs.close();
   }
 
   async #react(id: SessionId): Promise<void> {

@@ -10,12 +10,13 @@ import type { ProjectSettings, ProjectTracker } from "../../ports/projects.ts";
 import type { Trackers, TrackerSettings } from "../../ports/tracker.ts";
 import { HoldfastError, messageOf } from "../../contract/error.ts";
 import type { SessionId } from "../../contract/ids.ts";
-import type { TrackerJson } from "../../contract/wire.ts";
+import type { TrackerJson, DeviceJson } from "../../contract/wire.ts";
 import type { Loop } from "../../supervisor/loop.ts";
 import type { Notifications, PushChannel } from "../reactions/notifications.ts";
 import type { Services } from "../../supervisor/services.ts";
 import type { Reactor } from "../reactions/runner.ts";
 import type { Heard, Tracking } from "./tracking.ts";
+import { rightWords } from "../../contract/rights.ts";
 
 /** What changes in a burst is looked at once. */
 const lookAfterMs = 300;
@@ -209,4 +210,17 @@ export function requireCodeHost(settings: ProjectSettings): ProjectTracker {
   throw new HoldfastError("conflict", `${settings.id} has no tracker.`, {
     hint: `Set projects.${settings.id}.tracker in its holdfast.yaml, for example {type: github, repo: owner/name}.`,
   });
+}
+
+export function newDeviceNote({ id, name, rights, lastAddress }: DeviceJson, now: number): Notification {
+  const from = lastAddress === null ? "" : ` from ${lastAddress}`;
+  return {
+    id: `device-${id}-${now}`,
+    title: "New device logged in",
+    text: `${name} logged in${from} and ${rightWords[rights]}. If that was not you, revoke it: holdfast device revoke ${id}`,
+    session: "",
+    project: "",
+    why: "device",
+    at: now,
+  };
 }

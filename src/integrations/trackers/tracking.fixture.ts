@@ -7,7 +7,7 @@ import { openStore } from "../../store/open.ts";
 import type { ProjectSettings } from "../../ports/projects.ts";
 import type { Store } from "../../ports/store.ts";
 import type { Asked, CodeHost, PullRequestQuestion, Tracker, Trackers } from "../../ports/tracker.ts";
-import type { Workspaces } from "../../ports/worktree.ts";
+import type { Worktrees } from "../../ports/worktree.ts";
 import { asProjectId, asSessionId, type SessionId } from "../../contract/ids.ts";
 import type { IssueFacts, PullRequestFacts } from "../../contract/tracker.ts";
 import { ready } from "../../supervisor/facts.fixture.ts";
@@ -120,7 +120,7 @@ export async function trackingWorld(projects: Record<string, string | null>): Pr
   const workspaces = {
     liveBranch: (path: string) => path.split("/").at(-1) ?? null,
     isOwnCommit: (_path: string, commit: string) => Promise.resolve(commit.startsWith("a")),
-  } as unknown as Workspaces;
+  } as unknown as Worktrees;
   const heard = { pullRequests: new Map<SessionId, number>(), issues: new Map<SessionId, number>() };
   const told: SessionId[][] = [];
   const say = (message: string): void => void log.push(message);

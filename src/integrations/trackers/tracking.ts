@@ -13,6 +13,7 @@ import type { SessionState } from "../../model/session.ts";
 import type { IssueFacts } from "../../contract/tracker.ts";
 import type { TrackerJson } from "../../contract/wire.ts";
 import { issueReference, looksLikeIssue } from "../../model/issue.ts";
+import { Coordinator } from "../../supervisor/coordinator.ts";
 import type { Services } from "../../supervisor/services.ts";
 import { TrackerHealth } from "./health.ts";
 import { askAll, questionOf, renamedTo, TrackerRecord } from "./record.ts";
@@ -43,8 +44,15 @@ export class Tracking {
   readonly #health = new Map<Tracker, TrackerHealth>();
   readonly record: TrackerRecord;
   #timer: NodeJS.Timeout | undefined;
-  #round: Promise<void> | null = null;
-  #again = false;
+  readonly #rounds = new Coordinator<null>({
+    run: () => this.#one(),
+    onError: (_, error) => this.#parts.log.warn("polling the trackers failed", { error: messageOf(error) }),
+    onSettled: () => {
+      clearTimeout(this.#timer);
+      this.#timer = undefined;
+      this.schedule();
+    },
+  });
   /** The next round is to know it from the host itself, not from what the adapter remembers of it. */
   #fresh = false;
   #polled = false;
@@ -73,31 +81,10 @@ export class Tracking {
     this.#timer.unref();
   }
 
-  /** One round for all; a second one that is asked for meanwhile follows it, so that nobody gets an older answer. */
+  /** One round for all; a poll during a round is followed by another one, so that no caller gets an older result. */
   async poll(fresh = false): Promise<void> {
     if (fresh) this.#fresh = true;
-    if (this.#round !== null) {
-      this.#again = true;
-      await this.#round;
-      // It was just over when it was asked for once more.
-      if (this.#again && !this.#closed) await this.poll(fresh);
-      return;
-    }
-    const rounds = async (): Promise<void> => {
-      do {
-        this.#again = false;
-        await this.#one();
-      } while (this.#again && !this.#closed);
-    };
-    this.#round = rounds()
-      .catch((error: unknown) => this.#parts.log.warn("asking the trackers failed", { error: messageOf(error) }))
-      .finally(() => {
-        this.#round = null;
-        clearTimeout(this.#timer);
-        this.#timer = undefined;
-        this.schedule();
-      });
-    await this.#round;
+    await this.#rounds.wake(null);
   }
 
   trackerFor(settings: ProjectTracker): Tracker {
@@ -140,6 +127,7 @@ export class Tracking {
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer);
+    void this.#rounds.close();
     await bounded(this.#parts.trackers.close(), 500).catch(() => undefined);
   }
 

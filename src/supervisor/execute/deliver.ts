@@ -4,10 +4,8 @@ import type { PromptToSend } from "../../ports/runtime.ts";
 import type { PromptId } from "../../contract/ids.ts";
 import type { SessionState } from "../../model/session.ts";
 import type { Services } from "../services.ts";
-import type { Outcome } from "./execute.ts";
-import { hasImage, promptToSend, typedPrompt, wholePrompt } from "../prompt-text.ts";
-import { record, requeued, runtimeOf } from "../record.ts";
-import { confirmRetryMs, tryAgain } from "../settle-prompt.ts";
+import { hasImage, promptToSend, typedPrompt, wholePrompt, confirmRetryMs, tryAgain } from "./prompts.ts";
+import { record, requeued, type Outcome } from "../record.ts";
 
 type Needs = Pick<Services, "store" | "runtimes" | "log">;
 
@@ -61,7 +59,7 @@ function isDue({ intent, queue }: SessionState, promptId: PromptId): boolean {
 
 /** A chat runtime records the prompt in the same commit as the line it writes: there is nothing to be settled here. */
 async function tell(services: Needs, session: SessionState, prompt: PromptToSend): Promise<Outcome> {
-  const result = await runtimeOf(services, session).send(session, prompt);
+  const result = await services.runtimes[session.kind].send(session, prompt);
   await reach("prompt.typed", session.id);
   if (result.sent === "refused") return refused(services, session, prompt.promptId, result.why);
   if (result.sent === "doubtful")

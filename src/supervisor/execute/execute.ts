@@ -9,15 +9,14 @@ import { policyActors } from "../../model/lifecycle.ts";
 import type { Observation } from "../../ports/runtime.ts";
 import type { SessionState } from "../../model/session.ts";
 import { commitPolicyVerb } from "../apply-verb.ts";
-import { forgetConversation } from "../forget-conversation.ts";
+import { convertKind, isDiscarded, stopAndDiscard, stopAndForget } from "./conversation.ts";
 import type { Services } from "../services.ts";
-import { convertKind, isDiscarded, stopAndDiscard } from "./convert.ts";
 import { recordEnd, stop } from "./stop.ts";
 import { adopt, launch } from "./launch.ts";
 import { deliver } from "./deliver.ts";
-import { settlePrompt } from "../settle-prompt.ts";
+import { settlePrompt } from "./prompts.ts";
 import { createWorkspace, removeWorkspace, restoreWorkspace } from "./worktree.ts";
-import { record } from "../record.ts";
+import { record, type Outcome } from "../record.ts";
 import { adoptUnrecorded, stayEnded } from "../unrecorded.ts";
 
 type Needs = Pick<
@@ -35,8 +34,6 @@ type Needs = Pick<
   | "capabilities"
 >;
 
-/** `seen`: the action itself tells how it looks now, so that no look is needed behind it. */
-export type Outcome = "done" | { retryInMs: number; /** Why a prompt waits. */ why?: string } | { seen: Observation };
 export type Executor = (session: SessionState, action: Action, seen: Observation) => Promise<Outcome>;
 
 /** Starts at once: more would make each of them slow and the machine unusable after a reboot. */
@@ -94,14 +91,6 @@ export function createExecutor(services: Needs): Executor {
         return "done";
     }
   };
-}
-
-/** Only a living agent can be asked; its own command needs it gone. */
-async function stopAndForget(services: Needs, session: SessionState): Promise<Outcome> {
-  const asked = await services.runtimes.chat.deleteConversation(session);
-  const outcome = await stop(services, session);
-  if (outcome === "done") await forgetConversation(services, session, asked);
-  return outcome;
 }
 
 async function settleTurn(

@@ -8,24 +8,27 @@ import type { LaunchRequest, LaunchResult, Observation } from "../../ports/runti
 import type { FactEvent } from "../../contract/event.ts";
 import { asLaunchId, type LaunchId, type PromptId } from "../../contract/ids.ts";
 import type { SessionState } from "../../model/session.ts";
-import { environmentFor } from "../environment.ts";
 import type { Services } from "../services.ts";
 import { ended } from "./stop.ts";
-import type { Outcome } from "./execute.ts";
-import { hasImage, promptToSend, typedPrompt } from "../prompt-text.ts";
-import { pinned, record, requeued, runtimeOf } from "../record.ts";
+import { hasImage, promptToSend, typedPrompt } from "./prompts.ts";
+import { conversationKnown, record, requeued, type Outcome } from "../record.ts";
+import { passedOn } from "../../base/clean-env.ts";
+import { capabilityVariable, socketVariable } from "../../contract/caller.ts";
+import { HoldfastError } from "../../contract/error.ts";
+import { isShellSession } from "../callers/callers.ts";
 
-type Needs = Pick<
+type EnvironmentServices = Pick<
   Services,
-  "store" | "runtimes" | "agents" | "settings" | "programs" | "clock" | "home" | "agentsSocket" | "capabilities"
+  "agents" | "settings" | "programs" | "home" | "agentsSocket" | "capabilities"
 >;
+type Needs = EnvironmentServices & Pick<Services, "store" | "runtimes" | "clock">;
 
 export async function launch(
   services: Needs,
   session: SessionState,
   action: Extract<Action, { do: "launch" }>,
 ): Promise<Outcome> {
-  const runtime = runtimeOf(services, session);
+  const runtime = services.runtimes[session.kind];
   // Before anything is on record: what cannot be read is no crash of the agent.
   const id = asLaunchId(crypto().randomUUID());
   const env = await environmentFor(services, session, id);
@@ -78,7 +81,7 @@ export async function launch(
     const { agent, agentSessionId, promptTaken, promptConfirmed = "never", starting = false } = result;
     const up = await services.store.change(session.id, () => [
       // A chat agent's id is on record as soon as its conversation is open.
-      ...pinned(services.store.session(session.id) ?? begun, agentSessionId),
+      ...conversationKnown(services.store.session(session.id) ?? begun, agentSessionId),
       { type: "launch.up", launch: id, agent },
       ...(prompt === null ? [] : firstPrompt(prompt.promptId, promptTaken, promptConfirmed)),
     ]);
@@ -118,7 +121,7 @@ export async function adopt(services: Needs, session: SessionState, seen: Observ
   const given =
     session.run.run === "launching" ? session.queue.find((prompt) => prompt.state === "sending") : undefined;
   return record(services, session, [
-    ...pinned(session, agentSessionId),
+    ...conversationKnown(session, agentSessionId),
     { type: "launch.adopted", launch, agent: agent.identity },
     ...(given === undefined ? [] : firstPrompt(given.promptId, promptTaken, promptConfirmed)),
   ]);
@@ -138,7 +141,10 @@ async function takeUpChat(services: Needs, session: SessionState, launch: Launch
       : launchFailed(services, session, launch, result);
   }
   const { agent, agentSessionId } = result;
-  return record(services, session, [...pinned(session, agentSessionId), { type: "launch.adopted", launch, agent }]);
+  return record(services, session, [
+    ...conversationKnown(session, agentSessionId),
+    { type: "launch.adopted", launch, agent },
+  ]);
 }
 
 /** npm replaces programs file by file: one that cannot be started now can be in a minute. The first launch is waited for. */
@@ -177,4 +183,48 @@ async function launchFailed(
     ...more,
     ...(conversationGone ? [{ type: "context.reset" as const, reason: why, previous: session.agentSessionId }] : []),
   ]);
+}
+
+/** @param launch null for a command of the agent that is no launch of it. */
+export async function environmentFor(
+  services: EnvironmentServices,
+  session: SessionState,
+  launch: LaunchId | null,
+): Promise<Record<string, string>> {
+  const { env, passEnv } = await services.settings.forSession(session.project);
+  const lost = services.settings.lostEnv(session.project);
+  if (lost.length > 0) {
+    // Without them it would be another agent: with another account, or without its proxy.
+    throw new HoldfastError(
+      "invalid",
+      `The values of ${lost.join(", ")} are in the configuration of ${session.project}, which cannot be read.`,
+      {
+        hint: "Correct the file: holdfast doctor shows the line. The session starts then.",
+      },
+    );
+  }
+  const program = services.programs.of(session);
+  return {
+    ...passedOn(process.env, passEnv),
+    ...env,
+    ...services.agents.of(session)?.env,
+    // With the folder that its program was last found in, where it is in none of the others.
+    ...(program?.is === "found" && program.remembered !== null ? { PATH: program.path } : {}),
+    HOLDFAST_SESSION: session.id,
+    HOLDFAST_PROJECT: session.project,
+    HOLDFAST_ROLE: session.role,
+    HOLDFAST_HOME: services.home,
+    ...(launch === null ? {} : await doorOf(services, session, launch)),
+  };
+}
+
+/** A shell is the person, and asks where the person does. */
+async function doorOf(
+  services: EnvironmentServices,
+  session: SessionState,
+  launch: LaunchId,
+): Promise<Record<string, string>> {
+  if (isShellSession(services, session)) return {};
+  const capability = await services.capabilities.of({ session: session.id, launch });
+  return { [socketVariable]: services.agentsSocket, [capabilityVariable]: capability };
 }

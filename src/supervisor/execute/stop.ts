@@ -5,9 +5,8 @@ import type { Observation } from "../../ports/runtime.ts";
 import type { FactEvent } from "../../contract/event.ts";
 import type { ExitStatus, SessionState } from "../../model/session.ts";
 import type { Services } from "../services.ts";
-import type { Outcome } from "./execute.ts";
-import { pinned, runtimeOf } from "../record.ts";
-import { lastWord } from "../settle-prompt.ts";
+import { conversationKnown, type Outcome } from "../record.ts";
+import { lastWord } from "./prompts.ts";
 
 type Needs = Pick<Services, "store" | "runtimes" | "clock" | "log">;
 
@@ -28,14 +27,14 @@ export async function recordEnd(
   await services.store.change(session.id, (state) =>
     state.run.run === started.run && state.run.launch === started.launch
       ? [
-          ...pinned(session, known?.agentSessionId ?? null),
+          ...conversationKnown(session, known?.agentSessionId ?? null),
           ...last,
           ended(services, session, action.how, action.exit, action.lastLines),
         ]
       : [],
   );
   // What the agent left behind (a dead pane, children of its own) goes now that its end is on record.
-  if (known !== null) await runtimeOf(services, session).stop(session, { force: false, deadlineMs: stopDeadlineMs });
+  if (known !== null) await services.runtimes[session.kind].stop(session, { force: false, deadlineMs: stopDeadlineMs });
   return "done";
 }
 
@@ -54,7 +53,7 @@ export function ended(
 export async function stop(services: Needs, session: SessionState): Promise<Outcome> {
   // Before what its hooks wrote is removed with it.
   const last = await lastWord(services, session);
-  const { remaining, exit, lastLines } = await runtimeOf(services, session).stop(session, {
+  const { remaining, exit, lastLines } = await services.runtimes[session.kind].stop(session, {
     force: false,
     deadlineMs: stopDeadlineMs,
   });

@@ -1,4 +1,4 @@
-/** What the worktree has that its base has not, file by file, with comments on lines that become a prompt. */
+/** The worktree's changes against its base, file by file, with comments on lines that become a prompt. */
 import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import { Columns2, ListTree, RefreshCw, Rows2 } from "lucide-react";
 import type { ChangedFileJson, SessionJson } from "../../contract/wire.ts";
@@ -7,24 +7,38 @@ import { Button } from "../shared/ui/button.tsx";
 import { clsx } from "clsx";
 import { Select, TextInput } from "../shared/ui/field.tsx";
 import { Spinner } from "../shared/ui/loading.tsx";
-import { DiffPane, type DiffHandle, parsePatch } from "./diff-pane.tsx";
+import { DiffPane, type DiffHandle } from "./diff-pane.tsx";
 import { FileList } from "./file-list.tsx";
 import { LineDialog } from "./comment-card.tsx";
-import { addComment, editComment, loadReview, removeComments, useReview, type Comment, type Place } from "./review.ts";
+import {
+  addComment,
+  editComment,
+  loadReview,
+  removeComments,
+  useReview,
+  type Comment,
+  type DiffLine,
+} from "./review.ts";
 import { ReviewBar } from "./review-bar.tsx";
-import { useChanges, type Loaded } from "./use-changes.ts";
+import { parsePatch, useChanges, type Loaded } from "./use-changes.ts";
 
-/** Below this two columns of code are too narrow to read. */
+/** Below this width, two columns of code are too narrow to read. */
 const narrow = "(max-width: 900px)";
 
 function useNarrow(): boolean {
-  return useSyncExternalStore(subscribe, () => matchMedia(narrow).matches);
+  return useSyncExternalStore(subscribeWidth, () => matchMedia(narrow).matches);
 }
 
-function subscribe(listener: () => void): () => void {
+function subscribeWidth(listener: () => void): () => void {
   const query = matchMedia(narrow);
   query.addEventListener("change", listener);
   return () => query.removeEventListener("change", listener);
+}
+
+interface Filter {
+  query: string;
+  /** Empty for all. */
+  area: string;
 }
 
 const areas = ["committed", "staged", "unstaged", "untracked"] as const;
@@ -34,11 +48,11 @@ export default function ChangesView({ session }: { session: SessionJson }) {
   useEffect(() => loadReview(session.id), [session.id]);
   if (loaded === null) {
     return fault === null ? (
-      <Spinner label="Looking for changes" />
+      <Spinner label="Loading changes" />
     ) : (
       <div className="flex flex-col items-start gap-3 p-4">
         <p role="alert" className="text-danger">
-          The changes could not be had: {fault}
+          Could not load changes: {fault}
         </p>
         <Button onClick={refresh}>Try again</Button>
       </div>
@@ -57,9 +71,8 @@ interface ReviewProps {
 
 function Review({ session, loaded, fault, busy, refresh }: ReviewProps) {
   const { changes, patch } = loaded;
-  const [words, setWords] = useState("");
-  const [area, setArea] = useState("");
-  const [open, setOpen] = useState<Place | null>(null);
+  const [filter, setFilter] = useState<Filter>({ query: "", area: "" });
+  const [open, setOpen] = useState<DiffLine | null>(null);
   const [lineOf, setLineOf] = useState<string | null>(null);
   const [showFiles, setShowFiles] = useState(false);
   const [diffAs, setDiffAs] = usePreference("diffAs");
@@ -67,7 +80,7 @@ function Review({ session, loaded, fault, busy, refresh }: ReviewProps) {
   const comments = useReview(session.id);
   const handle = useRef<DiffHandle>(null);
   const diffs = useMemo(() => parsePatch(patch.patch), [patch.patch]);
-  const files = useMemo(() => filtered(changes.files, words, area), [changes.files, words, area]);
+  const files = useMemo(() => filtered(changes.files, filter), [changes.files, filter]);
   const counts = useMemo(() => countByFile(comments), [comments]);
   const split = diffAs === "split" && !narrow;
 
@@ -83,10 +96,10 @@ function Review({ session, loaded, fault, busy, refresh }: ReviewProps) {
     return (
       <div className="flex flex-col items-start gap-3 p-4">
         <p role="status">
-          No file differs from <span className="font-mono">{changes.base}</span>. What the agent changes shows up here.
+          No changes against <span className="font-mono">{changes.base}</span>. The agent&apos;s changes appear here.
         </p>
         <Button onClick={refresh} disabled={busy}>
-          <RefreshCw size={14} aria-hidden /> Look again
+          <RefreshCw size={14} aria-hidden /> Refresh
         </Button>
       </div>
     );
@@ -94,52 +107,17 @@ function Review({ session, loaded, fault, busy, refresh }: ReviewProps) {
   const list = <FileList files={files} comments={counts} onPick={pick} />;
   return (
     <div className="absolute inset-0 flex flex-col">
-      <div className="flex shrink-0 flex-wrap items-center gap-1 border-b border-line bg-panel px-2 py-1">
-        <p role="status" className="mr-auto px-1 text-xs text-dim">
-          {summary(changes.files, changes.base)}
-        </p>
-        <TextInput
-          type="search"
-          aria-label="Filter files"
-          placeholder="Filter files"
-          className="w-36! py-1!"
-          value={words}
-          onChange={(event) => setWords(event.target.value)}
-        />
-        <Select
-          aria-label="Kind of change"
-          className="w-auto! py-1!"
-          value={area}
-          onChange={(e) => setArea(e.target.value)}
-        >
-          <option value="">All changes</option>
-          {areas.map((name) => (
-            <option key={name}>{name}</option>
-          ))}
-        </Select>
-        <Button
-          size="small"
-          variant="quiet"
-          className="lg:hidden"
-          aria-expanded={showFiles}
-          onClick={() => setShowFiles(!showFiles)}
-        >
-          <ListTree size={14} aria-hidden /> Files
-        </Button>
-        {!narrow && (
-          <Button
-            size="small"
-            variant="quiet"
-            aria-pressed={split}
-            onClick={() => setDiffAs(diffAs === "split" ? "unified" : "split")}
-          >
-            {split ? <Columns2 size={14} aria-hidden /> : <Rows2 size={14} aria-hidden />} Split
-          </Button>
-        )}
-        <Button size="small" variant="quiet" disabled={busy} onClick={refresh}>
-          <RefreshCw size={14} aria-hidden className={clsx(busy && "animate-spin")} /> Refresh
-        </Button>
-      </div>
+      <Toolbar
+        summary={summary(changes.files, changes.base)}
+        filter={filter}
+        onFilter={setFilter}
+        split={narrow ? null : split}
+        onSplit={() => setDiffAs(diffAs === "split" ? "unified" : "split")}
+        showFiles={showFiles}
+        onShowFiles={() => setShowFiles(!showFiles)}
+        busy={busy}
+        onRefresh={refresh}
+      />
       <Warnings loaded={loaded} diffs={diffs} fault={fault} />
       {showFiles && (
         <div className="max-h-[50vh] shrink-0 overflow-y-auto border-b border-line bg-panel p-1 lg:hidden">{list}</div>
@@ -153,7 +131,7 @@ function Review({ session, loaded, fault, busy, refresh }: ReviewProps) {
         </nav>
         <div className="relative min-w-0 flex-1">
           {files.length === 0 ? (
-            <p className="p-4 text-dim">No changed file fits the filter.</p>
+            <p className="p-4 text-dim">No matching files.</p>
           ) : (
             <DiffPane
               ref={handle}
@@ -163,8 +141,8 @@ function Review({ session, loaded, fault, busy, refresh }: ReviewProps) {
               comments={comments}
               open={open}
               onOpen={setOpen}
-              onAdd={(place, text) => {
-                addComment(session.id, place, text);
+              onAdd={(line, text) => {
+                addComment(session.id, line, text);
                 setOpen(null);
               }}
               onEdit={(id, text) => editComment(session.id, id, text)}
@@ -179,10 +157,65 @@ function Review({ session, loaded, fault, busy, refresh }: ReviewProps) {
         <LineDialog
           path={lineOf}
           diff={dialogDiff}
-          onAdd={(place, text) => addComment(session.id, place, text)}
+          onAdd={(line, text) => addComment(session.id, line, text)}
           onClose={() => setLineOf(null)}
         />
       )}
+    </div>
+  );
+}
+
+interface ToolbarProps {
+  summary: string;
+  filter: Filter;
+  onFilter: (filter: Filter) => void;
+  /** Null if the screen is too narrow for a split diff. */
+  split: boolean | null;
+  onSplit: () => void;
+  showFiles: boolean;
+  onShowFiles: () => void;
+  busy: boolean;
+  onRefresh: () => void;
+}
+
+function Toolbar(props: ToolbarProps) {
+  const { summary, filter, onFilter, split, onSplit, showFiles, onShowFiles, busy, onRefresh } = props;
+  const { query, area } = filter;
+  return (
+    <div className="flex shrink-0 flex-wrap items-center gap-1 border-b border-line bg-panel px-2 py-1">
+      <p role="status" className="mr-auto px-1 text-xs text-dim">
+        {summary}
+      </p>
+      <TextInput
+        type="search"
+        aria-label="Filter files"
+        placeholder="Filter files"
+        className="w-36! py-1!"
+        value={query}
+        onChange={(event) => onFilter({ query: event.target.value, area })}
+      />
+      <Select
+        aria-label="Change type"
+        className="w-auto! py-1!"
+        value={area}
+        onChange={(event) => onFilter({ query, area: event.target.value })}
+      >
+        <option value="">All changes</option>
+        {areas.map((name) => (
+          <option key={name}>{name}</option>
+        ))}
+      </Select>
+      <Button size="small" variant="quiet" className="lg:hidden" aria-expanded={showFiles} onClick={onShowFiles}>
+        <ListTree size={14} aria-hidden /> Files
+      </Button>
+      {split !== null && (
+        <Button size="small" variant="quiet" aria-pressed={split} onClick={onSplit}>
+          {split ? <Columns2 size={14} aria-hidden /> : <Rows2 size={14} aria-hidden />} Split
+        </Button>
+      )}
+      <Button size="small" variant="quiet" disabled={busy} onClick={onRefresh}>
+        <RefreshCw size={14} aria-hidden className={clsx(busy && "animate-spin")} /> Refresh
+      </Button>
     </div>
   );
 }
@@ -198,9 +231,9 @@ function Warnings({
 }) {
   const missing = loaded.changes.files.filter(({ path, binary }) => !binary && !diffs.has(path));
   const lines = [
-    ...(fault === null ? [] : [`This may be old: ${fault}`]),
-    ...(loaded.changes.truncated ? ["There are more changed files than are listed here."] : []),
-    ...(loaded.patch.truncated ? ["The changes are larger than a page can show: some are cut off."] : []),
+    ...(fault === null ? [] : [`This may be out of date: ${fault}`]),
+    ...(loaded.changes.truncated ? ["Not all changed files are listed."] : []),
+    ...(loaded.patch.truncated ? ["The changes are too large to show in full."] : []),
     ...(loaded.patch.truncated && missing.length > 0
       ? [
           `Not shown: ${missing
@@ -218,11 +251,11 @@ function Warnings({
   );
 }
 
-function filtered(files: readonly ChangedFileJson[], words: string, area: string): ChangedFileJson[] {
-  const needle = words.toLowerCase();
+function filtered(files: readonly ChangedFileJson[], { query, area }: Filter): ChangedFileJson[] {
+  const needle = query.toLowerCase();
   return files.filter(
     (file) =>
-      file.path.toLowerCase().includes(needle) && (area === "" || file.areas.some((own: string) => own === area)),
+      file.path.toLowerCase().includes(needle) && (area === "" || file.areas.some((name: string) => name === area)),
   );
 }
 

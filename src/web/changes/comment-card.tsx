@@ -1,13 +1,13 @@
-/** A comment below its line or in the list, and the form that makes one. */
+/** A comment, and the forms that create one: below a line, or by line number. */
 import { useId, useState } from "react";
 import { Pencil, Trash2 } from "lucide-react";
 import { Button, IconButton } from "../shared/ui/button.tsx";
 import { inputStyles, Field, Select, TextInput } from "../shared/ui/field.tsx";
 import { clsx } from "clsx";
-import type { Comment, Place } from "./review.ts";
+import type { Comment, DiffLine } from "./review.ts";
 import type { FileDiffMetadata } from "@pierre/diffs";
 import { Dialog } from "../shared/ui/dialog.tsx";
-import { lineText } from "./diff-pane.tsx";
+import { lineText } from "./use-changes.ts";
 
 export interface CommentCardProps {
   comment: Comment;
@@ -24,7 +24,7 @@ export function CommentCard({ comment, onEdit, onRemove }: CommentCardProps) {
         label={`Comment on ${where}`}
         start={comment.text}
         onCancel={() => setEditing(false)}
-        onKeep={(text) => {
+        onSave={(text) => {
           onEdit(text);
           setEditing(false);
         }}
@@ -34,10 +34,10 @@ export function CommentCard({ comment, onEdit, onRemove }: CommentCardProps) {
   return (
     <div className="m-2 flex items-start gap-1 rounded-md border border-line bg-raised p-2 font-sans text-sm">
       <p className="min-w-0 flex-1 break-words whitespace-pre-wrap">{comment.text}</p>
-      <IconButton label={`Edit the comment on ${where}`} onClick={() => setEditing(true)}>
+      <IconButton label={`Edit comment on ${where}`} onClick={() => setEditing(true)}>
         <Pencil size={14} aria-hidden />
       </IconButton>
-      <IconButton label={`Remove the comment on ${where}`} onClick={onRemove}>
+      <IconButton label={`Delete comment on ${where}`} onClick={onRemove}>
         <Trash2 size={14} aria-hidden />
       </IconButton>
     </div>
@@ -48,21 +48,21 @@ export interface CommentFormProps {
   label: string;
   start?: string;
   onCancel: () => void;
-  onKeep: (text: string) => void;
+  onSave: (text: string) => void;
 }
 
-export function CommentForm({ label, start = "", onCancel, onKeep }: CommentFormProps) {
+export function CommentForm({ label, start = "", onCancel, onSave }: CommentFormProps) {
   const [text, setText] = useState(start);
   const id = useId();
-  const keep = (): void => {
-    if (text.trim() !== "") onKeep(text.trim());
+  const save = (): void => {
+    if (text.trim() !== "") onSave(text.trim());
   };
   return (
     <form
       className="m-2 flex flex-col gap-2 rounded-md border border-line bg-raised p-2 font-sans text-sm"
       onSubmit={(event) => {
         event.preventDefault();
-        keep();
+        save();
       }}
     >
       <label htmlFor={id} className="text-xs break-all text-dim">
@@ -77,7 +77,7 @@ export function CommentForm({ label, start = "", onCancel, onKeep }: CommentForm
         onChange={(event) => setText(event.target.value)}
         onKeyDown={(event) => {
           if (event.key === "Escape") onCancel();
-          if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) keep();
+          if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) save();
         }}
       />
       <div className="flex justify-end gap-2">
@@ -85,7 +85,7 @@ export function CommentForm({ label, start = "", onCancel, onKeep }: CommentForm
           Cancel
         </Button>
         <Button size="small" type="submit" variant="primary" disabled={text.trim() === ""}>
-          Keep the comment
+          Save comment
         </Button>
       </div>
     </form>
@@ -99,17 +99,17 @@ function focusOnce(area: HTMLTextAreaElement | null): void {
 interface LineDialogProps {
   path: string;
   diff: FileDiffMetadata;
-  onAdd: (place: Place, text: string) => void;
+  onAdd: (line: DiffLine, text: string) => void;
   onClose: () => void;
 }
 
 export function LineDialog({ path, diff, onAdd, onClose }: LineDialogProps) {
   const first = diff.hunks[0];
-  const [side, setSide] = useState<Place["side"]>(diff.type === "deleted" ? "deletions" : "additions");
+  const [side, setSide] = useState<DiffLine["side"]>(diff.type === "deleted" ? "deletions" : "additions");
   const [line, setLine] = useState(String((side === "deletions" ? first?.deletionStart : first?.additionStart) ?? 1));
   const [text, setText] = useState("");
   const quote = lineText(diff, side, Number(line));
-  const keep = (): void => {
+  const save = (): void => {
     if (quote === null || text.trim() === "") return;
     onAdd({ path, side, line: Number(line), quote }, text.trim());
     onClose();
@@ -120,7 +120,7 @@ export function LineDialog({ path, diff, onAdd, onClose }: LineDialogProps) {
         className="flex flex-col gap-3"
         onSubmit={(event) => {
           event.preventDefault();
-          keep();
+          save();
         }}
       >
         <div className="grid grid-cols-2 gap-3">
@@ -129,11 +129,11 @@ export function LineDialog({ path, diff, onAdd, onClose }: LineDialogProps) {
               <TextInput {...ids} inputMode="numeric" value={line} onChange={(event) => setLine(event.target.value)} />
             )}
           </Field>
-          <Field label="Of the file">
+          <Field label="Version">
             {(ids) => (
-              <Select {...ids} value={side} onChange={(event) => setSide(event.target.value as Place["side"])}>
-                <option value="additions">as it is now</option>
-                <option value="deletions">as it was</option>
+              <Select {...ids} value={side} onChange={(event) => setSide(event.target.value as DiffLine["side"])}>
+                <option value="additions">current</option>
+                <option value="deletions">before the change</option>
               </Select>
             )}
           </Field>
@@ -155,7 +155,7 @@ export function LineDialog({ path, diff, onAdd, onClose }: LineDialogProps) {
         <div className="flex justify-end gap-2">
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" variant="primary" disabled={quote === null || text.trim() === ""}>
-            Keep the comment
+            Save comment
           </Button>
         </div>
       </form>

@@ -1,12 +1,10 @@
-/** All diffs in one scroll, drawn only where they are seen. A press on a line's number opens a comment there. */
+/** All diffs in one scroll area, rendered only where visible. Clicking a line number opens a comment there. */
 import { useMemo, type Ref } from "react";
 import {
   type CodeViewDiffItem,
   type DiffLineAnnotation,
   type FileDiffMetadata,
   registerCustomCSSVariableTheme,
-  parsePatchFiles,
-  setLanguageOverride,
 } from "@pierre/diffs";
 import { CodeView, type CodeViewHandle } from "@pierre/diffs/react";
 import { MessageSquarePlus } from "lucide-react";
@@ -15,8 +13,8 @@ import { visibleText } from "../shared/ui/safe-text.ts";
 import { Button } from "../shared/ui/button.tsx";
 import { CommentCard, CommentForm } from "./comment-card.tsx";
 import { Counts, StatusLetter } from "./file-list.tsx";
-import type { Comment, Place } from "./review.ts";
-import { languageOf } from "./languages.ts";
+import type { Comment, DiffLine } from "./review.ts";
+import { lineText } from "./use-changes.ts";
 
 const themeName = "holdfast";
 
@@ -34,7 +32,7 @@ registerCustomCSSVariableTheme(themeName, {
   "token-link": "var(--color-accent)",
 });
 
-/** Set on an element round the diffs; their own style sheet reads them. */
+/** Set on an element around the diffs; their style sheet reads them. */
 const diffStyles = {
   "--diffs-font-family": "var(--font-mono)",
   "--diffs-font-size": "12px",
@@ -42,7 +40,7 @@ const diffStyles = {
   "--diffs-addition-color-override": "var(--color-good)",
   "--diffs-deletion-color-override": "var(--color-danger)",
   "--diffs-modified-color-override": "var(--color-busy)",
-  // Weaker than its own, on which coloured words would be hard to read.
+  // Weaker than the default, on which colored text is hard to read.
   "--diffs-bg-addition-emphasis-override": "color-mix(in srgb, var(--color-good) 8%, transparent)",
   "--diffs-bg-deletion-emphasis-override": "color-mix(in srgb, var(--color-danger) 8%, transparent)",
   "--diffs-bg-separator-override": "var(--color-sunken)",
@@ -51,11 +49,11 @@ const diffStyles = {
   "--diffs-fg-number-deletion-override": "var(--color-danger)",
 } as React.CSSProperties;
 
-/** A file with more letters is drawn without colors: to colour it would hold the page up. */
+/** Larger files are shown without syntax colors: coloring them would block the page. */
 const maxColored = 60_000;
 
-/** What stands below a line: a comment, or the form for one. */
-export type Note = { note: "comment"; comment: Comment } | { note: "form"; place: Place };
+/** Below a line: a comment, or the form for one. */
+export type Note = { note: "comment"; comment: Comment } | { note: "form"; line: DiffLine };
 export type DiffHandle = CodeViewHandle<Note, undefined>;
 
 export interface DiffPaneProps {
@@ -63,10 +61,10 @@ export interface DiffPaneProps {
   diffs: ReadonlyMap<string, FileDiffMetadata>;
   split: boolean;
   comments: readonly Comment[];
-  /** Where a comment is being written. */
-  open: Place | null;
-  onOpen: (place: Place | null) => void;
-  onAdd: (place: Place, text: string) => void;
+  /** The line where a comment is being written. */
+  open: DiffLine | null;
+  onOpen: (line: DiffLine | null) => void;
+  onAdd: (line: DiffLine, text: string) => void;
   onEdit: (id: string, text: string) => void;
   onRemove: (id: string) => void;
   onCommentFile: (path: string) => void;
@@ -89,7 +87,7 @@ export function DiffPane({ ref, ...props }: DiffPaneProps) {
     [files, diffs, comments, open],
   );
 
-  const openAt = (path: string, side: Place["side"], line: number): void => {
+  const openAt = (path: string, side: DiffLine["side"], line: number): void => {
     const diff = diffs.get(path);
     const quote = diff === undefined ? null : lineText(diff, side, line);
     if (quote !== null) onOpen({ path, side, line, quote });
@@ -110,7 +108,7 @@ export function DiffPane({ ref, ...props }: DiffPaneProps) {
         lineDiffType: "word",
         hunkSeparators: "line-info",
         stickyHeaders: true,
-        // As high as the header below is, so that what is not yet drawn takes its true room.
+        // The height of the header below, so that files not yet rendered take their real space.
         itemMetrics: { diffHeaderHeight: 44, lineHeight: 18 },
         layout: { paddingTop: 0, paddingBottom: 16, gap: 8 },
         enableGutterUtility: true,
@@ -129,7 +127,7 @@ export function DiffPane({ ref, ...props }: DiffPaneProps) {
   );
 }
 
-/** Lines that are wider than the screen are read on by the arrow keys too, in every browser. */
+/** Makes wide lines scrollable with the arrow keys in every browser. */
 function reachSideways(node: HTMLElement): void {
   for (const code of node.shadowRoot?.querySelectorAll<HTMLElement>("code[data-code]") ?? []) {
     if (code.scrollWidth > code.clientWidth) code.tabIndex = 0;
@@ -140,7 +138,7 @@ function reachSideways(node: HTMLElement): void {
 const serials = new WeakMap<FileDiffMetadata, number>();
 let lastSerial = 0;
 
-/** Another number whenever something of it is to be drawn anew. */
+/** A different number whenever the file must be rendered again. */
 function versionOf(file: ChangedFileJson, diff: FileDiffMetadata, notes: readonly unknown[]): number {
   const serial = serials.get(diff) ?? ++lastSerial;
   serials.set(diff, serial);
@@ -153,7 +151,7 @@ function notesOf(
   path: string,
   diff: FileDiffMetadata,
   comments: readonly Comment[],
-  open: Place | null,
+  open: DiffLine | null,
 ): DiffLineAnnotation<Note>[] {
   const own = comments.filter(
     (comment) => comment.path === path && lineText(diff, comment.side, comment.line) !== null,
@@ -164,7 +162,7 @@ function notesOf(
     metadata: { note: "comment", comment },
   }));
   if (open?.path === path)
-    notes.push({ side: open.side, lineNumber: open.line, metadata: { note: "form", place: open } });
+    notes.push({ side: open.side, lineNumber: open.line, metadata: { note: "form", line: open } });
   return notes;
 }
 
@@ -184,9 +182,9 @@ function NoteBelow({
   }
   return (
     <CommentForm
-      label={`Comment on ${note.place.path}:${note.place.line}`}
+      label={`Comment on ${note.line.path}:${note.line.line}`}
       onCancel={() => props.onOpen(null)}
-      onKeep={(text) => props.onAdd(note.place, text)}
+      onSave={(text) => props.onAdd(note.line, text)}
     />
   );
 }
@@ -210,23 +208,4 @@ function Header({ file, onComment }: { file: ChangedFileJson; onComment: () => v
       )}
     </div>
   );
-}
-
-export function parsePatch(patch: string): Map<string, FileDiffMetadata> {
-  // Line ends of other systems are no text; every other hidden letter is shown as what it is.
-  const shown = visibleText(patch.replaceAll("\r\n", "\n"));
-  const files = parsePatchFiles(shown).flatMap(({ files: some }) => some);
-  return new Map(files.map((file) => [file.name, setLanguageOverride(file, languageOf(file.name))]));
-}
-
-/** Null where the diff does not show that line. */
-export function lineText(file: FileDiffMetadata, side: "additions" | "deletions", line: number): string | null {
-  for (const hunk of file.hunks) {
-    const [start, count, index, lines] =
-      side === "additions"
-        ? [hunk.additionStart, hunk.additionCount, hunk.additionLineIndex, file.additionLines]
-        : [hunk.deletionStart, hunk.deletionCount, hunk.deletionLineIndex, file.deletionLines];
-    if (line >= start && line < start + count) return (lines[index + line - start] ?? "").replace(/\n$/, "");
-  }
-  return null;
 }

@@ -1,6 +1,6 @@
 /**
- * The languages that are coloured in diffs. Few on purpose: each is a file of the bundle, and a diff of another one reads
- * well without. Their grammars run on the browser's own regular expressions, because the page allows no WebAssembly.
+ * The languages with syntax colors in diffs. Few on purpose: each is a file of the bundle, and other diffs read well
+ * without. Their grammars run on the browser's regular expressions, because the page allows no WebAssembly.
  */
 export const grammars = [
   "c",
@@ -32,7 +32,7 @@ type Grammar = (typeof grammars)[number];
 const byEnding: Record<string, Grammar> = {
   c: "c",
   h: "c",
-  // Near enough, and a tenth of the size.
+  // Similar enough, and a tenth of the size.
   cc: "c",
   cpp: "c",
   hpp: "c",

@@ -1,4 +1,4 @@
-/** The comments so far, and the button that makes one prompt of them. */
+/** The comments so far, and the button that sends them as one prompt. */
 import { useRef, useState } from "react";
 import { ChevronUp, Send } from "lucide-react";
 import type { SessionJson } from "../../contract/wire.ts";
@@ -13,9 +13,10 @@ import { composePrompt, editComment, mintId, removeComments, type Comment } from
 
 function receiptText({ disposition, reason }: { disposition: string; reason: string | null }): string {
   if (disposition === "delivered") return "Sent to the agent.";
-  if (disposition === "typed") return "Typed into the agent's screen; this agent confirms nothing.";
-  if (disposition === "unconfirmed") return `It may not have arrived: ${reason ?? "see the session's screen."}`;
-  return `Queued: ${reason ?? "it waits."}`;
+  if (disposition === "typed") return "Typed into the agent's terminal; this agent does not confirm prompts.";
+  if (disposition === "unconfirmed")
+    return `It may not have reached the agent: ${reason ?? "check the session's screen."}`;
+  return `Queued${reason === null ? "." : `: ${reason}`}`;
 }
 
 export interface ReviewBarProps {
@@ -28,19 +29,19 @@ export function ReviewBar({ session, comments, onPick }: ReviewBarProps) {
   const [open, setOpen] = useState(false);
   const [busy, setBusy] = useState(false);
   const [fault, setFault] = useState<string | null>(null);
-  /** A send that failed half-way is repeated under its own id: the daemon takes it once. */
-  const tried = useRef<{ text: string; promptId: string } | null>(null);
+  /** A failed send is repeated with the same id: the daemon accepts it once. */
+  const attempt = useRef<{ text: string; promptId: string } | null>(null);
   const may = useMay("answer");
   if (comments.length === 0) return null;
   const killed = session.intent.want === "killed";
 
   const send = async (): Promise<void> => {
     const text = composePrompt(comments);
-    if (tried.current?.text !== text) tried.current = { text, promptId: mintId() };
+    if (attempt.current?.text !== text) attempt.current = { text, promptId: mintId() };
     setBusy(true);
     setFault(null);
     try {
-      const body = { promptId: tried.current.promptId, text };
+      const body = { promptId: attempt.current.promptId, text };
       const receipt = await call("prompt", { params: { id: session.id }, body });
       if (receipt.disposition === "refused") setFault(`Not sent: ${receipt.reason ?? "the session refused it."}`);
       else {
@@ -80,8 +81,8 @@ export function ReviewBar({ session, comments, onPick }: ReviewBarProps) {
         <p role="alert" className="px-3 pt-2 text-danger">
           {fault ??
             (may
-              ? "The session was killed: restore it before sending comments."
-              : "This device may only watch: comments cannot be sent from here.")}
+              ? "The session was killed. Restore it to send comments."
+              : "This device can only watch, not send comments.")}
         </p>
       )}
       <div className="flex items-center gap-2 p-2">

@@ -21,7 +21,7 @@ test("[WEB-91] comments become one prompt, by file and line, each with the line 
   expect(many.split("\n\n")).toEqual([
     "3 comments on your changes:",
     "1. a.ts:2\n> const a = 1;\nfirst",
-    "2. a.ts:9 (a line that was removed)\n> const a = 1;\nsecond",
+    "2. a.ts:9 (removed line)\n> const a = 1;\nsecond",
     "3. b.ts:3\n> const a = 1;\nthird",
   ]);
 });

@@ -1,6 +1,6 @@
 /**
- * Comments on lines, collected until they are sent as one prompt. They are a draft of this browser: they survive a
- * reload, and go when they are sent or the session is deleted.
+ * Comments on diff lines, collected until they are sent as one prompt. Stored in this browser: they survive a reload,
+ * until they are sent or the session is deleted.
  */
 import { createStore, useStore } from "zustand";
 import { reviewKey, reportFull } from "../shared/data/session-cache.ts";
@@ -10,12 +10,12 @@ export interface Comment {
   path: string;
   side: "additions" | "deletions";
   line: number;
-  /** The line as it was when it was commented on. */
+  /** The line when the comment was written. */
   quote: string;
   text: string;
 }
 
-export type Place = Pick<Comment, "path" | "side" | "line" | "quote">;
+export type DiffLine = Pick<Comment, "path" | "side" | "line" | "quote">;
 
 const reviews = createStore<{ bySession: ReadonlyMap<string, readonly Comment[]> }>(() => ({ bySession: new Map() }));
 const none: readonly Comment[] = [];
@@ -24,19 +24,19 @@ export function useReview(session: string): readonly Comment[] {
   return useStore(reviews, (state) => state.bySession.get(session)) ?? none;
 }
 
-/** Takes up what an earlier page left. */
+/** Loads the comments stored by an earlier page. */
 export function loadReview(session: string): void {
   if (reviews.getState().bySession.has(session)) return;
   try {
     const kept: unknown = JSON.parse(localStorage.getItem(reviewKey(session)) ?? "[]");
     if (Array.isArray(kept)) put(session, kept.filter(isComment));
   } catch {
-    // Not ours, or not readable: a draft is no reason to fail.
+    // Unreadable: a lost draft is not a reason to fail.
   }
 }
 
-export function addComment(session: string, place: Place, text: string): void {
-  change(session, (now) => [...now, { ...place, id: mintId(), text }]);
+export function addComment(session: string, line: DiffLine, text: string): void {
+  change(session, (now) => [...now, { ...line, id: mintId(), text }]);
 }
 
 export function editComment(session: string, id: string, text: string): void {
@@ -47,18 +47,18 @@ export function removeComments(session: string, ids: ReadonlySet<string>): void 
   change(session, (now) => now.filter(({ id }) => !ids.has(id)));
 }
 
-/** Not `randomUUID`: browsers have it for secure addresses only, and a daemon in a home network has none. */
+/** Not `randomUUID`: browsers have it only on secure addresses, and a daemon in a home network has none. */
 export function mintId(): string {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** One prompt of all comments, in the order of the files and lines, each with the line it is about. */
+/** One prompt of all comments, ordered by file and line, each with the line it refers to. */
 export function composePrompt(comments: readonly Comment[]): string {
   const sorted = comments.toSorted(
     (a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0) || a.line - b.line || (a.side < b.side ? -1 : 1),
   );
   const parts = sorted.map(({ path, line, side, quote, text }, index) => {
-    const where = `${path}:${line}${side === "deletions" ? " (a line that was removed)" : ""}`;
+    const where = `${path}:${line}${side === "deletions" ? " (removed line)" : ""}`;
     return `${index + 1}. ${where}\n> ${quote.trimEnd()}\n${text.trim()}`;
   });
   const opening = sorted.length === 1 ? "A comment on your changes:" : `${sorted.length} comments on your changes:`;
@@ -75,7 +75,7 @@ function put(session: string, comments: readonly Comment[]): void {
     if (comments.length === 0) localStorage.removeItem(reviewKey(session));
     else localStorage.setItem(reviewKey(session), JSON.stringify(comments));
   } catch {
-    // They hold until the page is closed.
+    // They last until the page is closed.
     reportFull();
   }
 }

@@ -1,15 +1,18 @@
 /**
- * The changes and their patch. They are asked for when the view opens, when the agent did something that may have changed
- * files, when the page is looked at again, and on demand; an idle session is never asked.
+ * The changes and their patch. Loaded when the view opens, when the agent may have changed files, when the tab becomes
+ * visible, and on request; never for an idle session.
  */
+import { parsePatchFiles, setLanguageOverride, type FileDiffMetadata } from "@pierre/diffs";
 import { useEffect, useRef, useState } from "react";
 import type { ChangesJson, PatchJson } from "../../contract/wire.ts";
 import { call, sentenceOf } from "../shared/data/api.ts";
 import { onEvents } from "../shared/data/live.ts";
+import { visibleText } from "../shared/ui/safe-text.ts";
+import { languageOf } from "./languages.ts";
 
-/** An agent at work tells many things a second; git is asked no more often than this. */
+/** A working agent sends many events per second; git runs no more often than this. */
 const quietMs = 3_000;
-const telling = new Set([
+const changingEvents = new Set([
   "tool.updated",
   "turn.ended",
   "activity.changed",
@@ -34,7 +37,7 @@ export function useChanges(session: string): Changes {
   const [loaded, setLoaded] = useState<Loaded | null>(null);
   const [fault, setFault] = useState<string | null>(null);
   const [busy, setBusy] = useState(true);
-  const ask = useRef<() => void>(() => undefined);
+  const reload = useRef<() => void>(() => undefined);
   useEffect(() => {
     const abort = new AbortController();
     const options = { params: { id: session }, signal: abort.signal };
@@ -52,7 +55,7 @@ export function useChanges(session: string): Changes {
       setBusy(true);
       try {
         const [changes, patch] = await Promise.all([call("changes", options), call("patch", options)]);
-        // The same again must not disturb what is being read.
+        // An identical result must not disturb reading.
         setLoaded((now) => (JSON.stringify(now) === JSON.stringify({ changes, patch }) ? now : { changes, patch }));
         setFault(null);
       } catch (error) {
@@ -71,10 +74,10 @@ export function useChanges(session: string): Changes {
     const onVisible = (): void => {
       if (document.visibilityState === "visible") void load();
     };
-    ask.current = () => void load();
+    reload.current = () => void load();
     void load();
     const stop = onEvents(session, (events) => {
-      if (events.some(({ type }) => telling.has(type))) soon();
+      if (events.some(({ type }) => changingEvents.has(type))) soon();
     });
     document.addEventListener("visibilitychange", onVisible);
     return () => {
@@ -84,5 +87,25 @@ export function useChanges(session: string): Changes {
       document.removeEventListener("visibilitychange", onVisible);
     };
   }, [session]);
-  return { loaded, fault, busy, refresh: () => ask.current() };
+  return { loaded, fault, busy, refresh: () => reload.current() };
+}
+
+/** The patch by file path. */
+export function parsePatch(patch: string): Map<string, FileDiffMetadata> {
+  // Windows line ends are not text; other hidden characters are written out.
+  const shown = visibleText(patch.replaceAll("\r\n", "\n"));
+  const files = parsePatchFiles(shown).flatMap(({ files: some }) => some);
+  return new Map(files.map((file) => [file.name, setLanguageOverride(file, languageOf(file.name))]));
+}
+
+/** Null if the diff does not contain that line. */
+export function lineText(file: FileDiffMetadata, side: "additions" | "deletions", line: number): string | null {
+  for (const hunk of file.hunks) {
+    const [start, count, index, lines] =
+      side === "additions"
+        ? [hunk.additionStart, hunk.additionCount, hunk.additionLineIndex, file.additionLines]
+        : [hunk.deletionStart, hunk.deletionCount, hunk.deletionLineIndex, file.deletionLines];
+    if (line >= start && line < start + count) return (lines[index + line - start] ?? "").replace(/\n$/, "");
+  }
+  return null;
 }

@@ -1,5 +1,6 @@
-/** Says so when events are missing here for longer than a moment: a gap in the sequence that is being read again. */
+/** Strips above the transcript, and announcements for screen readers. */
 import { useEffect, useState } from "react";
+import { sentenceOf } from "../shared/data/api.ts";
 import { live } from "../shared/data/live.ts";
 import { Button } from "../shared/ui/button.tsx";
 import type { TranscriptFeed } from "./transcript-feed.ts";
@@ -7,17 +8,18 @@ import type { TranscriptItem } from "../../contract/transcript.ts";
 import { safeText } from "./inert.ts";
 import { turnEndWords } from "./words.ts";
 
-/** Most gaps are closed sooner, and nobody needs to hear of those. */
+/** Most gaps close sooner and are not worth showing. */
 const quietMs = 800;
 
+/** Shown if events are missing for longer than a moment. */
 export function CatchingUp({ id, feed }: { id: string; feed: TranscriptFeed }) {
   const [late, setLate] = useState(false);
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
-    /** Up to where it was missing when the timer was set: an agent that talks on is always a little ahead. */
+    /** The last missing event when the timer was set: a writing agent is always a little ahead. */
     let missing = 0;
     const here = (): number => feed.state().head.seq;
-    const look = (): void => {
+    const check = (): void => {
       if (feed.state().phase === "loading") return;
       if (here() >= missing) {
         clearTimeout(timer);
@@ -29,7 +31,7 @@ export function CatchingUp({ id, feed }: { id: string; feed: TranscriptFeed }) {
       missing = last;
       timer = setTimeout(() => setLate(here() < missing), quietMs);
     };
-    const ends = [live.subscribe(look), feed.subscribe(look)];
+    const ends = [live.subscribe(check), feed.subscribe(check)];
     return () => {
       clearTimeout(timer);
       for (const end of ends) end();
@@ -39,7 +41,7 @@ export function CatchingUp({ id, feed }: { id: string; feed: TranscriptFeed }) {
     <div role="status">
       {late && (
         <div className="flex items-center gap-3 bg-busy-soft px-4 py-1.5 text-busy">
-          <span className="flex-1">Something is missing here; it is being read again from the daemon.</span>
+          <span className="flex-1">Some messages are missing. Loading them from the daemon.</span>
           <Button size="small" onClick={() => feed.retry()}>
             Try again
           </Button>
@@ -49,14 +51,14 @@ export function CatchingUp({ id, feed }: { id: string; feed: TranscriptFeed }) {
   );
 }
 
-/** Tells those who listen instead of look: that a turn ended, and that something is asked. Not each word. */
+/** Announces finished turns and permission requests to screen readers, not every word. */
 export function Announcer({ items }: { items: readonly TranscriptItem[] }) {
-  // What was there when the view was opened is read, not announced.
-  const [told, setTold] = useState({ items, words: "" });
-  if (told.items !== items) setTold({ items, words: newsSince(told.items.at(-1)?.seq ?? null, items) ?? told.words });
+  // Items that existed when the view opened are not announced.
+  const [last, setLast] = useState({ items, text: "" });
+  if (last.items !== items) setLast({ items, text: newsSince(last.items.at(-1)?.seq ?? null, items) ?? last.text });
   return (
     <p role="status" aria-live="polite" className="sr-only">
-      {told.words}
+      {last.text}
     </p>
   );
 }
@@ -74,6 +76,17 @@ function newsSince(seq: number | null, items: readonly TranscriptItem[]): string
 
 function newsOf(item: TranscriptItem): string | null {
   if (item.item === "permission") return item.open ? `The agent asks for permission: ${safeText(item.title)}` : null;
-  if (item.item === "turn-end") return turnEndWords(item) ?? "The agent has finished its turn.";
+  if (item.item === "turn-end") return turnEndWords(item) ?? "The agent finished its turn.";
   return item.item === "reset" ? "The conversation's context was reset." : null;
+}
+
+export function TranscriptError({ error, onRetry }: { error: unknown; onRetry: () => void }) {
+  return (
+    <div role="alert" className="flex items-center gap-3 bg-danger-soft px-4 py-2 text-danger">
+      <span className="flex-1">Could not load the transcript: {sentenceOf(error)}</span>
+      <Button size="small" onClick={onRetry}>
+        Try again
+      </Button>
+    </div>
+  );
 }

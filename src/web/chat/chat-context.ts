@@ -1,51 +1,51 @@
+/** What rows deep in the transcript need, and which of them are expanded. */
 import { createContext, use, useState, type MouseEvent } from "react";
 
-/** What rows deep in the list need; it changes so rarely that no row is drawn again for it. */
+/** Changes so rarely that it causes no extra rendering. */
 export interface ChatContext {
   session: string;
-  /** Why nothing can be sent or answered; null when it can. */
+  /** Why nothing can be sent or answered; null if it can. */
   closed: string | null;
   workspacePath: string;
-  folds: Disclosures;
+  disclosures: Disclosures;
 }
 
 export const ChatContext = createContext<ChatContext>({
   session: "",
   closed: null,
   workspacePath: "",
-  folds: new Map(),
+  disclosures: new Map(),
 });
 
 export function useChat(): ChatContext {
   return use(ChatContext);
 }
 
-interface Chosen {
+interface Choice {
   open: boolean;
-  /** What the row would have been by itself. */
+  /** The default that the user changed. */
   insteadOf: boolean;
 }
 
-/** By the name of the fold, for as long as the view is open. */
-export type Disclosures = Map<string, Chosen>;
+/** The user's choices by disclosure name, while the view is open. */
+export type Disclosures = Map<string, Choice>;
 
-interface Fold {
-  isOpen: boolean;
-  /** For the summary: its element would else open by itself, beside what is kept here. */
-  onClick: (event: MouseEvent) => void;
-}
-
-export function useDisclosure(name: string, byItself: boolean): Fold {
-  const { folds } = useChat();
-  const [chosen, setChosen] = useState(() => folds.get(name));
-  const isOpen = chosen?.insteadOf === byItself ? chosen.open : byItself;
+/**
+ * Whether a collapsible part is open. The user's choice is kept while the row is scrolled out of view, until its default
+ * changes: a tool call fails, or a search matches inside.
+ */
+export function useDisclosure(name: string, byDefault: boolean) {
+  const { disclosures } = useChat();
+  const [choice, setChoice] = useState(() => disclosures.get(name));
+  const isOpen = choice?.insteadOf === byDefault ? choice.open : byDefault;
   return {
     isOpen,
-    onClick: (event) => {
+    /** For the `<summary>`, which would otherwise toggle on its own. */
+    onClick: (event: MouseEvent): void => {
       event.preventDefault();
-      const next = { open: !isOpen, insteadOf: byItself };
-      folds.set(name, next);
-      setChosen(next);
+      const next = { open: !isOpen, insteadOf: byDefault };
+      disclosures.set(name, next);
+      setChoice(next);
     },
   };
 }

@@ -1,4 +1,4 @@
-/** Below the last item: what is on its way, and whether the agent is at work. */
+/** Below the last item: prompts being sent, and whether the agent is working. */
 import { memo, useState, useEffect } from "react";
 import type { PromptItem, TranscriptTurn } from "../../contract/transcript.ts";
 import { Button } from "../shared/ui/button.tsx";
@@ -12,39 +12,39 @@ import { durationWords } from "./words.ts";
 
 export interface ChatFooterProps {
   starting: boolean;
-  /** Whether a question of the agent is open. */
+  /** Whether a permission request is open. */
   asked: boolean;
   turn: TranscriptTurn | null;
   isEmpty: boolean;
-  /** Taken by the daemon and about to be sent. */
-  waiting: PromptItem | null;
-  sending: readonly UnsentPrompt[];
+  /** The queued prompt that is about to be sent. */
+  next: PromptItem | null;
+  unsent: readonly UnsentPrompt[];
   onTakeBack: (entry: UnsentPrompt) => void;
-  onDrop: (entry: UnsentPrompt) => void;
+  onDiscard: (entry: UnsentPrompt) => void;
 }
 
 export const ChatFooter = memo(function ChatFooter(props: ChatFooterProps) {
-  const { starting, asked, turn, isEmpty, waiting, sending, onTakeBack, onDrop } = props;
-  const nothing = isEmpty && waiting === null && sending.length === 0;
+  const { starting, asked, turn, isEmpty, next, unsent, onTakeBack, onDiscard } = props;
+  const nothing = isEmpty && next === null && unsent.length === 0;
   return (
     <>
       {nothing && (
         <p className="py-12 text-center text-dim">
-          {starting ? "The agent is being started." : "Nothing was said yet. Write the first prompt below."}
+          {starting ? "Starting the agent." : "No messages yet. Write the first prompt below."}
         </p>
       )}
       {turn?.open === true && <WorkingLine key={turn.startedAt} turn={turn} asked={asked} />}
-      {turn?.open === true && turn.answerMayBeLost && <Lost />}
-      {waiting !== null && <PromptRow prompt={{ ...waiting, state: "sending" }} />}
-      {sending.map((entry) => (
+      {turn?.open === true && turn.answerMayBeLost && <LostAnswer />}
+      {next !== null && <PromptRow prompt={{ ...next, state: "sending" }} />}
+      {unsent.map((entry) => (
         <div key={entry.promptId}>
           <PromptRow prompt={asPrompt(entry)} />
           {entry.state === "refused" && (
             <div className="flex justify-end gap-2">
               <Button size="small" onClick={() => onTakeBack(entry)}>
-                Back to the composer
+                Edit again
               </Button>
-              <Button size="small" variant="quiet" onClick={() => onDrop(entry)}>
+              <Button size="small" variant="quiet" onClick={() => onDiscard(entry)}>
                 Discard
               </Button>
             </div>
@@ -55,13 +55,13 @@ export const ChatFooter = memo(function ChatFooter(props: ChatFooterProps) {
   );
 });
 
-function Lost() {
+function LostAnswer() {
   const { closed } = useChat();
   const [asking, setAsking] = useState(false);
   return (
     <Callout title="The answer may be lost">
-      Part of the agent's output could not be read, perhaps the end of this turn. If nothing more comes, end the turn
-      here.
+      Part of the agent's output could not be read, possibly the end of this turn. If nothing follows, force-end the
+      turn.
       <div className="mt-2">
         <Button size="small" disabled={closed !== null} onClick={() => setAsking(true)}>
           Force end turn
@@ -72,7 +72,7 @@ function Lost() {
   );
 }
 
-/** That the agent is at work, and for how long: silence is not death. */
+/** That the agent is working, and for how long: it may be silent for a while. */
 function WorkingLine({ turn, asked }: { turn: TranscriptTurn; asked: boolean }) {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {
@@ -85,7 +85,7 @@ function WorkingLine({ turn, asked }: { turn: TranscriptTurn; asked: boolean }) 
         <LoaderCircle size={14} aria-hidden />
       </span>
       <span>
-        {turn.cancelling ? "Asked to stop; waiting for the agent" : asked ? "Waiting for your answer" : "Working"}
+        {turn.cancelling ? "Cancelling; waiting for the agent" : asked ? "Waiting for your answer" : "Working"}
       </span>
       <span className="text-dim tabular-nums">{durationWords(Math.max(0, now - turn.startedAt))}</span>
     </p>

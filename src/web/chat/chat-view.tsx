@@ -1,141 +1,92 @@
-/** A chat session: what was said, what waits, and what is said next. */
-import { memo, useEffect, useEffectEvent, useMemo, useRef, useState, useSyncExternalStore } from "react";
+/** A chat session: the transcript, the queued prompts, and the composer. */
+import { useEffect, useEffectEvent, useMemo, useRef, useState, type ReactNode } from "react";
 import { Download, Search } from "lucide-react";
 import type { SessionJson } from "../../contract/wire.ts";
-import { live, useMay } from "../shared/data/live.ts";
-import { sentenceOf } from "../shared/data/api.ts";
-import { Button, IconButton } from "../shared/ui/button.tsx";
+import type { TranscriptHead } from "../../contract/transcript.ts";
+import { call, sentenceOf } from "../shared/data/api.ts";
+import { live, useLive, useMay } from "../shared/data/live.ts";
+import { IconButton } from "../shared/ui/button.tsx";
 import { Spinner } from "../shared/ui/loading.tsx";
 import { showToast } from "../shared/ui/toast.tsx";
-import { Announcer, CatchingUp } from "./chat-banners.tsx";
+import { Announcer, CatchingUp, TranscriptError } from "./chat-banners.tsx";
 import { ChatContext, type Disclosures } from "./chat-context.ts";
 import { ChatFooter } from "./chat-footer.tsx";
+import { closedReason, placeholderText, queueHint, splitQueue } from "./composer-hints.ts";
 import { Composer, type ComposerHandle } from "./composer.tsx";
 import { addToDraft, dropDraft } from "./draft.ts";
-import { exportTranscript } from "./export.ts";
 import type { NewImage } from "./images.tsx";
-import { UnsentPrompts, type UnsentPrompt } from "./unsent-prompts.ts";
+import { markdownOf } from "./item-text.ts";
 import { PickerBar } from "./picker-bar.tsx";
 import { PlanStrip } from "./plan-strip.tsx";
-import { RecapBanner } from "./recap-banner.tsx";
 import { QueueList } from "./queue-list.tsx";
+import { RecapBanner } from "./recap-banner.tsx";
 import { SearchBar } from "./search-bar.tsx";
-import { closedReason, placeholderText, queueHint, waitingOf } from "./composer-hints.ts";
+import type { TranscriptFeed } from "./transcript-feed.ts";
 import { TranscriptList, type ListHandle } from "./transcript-list.tsx";
 import { TurnControl } from "./turn-control.tsx";
+import { useUnsentPrompts, type UnsentPrompt } from "./unsent-prompts.ts";
 import { useAway } from "./use-away.ts";
-import { useReadOnly } from "./use-read-only.ts";
 import { useTranscript } from "./use-transcript.ts";
 
+/** Mounted again for each session: the session page keys its views by id. */
 export default function ChatView({ session }: { session: SessionJson }) {
-  return <Chat key={session.id} session={session} />;
-}
-
-/** Each event is news of the session; few of them are news for this view beyond its transcript. */
-const Chat = memo(ChatOf, ({ session: a }, { session: b }) => {
-  const same = a.status === b.status && a.title === b.title && a.intent.want === b.intent.want;
-  return same && a.workspacePath === b.workspacePath && a.permissions.length === b.permissions.length;
-});
-
-function ChatOf({ session }: { session: SessionJson }) {
-  const { id, status } = session;
+  const { id, status, workspacePath } = session;
   const { feed, state } = useTranscript(id);
   const { items, head } = state;
-  const [outbox] = useState(() => new UnsentPrompts(id));
-  const sending = useSyncExternalStore(outbox.subscribe, outbox.entries);
+  const { prompts, unsent } = useUnsentPrompts(id, state);
   const closed = closedReason(session, useReadOnly(), useMay("answer"));
   const list = useRef<ListHandle>(null);
   const composer = useRef<ComposerHandle>(null);
   const [searching, setSearching] = useState(false);
   const [revealed, setRevealed] = useState<number | null>(null);
   const { away, onAtEnd } = useAway(id, state);
-
-  useEffect(() => outbox.open(), [outbox]);
+  const [disclosures] = useState<Disclosures>(() => new Map());
+  const context = useMemo(
+    () => ({ session: id, closed, workspacePath, disclosures }),
+    [id, closed, workspacePath, disclosures],
+  );
+  const { next, queue } = useMemo(
+    () => splitQueue({ queue: head.queue, turn: head.turn }, { status }),
+    [head.queue, head.turn, status],
+  );
   useEffect(() => () => void (live.getState().deleted.has(id) && dropDraft(id)), [id]);
-  // Those that came among the items are near the end: prompts do not come late.
-  useEffect(() => {
-    if (sending.length === 0) return;
-    const known = new Set(head.queue.map(({ promptId }) => promptId as string));
-    for (const item of items.slice(-200)) if (item.item === "prompt") known.add(item.promptId);
-    outbox.settle((promptId) => known.has(promptId));
-  }, [outbox, sending, head.queue, items]);
-
+  useSearchKey(() => setSearching(true));
   const closeSearch = (): void => {
     setSearching(false);
     setRevealed(null);
     composer.current?.focus();
   };
-  useSearchKey(() => setSearching(true));
-
-  const { waiting, queue } = useMemo(
-    () => waitingOf({ queue: head.queue, turn: head.turn }, { status }),
-    [head.queue, head.turn, status],
-  );
-  const [folds] = useState<Disclosures>(() => new Map());
-  const context = useMemo(
-    () => ({ session: id, closed, workspacePath: session.workspacePath, folds }),
-    [id, closed, session.workspacePath, folds],
-  );
-  // Made once: a streamed word draws the list's last row again, and nothing else.
-  const acts = useMemo(
+  // Stable, so that a streamed word renders only the last row of the list.
+  const actions = useMemo(
     () => ({
-      history: (): string[] => {
-        const { items: all, head: now } = feed.state();
-        const said = all.flatMap((item) => (item.item === "prompt" && item.cut !== true ? [item.text] : []));
-        return [...new Set([...said, ...now.queue.map(({ text }) => text)].toReversed())];
-      },
+      history: (): string[] => historyOf(feed),
       send: (text: string, images: NewImage[]): void => {
-        outbox.send(text, images);
+        prompts.send(text, images);
         list.current?.toEnd();
       },
       takeBack: (entry: UnsentPrompt): void => {
-        outbox.remove(entry.promptId);
+        prompts.remove(entry.promptId);
         addToDraft(id, entry.text);
         composer.current?.focus();
       },
-      drop: (entry: UnsentPrompt): void => outbox.remove(entry.promptId),
+      discard: (entry: UnsentPrompt): void => prompts.remove(entry.promptId),
     }),
-    [id, feed, outbox],
+    [id, feed, prompts],
   );
-  const { modes, models, configOptions, usage, turn } = head;
-  const controls = useMemo(
-    () => (
-      <>
-        <PickerBar modes={modes} models={models} configOptions={configOptions} usage={usage} />
-        {turn?.open === true && (
-          <span className="ml-auto">
-            <TurnControl turn={turn} />
-          </span>
-        )}
-      </>
-    ),
-    [modes, models, configOptions, usage, turn],
-  );
-  const download = async (): Promise<void> => {
-    try {
-      await exportTranscript(session, feed);
-    } catch (error) {
-      showToast(sentenceOf(error), "fault");
-    }
-  };
   return (
     <ChatContext value={context}>
       <div className="relative min-h-64 flex-1">
         <div className="absolute inset-0 flex flex-col">
-          <div className="flex items-start gap-1 border-b border-line bg-panel px-3 py-0.5 sm:px-4">
-            {head.plan !== null && head.plan.length > 0 ? <PlanStrip plan={head.plan} /> : <span className="flex-1" />}
+          <Toolbar session={session} feed={feed} plan={head.plan}>
             <IconButton label="Search in transcript" aria-expanded={searching} onClick={() => setSearching(true)}>
               <Search size={16} aria-hidden />
             </IconButton>
-            <IconButton label="Export as markdown" onClick={() => void download()}>
-              <Download size={16} aria-hidden />
-            </IconButton>
-          </div>
+          </Toolbar>
           {searching && (
             <SearchBar feed={feed} state={state} list={list} onReveal={setRevealed} onClose={closeSearch} />
           )}
           <CatchingUp id={id} feed={feed} />
-          {state.fault !== null && <Fault fault={state.fault} onRetry={() => feed.retry()} />}
+          {state.fault !== null && <TranscriptError error={state.fault} onRetry={() => feed.retry()} />}
           {state.phase === "loading" ? (
             <div className="flex flex-1 items-center justify-center">{state.fault === null && <Spinner />}</div>
           ) : (
@@ -148,18 +99,18 @@ function ChatOf({ session }: { session: SessionJson }) {
               onAtEnd={onAtEnd}
               footer={
                 <ChatFooter
-                  starting={session.status === "starting"}
+                  starting={status === "starting"}
                   asked={session.permissions.length > 0}
-                  turn={turn}
+                  turn={head.turn}
                   isEmpty={
                     head.queue.length === 0 &&
                     items.length < 5 &&
                     !items.some(({ item }) => item === "prompt" || item === "text")
                   }
-                  waiting={waiting}
-                  sending={sending}
-                  onTakeBack={acts.takeBack}
-                  onDrop={acts.drop}
+                  next={next}
+                  unsent={unsent}
+                  onTakeBack={actions.takeBack}
+                  onDiscard={actions.discard}
                 />
               }
             />
@@ -171,11 +122,11 @@ function ChatOf({ session }: { session: SessionJson }) {
             <QueueList queue={queue} why={queueHint(session, head)} />
             <Composer
               ref={composer}
-              history={acts.history}
+              history={actions.history}
               commands={head.commands}
               placeholder={placeholderText(session)}
-              onSend={acts.send}
-              controls={controls}
+              onSend={actions.send}
+              controls={useControls(head)}
             />
           </div>
           <Announcer items={items} />
@@ -185,18 +136,88 @@ function ChatOf({ session }: { session: SessionJson }) {
   );
 }
 
-function Fault({ fault, onRetry }: { fault: unknown; onRetry: () => void }) {
+/** The controls beside the send button; the same element until one of them changes. */
+function useControls({ modes, models, configOptions, usage, turn }: TranscriptHead): ReactNode {
+  return useMemo(
+    () => (
+      <>
+        <PickerBar modes={modes} models={models} configOptions={configOptions} usage={usage} />
+        {turn?.open === true && (
+          <span className="ml-auto">
+            <TurnControl turn={turn} />
+          </span>
+        )}
+      </>
+    ),
+    [modes, models, configOptions, usage, turn],
+  );
+}
+
+interface ToolbarProps {
+  session: SessionJson;
+  feed: TranscriptFeed;
+  plan: TranscriptHead["plan"];
+  children: ReactNode;
+}
+
+function Toolbar({ session, feed, plan, children }: ToolbarProps) {
+  const download = async (): Promise<void> => {
+    try {
+      await exportTranscript(session, feed);
+    } catch (error) {
+      showToast(sentenceOf(error), "fault");
+    }
+  };
   return (
-    <div role="alert" className="flex items-center gap-3 bg-danger-soft px-4 py-2 text-danger">
-      <span className="flex-1">The transcript could not be read: {sentenceOf(fault)}</span>
-      <Button size="small" onClick={onRetry}>
-        Try again
-      </Button>
+    <div className="flex items-start gap-1 border-b border-line bg-panel px-3 py-0.5 sm:px-4">
+      {plan !== null && plan.length > 0 ? <PlanStrip plan={plan} /> : <span className="flex-1" />}
+      {children}
+      <IconButton label="Export as Markdown" onClick={() => void download()}>
+        <Download size={16} aria-hidden />
+      </IconButton>
     </div>
   );
 }
 
-/** The browser's own search sees only the rows that are drawn. */
+async function exportTranscript({ id, title }: SessionJson, feed: TranscriptFeed): Promise<void> {
+  await feed.loadAll();
+  const { items, older, fault } = feed.state();
+  if (older) throw fault ?? new Error("Could not load the complete transcript. Try again.");
+  const url = URL.createObjectURL(new Blob([markdownOf(title, items)], { type: "text/markdown" }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = `${id}.md`;
+  link.click();
+  // By then the browser has started the download.
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+}
+
+/** Earlier prompts, newest first. */
+function historyOf(feed: TranscriptFeed): string[] {
+  const { items, head } = feed.state();
+  const sent = items.flatMap((item) => (item.item === "prompt" && item.cut !== true ? [item.text] : []));
+  return [...new Set([...sent, ...head.queue.map(({ text }) => text)].toReversed())];
+}
+
+/** Whether the daemon is read-only. Checked after each reconnect; on an error, the daemon refuses changes on its own. */
+function useReadOnly(): boolean {
+  const isOpen = useLive((state) => state.line.is === "open");
+  const [readOnly, setReadOnly] = useState(false);
+  useEffect(() => {
+    if (!isOpen) return undefined;
+    let mounted = true;
+    call("settings").then(
+      (settings) => mounted && setReadOnly(settings.readOnly),
+      () => {},
+    );
+    return () => {
+      mounted = false;
+    };
+  }, [isOpen]);
+  return readOnly;
+}
+
+/** The browser's own search sees only the rendered rows. */
 function useSearchKey(open: () => void): void {
   const onKey = useEffectEvent((event: KeyboardEvent) => {
     if (event.key !== "f" || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey) return;

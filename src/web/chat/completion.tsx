@@ -1,4 +1,4 @@
-/** What can be completed at the caret: a command that the agent offers, or a file of the worktree. */
+/** Completion at the caret: the agent's commands, or files of the worktree. */
 import { useEffect, useMemo, useState, useRef } from "react";
 import { call } from "../shared/data/api.ts";
 import { safeText } from "./inert.ts";
@@ -6,17 +6,17 @@ import { shape, textIn } from "./tool-parts.ts";
 import { clsx } from "clsx";
 
 export interface Completion {
-  /** What stands in the list. */
+  /** Shown in the list. */
   label: string;
   note: string;
-  /** What replaces the text from `from` to the caret. */
+  /** Replaces the text from `from` to the caret. */
   insert: string;
   from: number;
 }
 
 type Token = { kind: "command" | "file"; query: string; from: number };
 
-/** Longer than a keystroke, shorter than a thought. */
+/** Longer than the pause between keystrokes. */
 const typingMs = 120;
 const shownFiles = 12;
 
@@ -55,7 +55,7 @@ export function useCompletions(
     const timer = setTimeout(() => {
       call("files", { params: { id: session }, query: { query, limit: shownFiles }, signal: abort.signal }).then(
         ({ files }) => setAnswer({ query, files }),
-        // No list is no reason to disturb somebody who types. One that was given up is followed by the next.
+        // An error must not interrupt typing. An aborted call is followed by the next.
         () => abort.signal.aborted || setAnswer({ query, files: [] }),
       );
     }, typingMs);
@@ -67,7 +67,7 @@ export function useCompletions(
   return useMemo(() => {
     if (token === null) return [];
     if (token.kind === "command") return commandsFor(token.query, commands);
-    // The last answer stays until the next is there: the list must not flicker with each letter.
+    // The last result stays until the next: the list must not flicker with each letter.
     return (answer?.files ?? []).map((path) => ({
       label: safeText(path),
       note: "",
@@ -84,7 +84,7 @@ interface CompletionListProps {
   onAccept: (completion: Completion) => void;
 }
 
-/** Above the composer; the keys are pressed there, where the focus stays. */
+/** Above the composer, which keeps the focus and handles the keys. */
 export function CompletionList({ id, completions, active, onAccept }: CompletionListProps) {
   const list = useRef<HTMLUListElement>(null);
   useEffect(() => {
@@ -104,7 +104,7 @@ export function CompletionList({ id, completions, active, onAccept }: Completion
           id={`${id}-${index}`}
           role="option"
           aria-selected={index === active}
-          // Before the composer loses the focus.
+          // Before the composer loses focus.
           onPointerDown={(event) => {
             event.preventDefault();
             onAccept(completion);

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { asPromptId } from "../../contract/ids.ts";
 import type { PromptItem } from "../../contract/transcript.ts";
 import type { SessionJson } from "../../contract/wire.ts";
-import { closedReason, waitingOf } from "./composer-hints.ts";
+import { closedReason, splitQueue } from "./composer-hints.ts";
 
 const intent = (want: SessionJson["intent"]["want"]) => ({ intent: { want, by: "person", at: null } });
 
@@ -13,15 +13,15 @@ test("[WEB-62] a read-only daemon and a killed session close the composer, a sto
 });
 
 test("[DEVICE-9] a device that may only watch says so in the composer", () => {
-  expect(closedReason(intent("running"), false, false)).toMatch(/may only watch/);
+  expect(closedReason(intent("running"), false, false)).toMatch(/can only watch/);
 });
 
 test("[WEB-52] a prompt that goes out at once is shown in its place; one that waits stands in the queue", () => {
   const prompt = { promptId: asPromptId("p"), reason: null } as PromptItem;
   const closed = { turn: null };
   const open = { turn: { open: true, promptId: null, startedAt: 0, cancelling: false, answerMayBeLost: false } };
-  expect(waitingOf({ queue: [prompt], ...closed }, { status: "idle" })).toEqual({ waiting: prompt, queue: [] });
-  expect(waitingOf({ queue: [prompt], ...open }, { status: "working" })).toEqual({ waiting: null, queue: [prompt] });
-  expect(waitingOf({ queue: [prompt], ...closed }, { status: "stopped" }).waiting).toBeNull();
-  expect(waitingOf({ queue: [{ ...prompt, reason: "died" }], ...closed }, { status: "idle" }).waiting).toBeNull();
+  expect(splitQueue({ queue: [prompt], ...closed }, { status: "idle" })).toEqual({ next: prompt, queue: [] });
+  expect(splitQueue({ queue: [prompt], ...open }, { status: "working" })).toEqual({ next: null, queue: [prompt] });
+  expect(splitQueue({ queue: [prompt], ...closed }, { status: "stopped" }).next).toBeNull();
+  expect(splitQueue({ queue: [{ ...prompt, reason: "died" }], ...closed }, { status: "idle" }).next).toBeNull();
 });

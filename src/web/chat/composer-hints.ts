@@ -1,25 +1,25 @@
-/** How a session stands towards the person who wants to say something. */
+/** What the composer and the queue show, depending on the session's state. */
 import type { PromptItem, TranscriptHead } from "../../contract/transcript.ts";
 import type { SessionJson } from "../../contract/wire.ts";
 
-/** Why nothing can be sent; null when it can. */
+/** Why nothing can be sent; null if it can. */
 export function closedReason(
   { intent }: Pick<SessionJson, "intent">,
   readOnly: boolean,
   mayAnswer: boolean,
 ): string | null {
-  if (readOnly) return "This daemon is read-only: nothing can be sent or answered here.";
-  if (!mayAnswer) return "This device may only watch: nothing can be sent or answered here.";
-  if (intent.want === "killed") return "This session was killed. Restore it to go on.";
+  if (readOnly) return "This daemon is read-only: you cannot send or answer here.";
+  if (!mayAnswer) return "This device can only watch: you cannot send or answer here.";
+  if (intent.want === "killed") return "This session was killed. Restore it to continue.";
   return intent.want === "deleted" ? "This session was deleted." : null;
 }
 
 export function placeholderText({ intent, status }: Pick<SessionJson, "intent" | "status">): string {
   if (intent.want !== "running" || status === "exited" || status === "failed" || status === "done") {
-    return "Write a prompt; it starts the agent again";
+    return "Write a prompt; it restarts the agent";
   }
   return status === "working" || status === "needs_input"
-    ? "Write the next prompt; it waits until the agent is done"
+    ? "Write the next prompt; it is queued until the agent is done"
     : "Write a prompt, @ for files, / for commands";
 }
 
@@ -27,22 +27,21 @@ export function queueHint(
   { status, intent }: Pick<SessionJson, "status" | "intent">,
   { turn }: TranscriptHead,
 ): string {
-  if (turn?.open === true) return "Sent when the agent is done.";
-  if (status === "starting") return "Sent when the agent has started.";
-  if (status === "failed") return "The agent does not start; restore the session to send on.";
-  return intent.want === "running" ? "Sent as soon as the agent takes it." : "Sent when the session runs again.";
+  if (turn?.open === true) return "Will be sent when the agent is done.";
+  if (status === "starting") return "Will be sent when the agent has started.";
+  if (status === "failed") return "The agent failed to start; restore the session to send it.";
+  return intent.want === "running"
+    ? "Will be sent when the agent is ready."
+    : "Will be sent when the session runs again.";
 }
 
-/**
- * A prompt that goes out at once is shown where it will stand. It passes through the queue for a moment, and would
- * else flash there.
- */
-export function waitingOf(
+/** A prompt that is sent immediately is shown in the transcript: it would only flash in the queue. */
+export function splitQueue(
   { queue, turn }: Pick<TranscriptHead, "queue" | "turn">,
   { status }: Pick<SessionJson, "status">,
-): { waiting: PromptItem | null; queue: PromptItem[] } {
+): { next: PromptItem | null; queue: PromptItem[] } {
   const [first, ...rest] = queue;
   const goesNow = turn?.open !== true && (status === "idle" || status === "working");
-  if (first === undefined || !goesNow || first.reason !== null) return { waiting: null, queue };
-  return { waiting: first, queue: rest };
+  if (first === undefined || !goesNow || first.reason !== null) return { next: null, queue };
+  return { next: first, queue: rest };
 }

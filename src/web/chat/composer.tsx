@@ -1,4 +1,4 @@
-/** Where prompts are written: several lines, history, completion, images. What is typed stays until it was taken. */
+/** Where prompts are written: several lines, history, completion, images. */
 import {
   memo,
   useId,
@@ -26,7 +26,7 @@ export interface ComposerHandle {
 }
 
 export interface ComposerProps {
-  /** Prompts of before, newest first. */
+  /** Earlier prompts, newest first. */
   history: () => string[];
   commands: readonly unknown[] | null;
   placeholder: string;
@@ -36,7 +36,7 @@ export interface ComposerProps {
   ref: Ref<ComposerHandle>;
 }
 
-/** Whether fingers are used: there Enter is for new lines, as in every other app on a phone. */
+/** On touch screens Enter inserts a new line, as in other phone apps. */
 const isTouch = matchMedia("(pointer: coarse)");
 
 export const Composer = memo(function Composer(props: ComposerProps) {
@@ -49,9 +49,9 @@ export const Composer = memo(function Composer(props: ComposerProps) {
   const [enter] = usePreference("enter");
   const area = useRef<HTMLTextAreaElement>(null);
   const picker = useRef<HTMLInputElement>(null);
-  /** How far back in the history; -1 in what was typed. */
+  /** Position in the history; -1 for the draft. */
   const back = useRef(-1);
-  /** Where the caret belongs once this text is drawn. */
+  /** Where the caret belongs once this text is rendered. */
   const placed = useRef<{ text: string; at: number } | null>(null);
   const listId = useId();
   useImperativeHandle(ref, () => ({ focus: () => area.current?.focus() }));
@@ -68,7 +68,7 @@ export const Composer = memo(function Composer(props: ComposerProps) {
     setDraft(session, next);
     setCaret(at);
   };
-  // With the text, not a moment after it: what is typed in between would be torn apart.
+  // Together with the text: keys typed in between would land in the wrong place.
   useLayoutEffect(() => {
     const { text: put, at } = placed.current ?? { text: null, at: 0 };
     placed.current = null;
@@ -105,7 +105,7 @@ export const Composer = memo(function Composer(props: ComposerProps) {
   };
 
   const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>): void => {
-    // Enter that ends the input of a character is not an Enter.
+    // Enter that confirms an IME composition does not count.
     if (event.nativeEvent.isComposing) return;
     const completion = completions[active];
     if (completion !== undefined && pressInList(event, { completion })) return event.preventDefault();
@@ -195,7 +195,7 @@ export const Composer = memo(function Composer(props: ComposerProps) {
             hidden
             aria-label="Images"
             onChange={(event) => {
-              // Emptied below, so that the same file can be chosen again.
+              // Cleared below, so that the same file can be chosen again.
               void attach([...(event.target.files ?? [])]);
               event.target.value = "";
             }}

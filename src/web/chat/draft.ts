@@ -1,8 +1,8 @@
-/** What is typed and not sent, by session. It survives a reload, and other views may add to it. */
+/** Unsent text by session. It survives a reload, and other views may add to it. */
 import { useSyncExternalStore } from "react";
 import { draftKey, reportFull } from "../shared/data/session-cache.ts";
 
-/** Written when typing pauses. */
+/** Saved when typing pauses. */
 const writeMs = 250;
 const drafts = new Map<string, string>();
 const listeners = new Set<() => void>();
@@ -25,13 +25,13 @@ export function setDraft(id: string, text: string): void {
   for (const listener of listeners) listener();
 }
 
-/** Puts words before what is typed already, which stays. */
+/** Inserts text before the existing draft. */
 export function addToDraft(id: string, text: string): void {
   const typed = draftOf(id).trim();
   setDraft(id, typed === "" ? text : `${text.trimEnd()}\n\n${typed}`);
 }
 
-/** Of a session that is gone. */
+/** For a deleted session. */
 export function dropDraft(id: string): void {
   drafts.delete(id);
   unwritten.delete(id);
@@ -55,7 +55,7 @@ function write(): void {
       if (text === "") localStorage.removeItem(draftKey(id));
       else localStorage.setItem(draftKey(id), text);
     } catch {
-      // It holds until the page is closed.
+      // It lasts until the page is closed.
       reportFull();
     }
   }

@@ -1,4 +1,4 @@
-/** Images on their way into a prompt. */
+/** Images to attach to a prompt. */
 import { sizeWords } from "./words.ts";
 import { X } from "lucide-react";
 import { IconButton } from "../shared/ui/button.tsx";
@@ -8,31 +8,30 @@ export interface NewImage {
   name: string;
   mimeType: ImageType;
   size: number;
-  /** Base64, as the API takes it. */
+  /** Base64, as the API expects. */
   data: string;
 }
 
-/** What agents take, and browsers can show. */
+/** Supported by agents and browsers. */
 const types = ["image/png", "image/jpeg", "image/gif", "image/webp"] as const;
 type ImageType = (typeof types)[number];
 export const acceptedImages = types.join(",");
-/** Models refuse larger ones. */
+/** Models refuse larger images. */
 export const maxImageBytes = 5_000_000;
 export const maxImages = 10;
 
-/** Null where it can be attached, else why not. */
+/** Why a file cannot be attached; null if it can. */
 export function imageError(file: Pick<File, "name" | "type" | "size">, already: number): string | null {
-  if (!types.includes(file.type as ImageType))
-    return `${file.name} is not an image that agents take (PNG, JPEG, GIF, WebP).`;
+  if (!types.includes(file.type as ImageType)) return `${file.name} is not a supported image (PNG, JPEG, GIF, WebP).`;
   if (file.size > maxImageBytes) {
-    return `${file.name} has ${sizeWords(file.size)}; an image may have ${sizeWords(maxImageBytes)}. Make it smaller and attach it again.`;
+    return `${file.name} is too large (${sizeWords(file.size)}). The limit is ${sizeWords(maxImageBytes)}.`;
   }
-  return already >= maxImages ? `A prompt takes ${maxImages} images. Send these first.` : null;
+  return already >= maxImages ? `A prompt can have at most ${maxImages} images.` : null;
 }
 
 export async function readImage(file: File): Promise<NewImage> {
   const bytes = new Uint8Array(await file.arrayBuffer());
-  // In pieces: a call with millions of arguments overflows the stack.
+  // In chunks: a call with millions of arguments overflows the stack.
   let text = "";
   for (let at = 0; at < bytes.length; at += 32_768) text += String.fromCharCode(...bytes.subarray(at, at + 32_768));
   const name = file.name === "" ? "image" : file.name;

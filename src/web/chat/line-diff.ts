@@ -1,14 +1,14 @@
-/** Two texts as lines that stayed, went and came. For tool cards: the changes view has git's own. */
-export interface DiffLine {
+/** A line diff of two texts, for tool cards; the changes view shows git's diff. */
+export interface LineChange {
   sign: " " | "+" | "-";
   text: string;
 }
-export type Hunk = { lines: DiffLine[]; skipped: number };
+export type Hunk = { lines: LineChange[]; skipped: number };
 
-/** More cells than this are not compared line by line: 1,000 lines against 1,000 take some milliseconds. */
+/** Above this table size, lines are not compared: 1,000 by 1,000 lines take a few milliseconds. */
 const mostCells = 1_000_000;
 
-export function diffLines(before: string, after: string): DiffLine[] {
+export function diffLines(before: string, after: string): LineChange[] {
   const [old, now] = [linesOf(before), linesOf(after)];
   let start = 0;
   while (start < old.length && start < now.length && old[start] === now[start]) start += 1;
@@ -18,8 +18,8 @@ export function diffLines(before: string, after: string): DiffLine[] {
   return [...same(old.slice(0, start)), ...middle, ...same(end === 0 ? [] : old.slice(-end))];
 }
 
-/** Only what changed, with some lines around; `skipped` counts the lines left out before each piece. */
-export function hunksOf(lines: readonly DiffLine[], around = 3): Hunk[] {
+/** The changed lines with some context; `skipped` counts the lines omitted before each hunk. */
+export function hunksOf(lines: readonly LineChange[], around = 3): Hunk[] {
   const shown = new Uint8Array(lines.length);
   for (const [index, { sign }] of lines.entries()) {
     if (sign !== " ") shown.fill(1, Math.max(0, index - around), index + around + 1);
@@ -37,7 +37,7 @@ export function hunksOf(lines: readonly DiffLine[], around = 3): Hunk[] {
   return hunks;
 }
 
-function compare(old: string[], now: string[]): DiffLine[] {
+function compare(old: string[], now: string[]): LineChange[] {
   if (old.length * now.length > mostCells) return [...marked("-", old), ...marked("+", now)];
   const width = now.length + 1;
   const common = new Uint32Array((old.length + 1) * width);
@@ -49,7 +49,7 @@ function compare(old: string[], now: string[]): DiffLine[] {
           : Math.max(common[(i + 1) * width + j] ?? 0, common[i * width + j + 1] ?? 0);
     }
   }
-  const lines: DiffLine[] = [];
+  const lines: LineChange[] = [];
   let [i, j] = [0, 0];
   while (i < old.length || j < now.length) {
     const down = i < old.length ? (common[(i + 1) * width + j] ?? 0) : -1;
@@ -64,11 +64,11 @@ function compare(old: string[], now: string[]): DiffLine[] {
   return lines;
 }
 
-function same(lines: string[]): DiffLine[] {
+function same(lines: string[]): LineChange[] {
   return marked(" ", lines);
 }
 
-function marked(sign: DiffLine["sign"], lines: string[]): DiffLine[] {
+function marked(sign: LineChange["sign"], lines: string[]): LineChange[] {
   return lines.map((text) => ({ sign, text }));
 }
 

@@ -1,13 +1,13 @@
 /**
- * An agent's markdown, also while it is being written: only the block that grows is parsed again. HTML in it stays text,
- * images become links, and links lead nowhere but to the web.
+ * An agent's Markdown, also while it streams: only the growing block is parsed again. HTML stays text, images become
+ * links, and links only lead to web and mail addresses.
  */
 import { Streamdown, type Components } from "streamdown";
 import { memo, type ComponentProps, type ReactNode } from "react";
 import { CopyButton } from "../shared/ui/code-text.tsx";
 import { safeAddress, safeText, isPlain } from "./inert.ts";
 
-/** Its name must not change from one render to the next: it would parse everything again. */
+/** Must be the same object in every render: otherwise everything is parsed again. */
 const noPlugins: [] = [];
 
 export const Markdown = memo(function Markdown({ text, streaming }: { text: string; streaming: boolean }) {
@@ -59,7 +59,7 @@ const components: Components = {
   code: ({ children, className }: With<"code">) => {
     const text = textIn(children);
     const language = /language-([\w+#.-]+)/.exec(className ?? "")?.[1];
-    // Inline code has neither a language nor a line end.
+    // Inline code has neither a language nor a line break.
     if (language === undefined && !text.includes("\n")) {
       return <code className="rounded bg-sunken px-1 py-0.5 font-mono text-[0.92em] break-words">{text}</code>;
     }
@@ -75,7 +75,7 @@ const components: Components = {
   tr: ({ children }: With<"tr">) => <tr>{children}</tr>,
   th: ({ children }: With<"th">) => <th className="border border-line bg-sunken px-2 py-1 text-left">{children}</th>,
   td: ({ children }: With<"td">) => <td className="border border-line px-2 py-1 align-top">{children}</td>,
-  // Headings of an answer stand below those of the page.
+  // An answer's headings rank below those of the page.
   h1: ({ children }: With<"h1">) => <Heading>{children}</Heading>,
   h2: ({ children }: With<"h2">) => <Heading>{children}</Heading>,
   h3: ({ children }: With<"h3">) => <Heading>{children}</Heading>,
@@ -117,7 +117,7 @@ export function CodeBlock({ text, language }: { text: string; language: string }
         <CopyButton label="Copy code" text={text} />
       </div>
       <pre
-        // Wide code is scrolled by keyboard too.
+        // Focusable, so that the keyboard can scroll it.
         tabIndex={0}
         className="max-h-[60vh] overflow-auto px-3 pb-2 font-mono text-[13px] leading-5 break-normal whitespace-pre"
       >

@@ -1,6 +1,6 @@
 /**
- * Stands for the markdown library's parser and cleaner of HTML, which this page never uses: HTML in an agent's words
- * stays text. What is not in the bundle cannot be reached, and 60 kB of it are not loaded.
+ * Replaces the Markdown library's HTML parser and sanitizer, which this page never uses: HTML in agent output stays text.
+ * Code that is not in the bundle cannot be exploited, and 60 kB are not loaded.
  */
 export default function noHtml(): void {}
 

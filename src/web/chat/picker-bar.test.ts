@@ -16,7 +16,7 @@ test("[WEB-54] modes, models and options of any agent become pickers, and a mode
     ["effort", "low", 2],
     ["model", "b", 2],
   ]);
-  expect(pickers.map(({ ask }) => ask("v"))).toEqual([
+  expect(pickers.map(({ request }) => request("v"))).toEqual([
     { mode: "v" },
     { option: { id: "effort", value: "v" } },
     { option: { id: "model", value: "v" } },
@@ -25,7 +25,9 @@ test("[WEB-54] modes, models and options of any agent become pickers, and a mode
 
 test("[WEB-54] a model of its own list is picked as a model; nonsense is no picker", () => {
   const models = { currentModelId: "m", availableModels: [{ modelId: "m", name: "M" }] };
-  expect(pickersOf({ modes: "x", models, configOptions: {} }).map(({ ask }) => ask("m"))).toEqual([{ model: "m" }]);
+  expect(pickersOf({ modes: "x", models, configOptions: {} }).map(({ request }) => request("m"))).toEqual([
+    { model: "m" },
+  ]);
   expect(pickersOf({ modes: null, models: [], configOptions: [null, { id: "x" }] })).toEqual([]);
   expect(usageOf({ used: 5, size: 10 })).toEqual({ used: 5, size: 10 });
   expect(usageOf({ total: 5 })).toBeNull();

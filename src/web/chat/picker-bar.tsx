@@ -1,3 +1,4 @@
+/** The agent's settings: mode, model and its own options, which agents report in three ways; and the context in use. */
 import { useMemo, useState } from "react";
 import type { TranscriptHead } from "../../contract/transcript.ts";
 import { call, sentenceOf } from "../shared/data/api.ts";
@@ -9,9 +10,9 @@ import { countWords } from "./words.ts";
 import type { ConfigureRequest } from "../../contract/command.ts";
 import { numberIn, shape, textIn } from "./tool-parts.ts";
 
-type Picks = Pick<TranscriptHead, "modes" | "models" | "configOptions" | "usage">;
+type AgentSettings = Pick<TranscriptHead, "modes" | "models" | "configOptions" | "usage">;
 
-export function PickerBar({ modes, models, configOptions, usage }: Picks) {
+export function PickerBar({ modes, models, configOptions, usage }: AgentSettings) {
   const pickers = useMemo(() => pickersOf({ modes, models, configOptions }), [modes, models, configOptions]);
   return (
     <div className="flex min-w-0 items-center gap-2 sm:gap-3">
@@ -25,19 +26,19 @@ export function PickerBar({ modes, models, configOptions, usage }: Picks) {
 
 function PickOne({ picker }: { picker: Picker }) {
   const { session, closed } = useChat();
-  const [asked, setAsked] = useState<string | null>(null);
+  const [picked, setPicked] = useState<string | null>(null);
   const may = useMay("all");
   const pick = async (value: string): Promise<void> => {
-    setAsked(value);
+    setPicked(value);
     try {
-      await call("configure", { params: { id: session }, body: picker.ask(value) });
+      await call("configure", { params: { id: session }, body: picker.request(value) });
     } catch (error) {
       showToast(sentenceOf(error), "fault");
     } finally {
-      setAsked(null);
+      setPicked(null);
     }
   };
-  const current = asked ?? picker.current;
+  const current = picked ?? picker.current;
   const isListed = picker.choices.some(({ value }) => value === current);
   return (
     <label className="flex min-w-0 items-center gap-1 text-xs text-dim">
@@ -45,7 +46,7 @@ function PickOne({ picker }: { picker: Picker }) {
       <select
         aria-label={safeText(picker.label)}
         value={current}
-        disabled={closed !== null || asked !== null || !may}
+        disabled={closed !== null || picked !== null || !may}
         onChange={(event) => void pick(event.target.value)}
         className="h-7 w-full max-w-40 min-w-0 rounded-md border border-line bg-panel px-1 text-xs text-text disabled:opacity-60 pointer-coarse:h-10"
       >
@@ -70,7 +71,7 @@ function Usage({ usage }: { usage: TranscriptHead["usage"] }) {
   return (
     <span
       className="hidden items-center gap-1.5 text-xs whitespace-nowrap text-dim tabular-nums sm:flex"
-      title={`${used} of ${size} tokens of context`}
+      title={`${used} of ${size} context tokens`}
     >
       <span
         role="meter"
@@ -92,8 +93,8 @@ interface Picker {
   label: string;
   current: string;
   choices: { value: string; name: string; note: string }[];
-  /** What is asked of the daemon for a choice. */
-  ask: (value: string) => ConfigureRequest;
+  /** The request for a choice. */
+  request: (value: string) => ConfigureRequest;
 }
 
 export function pickersOf({
@@ -104,11 +105,11 @@ export function pickersOf({
   const mode = listPicker({ from: shape(modes), list: "availableModes", current: "currentModeId", id: "id" });
   const model = listPicker({ from: shape(models), list: "availableModels", current: "currentModelId", id: "modelId" });
   const pickers: Picker[] = [];
-  if (mode !== null) pickers.push({ ...mode, id: "mode", label: "Mode", ask: (value) => ({ mode: value }) });
-  if (model !== null) pickers.push({ ...model, id: "model", label: "Model", ask: (value) => ({ model: value }) });
+  if (mode !== null) pickers.push({ ...mode, id: "mode", label: "Mode", request: (value) => ({ mode: value }) });
+  if (model !== null) pickers.push({ ...model, id: "model", label: "Model", request: (value) => ({ model: value }) });
   for (const option of Array.isArray(configOptions) ? configOptions : []) {
     const picker = optionPicker(shape(option));
-    // Some say their modes twice, as modes and as an option.
+    // Some agents report their modes twice, as modes and as an option.
     if (picker !== null && !pickers.some(({ id }) => id === picker.id || id === textIn(shape(option), "category"))) {
       pickers.push(picker);
     }
@@ -133,15 +134,15 @@ function optionPicker(option: Record<string, unknown>): Picker | null {
   const id = textIn(option, "id");
   const current = textIn(option, "currentValue");
   const options = Array.isArray(option["options"]) ? (option["options"] as unknown[]) : [];
-  // Options may stand in groups.
+  // Options may be grouped.
   const flat = options.flatMap((one) => {
     const inner = shape(one)["options"];
     return Array.isArray(inner) ? (inner as unknown[]) : [one];
   });
   const choices = flat.flatMap((one) => choiceOf(shape(one), "value"));
   if (id === null || current === null || choices.length === 0) return null;
-  const ask = (value: string): ConfigureRequest => ({ option: { id, value } });
-  return { id, label: textIn(option, "name") ?? id, current, choices, ask };
+  const request = (value: string): ConfigureRequest => ({ option: { id, value } });
+  return { id, label: textIn(option, "name") ?? id, current, choices, request };
 }
 
 function choiceOf(one: Record<string, unknown>, key: string): Picker["choices"] {
@@ -149,7 +150,7 @@ function choiceOf(one: Record<string, unknown>, key: string): Picker["choices"] 
   return value === null ? [] : [{ value, name: textIn(one, "name") ?? value, note: textIn(one, "description") ?? "" }];
 }
 
-/** How full the conversation is; null where the agent does not say. */
+/** The context in use; null if the agent does not report it. */
 export function usageOf(usage: TranscriptHead["usage"]): { used: number; size: number | null } | null {
   const used = numberIn(usage ?? {}, "used");
   return used === null ? null : { used, size: numberIn(usage ?? {}, "size") };

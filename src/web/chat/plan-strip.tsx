@@ -9,7 +9,7 @@ interface Step {
   state: string;
 }
 
-/** The agent's plan: one line, all of it on demand. */
+/** The agent's plan: one line, expandable. */
 export const PlanStrip = memo(function PlanStrip({ plan }: { plan: readonly unknown[] }) {
   const [open, setOpen] = useState(false);
   const steps = plan.map((entry): Step => ({

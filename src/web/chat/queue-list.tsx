@@ -1,4 +1,4 @@
-/** Prompts that wait for their turn: they can still be changed, moved and taken back. */
+/** Queued prompts: they can still be edited, moved and withdrawn. */
 import { memo, useState } from "react";
 import { ArrowDown, ArrowUp, Paperclip, Pencil, Trash2 } from "lucide-react";
 import type { PromptEditRequest } from "../../contract/command.ts";
@@ -27,7 +27,7 @@ export const QueueList = memo(function QueueList({ queue, why }: { queue: readon
   return (
     <section aria-label="Queued prompts" className="mb-2 rounded-lg border border-line bg-panel">
       <p className="px-3 pt-2 text-xs text-dim">
-        {queue.length === 1 ? "1 prompt waits" : `${queue.length} prompts wait`}. {why}
+        {queue.length === 1 ? "1 queued prompt" : `${queue.length} queued prompts`}. {why}
       </p>
       <ol className="max-h-[30vh] overflow-y-auto px-1 pb-1">
         {queue.map((prompt, index) => (

@@ -1,4 +1,4 @@
-/** After a reset: the recap of what was said, into the composer. It is never sent by itself. */
+/** After a context reset: offers a recap for the composer. Never sent automatically. */
 import { useState } from "react";
 import { RotateCcw } from "lucide-react";
 import { call, sentenceOf } from "../shared/data/api.ts";
@@ -34,7 +34,7 @@ export function RecapBanner({ resetSeq, onFilled }: { resetSeq: number; onFilled
     >
       <RotateCcw size={16} aria-hidden className="shrink-0 text-alert" />
       <p className="min-w-48 flex-1">
-        The agent lost the conversation. A recap of the last turns can be put into your next prompt.
+        The agent lost its conversation context. You can add a recap of recent turns to your next prompt.
       </p>
       <Button size="small" variant="primary" disabled={busy || closed !== null} onClick={() => void fill()}>
         Resume with prior context

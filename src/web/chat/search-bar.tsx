@@ -86,7 +86,7 @@ export function SearchBar({ feed, state, list, onReveal, onClose }: SearchBarPro
           : found.length === 0
             ? reading
               ? "searching …"
-              : "nothing found"
+              : "no matches"
             : `${at + 1} of ${found.length}${reading ? " …" : ""}`}
       </span>
       <IconButton label="Previous match" disabled={found.length === 0} onClick={() => step(-1)}>
@@ -108,7 +108,7 @@ interface Marks {
   current: Found | null;
 }
 
-/** Rows come and go while scrolling: the marks follow what is drawn. */
+/** Rows come and go while scrolling: the highlights follow the rendered rows. */
 function useMarks({ list, query, current }: Marks): void {
   useEffect(() => {
     if (!("highlights" in CSS)) return undefined;
@@ -129,7 +129,7 @@ function useMarks({ list, query, current }: Marks): void {
     const observer = new MutationObserver(soon);
     observer.observe(element, { childList: true, subtree: true, characterData: true });
     soon();
-    // Once the rows stand, the one place is brought into sight: its row may be longer than the screen.
+    // Once the rows are measured, scroll to the match: its row may be taller than the screen.
     const settled = setTimeout(() => {
       const row = current === null ? null : element.querySelector(`[data-seq="${current.seq}"]`);
       const here = row === null ? undefined : rangesIn(row, query)[current?.nth ?? 0];

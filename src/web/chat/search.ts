@@ -1,4 +1,4 @@
-/** Where a text stands in a transcript. */
+/** Text search in a transcript. */
 import type { TranscriptItem } from "../../contract/transcript.ts";
 import { textOf } from "./item-text.ts";
 
@@ -8,10 +8,10 @@ export interface Found {
   nth: number;
 }
 
-/** More than anybody steps through; a search for `e` must not fill the memory. */
+/** More than anyone steps through; a search for `e` must not fill the memory. */
 const mostFound = 20_000;
 
-/** Searched once for each item and query, for as long as the query stands: what streams in costs only itself. */
+/** Remembers the count of each item: streamed items cost only themselves. */
 export class TranscriptSearch {
   readonly #query: string;
   readonly #counts = new WeakMap<TranscriptItem, number>();
@@ -46,7 +46,7 @@ export function occurrences(text: string, query: string): number {
   return count;
 }
 
-/** Where it stands in what is drawn. Marks are drawn by the browser: no row is touched. */
+/** The matches in the rendered rows. The browser highlights ranges without changing the rows. */
 export function rangesIn(element: Element, query: string): Range[] {
   const wanted = query.toLowerCase();
   const ranges: Range[] = [];
@@ -66,7 +66,7 @@ export function rangesIn(element: Element, query: string): Range[] {
 
 let styled = false;
 
-/** Here and not in the style sheet: its compiler does not know these yet. */
+/** Not in the style sheet: its compiler does not support these selectors yet. */
 export function addMarkStyles(): void {
   if (styled) return;
   styled = true;

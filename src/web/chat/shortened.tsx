@@ -1,13 +1,13 @@
-/** Text that may be of any length: a part of it is drawn, more on demand. 10 MB at once would freeze the page. */
+/** Text of any length: a part is rendered, more on request. Rendering 10 MB at once would freeze the page. */
 import { useState, type ReactNode } from "react";
 import { Button } from "../shared/ui/button.tsx";
 import { sizeWords } from "./words.ts";
 
 export interface ShortenedProps {
   text: string;
-  /** Characters drawn at first, and for each press. */
+  /** Characters rendered at first. */
   step: number;
-  /** Draws the end instead of the beginning: of what is being written, that is what one reads. */
+  /** Renders the end instead of the beginning, for streaming text. */
   fromEnd?: boolean;
   children: (part: string) => ReactNode;
 }
@@ -30,7 +30,7 @@ export function Shortened({ text, step, fromEnd = false, children }: ShortenedPr
       </>
     );
   }
-  // The beginning moves in whole steps: what is drawn would else change with every word.
+  // The start moves in steps: otherwise the rendered text would change with every word.
   const from = Math.ceil(hidden / step) * step;
   return (
     <>
@@ -40,7 +40,7 @@ export function Shortened({ text, step, fromEnd = false, children }: ShortenedPr
   );
 }
 
-/** At a line's end if one is near, and never within a pair of surrogates. */
+/** At a nearby line end, and never inside a surrogate pair. */
 function safeEnd(text: string, at: number): number {
   const line = text.lastIndexOf("\n", at);
   if (at - line < 500 && line > 0) return line + 1;

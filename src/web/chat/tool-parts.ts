@@ -1,4 +1,4 @@
-/** What stands in a tool call. Agents differ and may send anything: nothing here believes a shape before it has seen it. */
+/** The parts of a tool call. Agents differ and may send anything: every shape is checked first. */
 import type { ToolItem } from "../../contract/transcript.ts";
 import { plainOutput } from "./inert.ts";
 
@@ -12,11 +12,11 @@ export interface ToolParts {
   command: string | null;
   output: string;
   diffs: DiffPart[];
-  /** Paths, with the line where one is given. */
+  /** Paths, with a line number if given. */
   places: string[];
   exitCode: number | null;
   signal: string | null;
-  /** The input as it came, where it says more than the command. */
+  /** The raw input if it contains more than the command. */
   input: string | null;
 }
 

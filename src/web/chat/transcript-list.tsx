@@ -1,6 +1,6 @@
 /**
- * The rows that are in sight, and some around them. Stays at the end while the agent writes, unless the person has
- * scrolled up; what is older is read before they reach it, and what they look at stays where it is.
+ * The visible rows, and some around them. Follows the end while the agent writes, unless the user has scrolled up; older
+ * items are loaded before the user reaches them, without moving the visible ones.
  */
 import {
   useEffect,
@@ -20,12 +20,12 @@ import { Spinner } from "../shared/ui/loading.tsx";
 import { Row } from "./items/row.tsx";
 import type { TranscriptFeed, FeedState } from "./transcript-feed.ts";
 
-/** This near to the end counts as at the end: a half-seen last line should not end the following. */
+/** This close counts as at the end: a half-visible last line should not stop following. */
 const nearEndPx = 48;
-/** Older items are read when this little is left above. */
-const readAheadPx = 1_500;
+/** Older items are loaded when less than this is left above. */
+const loadAheadPx = 1_500;
 
-/** So long after a wheel, key or finger moved, scrolling is still its doing: a flick on a phone glides on. */
+/** Scrolling within this time after input counts as manual: a flick on a phone keeps gliding. */
 const byHandMs = 1_500;
 
 export interface ListHandle {
@@ -38,9 +38,9 @@ export interface ListHandle {
 export interface TranscriptListProps {
   feed: TranscriptFeed;
   state: FeedState;
-  /** The first item that came while nobody looked; null for none. */
+  /** The first item that arrived while the user was away. */
   away: number | null;
-  /** The item that a search stands at. */
+  /** The item of the current search match. */
   revealed: number | null;
   /** Below the last item. */
   footer: ReactNode;
@@ -56,7 +56,7 @@ export function TranscriptList({ feed, state, away, revealed, footer, onAtEnd, r
   const following = useRef(true);
   const lastTop = useRef(0);
   const touchedAt = useRef(-Infinity);
-  /** The last item when the person left the end; null while they are there. */
+  /** The last item when the user left the end; null while at the end. */
   const [leftAt, setLeftAt] = useState<number | null>(null);
 
   const follow = (): void => {
@@ -66,11 +66,11 @@ export function TranscriptList({ feed, state, away, revealed, footer, onAtEnd, r
 
   const toEnd = (): void => {
     following.current = true;
-    // The wheel of a moment ago is over: rows that now get their height must not count as scrolling up.
+    // Recent input no longer counts: rows that are measured now must not look like scrolling up.
     touchedAt.current = -Infinity;
     setLeftAt(null);
     onAtEnd(true);
-    // Not by the list's own way to an item: that goes on for a moment, and leaves what stands below the last one hidden.
+    // Not with the list's `scrollToIndex`: it takes a moment, and leaves the footer hidden.
     follow();
   };
 
@@ -95,7 +95,7 @@ export function TranscriptList({ feed, state, away, revealed, footer, onAtEnd, r
     if (element === null) return;
     const { scrollTop, scrollHeight, clientHeight } = element;
     const atEnd = scrollHeight - scrollTop - clientHeight < nearEndPx;
-    // Rows that get their height also move the place: only what a person's hand did is meant.
+    // Rows that are measured also scroll: only user input counts.
     const byHand = performance.now() - touchedAt.current < byHandMs;
     if (atEnd) following.current = true;
     else if (byHand && scrollTop < lastTop.current) following.current = false;
@@ -105,16 +105,16 @@ export function TranscriptList({ feed, state, away, revealed, footer, onAtEnd, r
       setLeftAt(following.current ? null : (items.at(-1)?.seq ?? 0));
       onAtEnd(following.current);
     }
-    if (older && scrollTop < readAheadPx && !following.current) void feed.loadOlder();
+    if (older && scrollTop < loadAheadPx && !following.current) void feed.loadOlder();
   };
 
   const onResize = useEffectEvent(() => {
     follow();
     const element = scroller.current;
-    // A screen that the newest page does not fill cannot be scrolled: read on until it can.
+    // If the newest page does not fill the screen, it cannot be scrolled: load more until it can.
     if (element !== null && older && element.scrollHeight <= element.clientHeight + 1) void feed.loadOlder();
   });
-  // Rows get their height when they are drawn, and answers when they stream.
+  // Rows change their height when they are rendered and while they stream.
   useEffect(() => {
     const [inner, outer] = [content.current, scroller.current];
     if (inner === null || outer === null) return undefined;
@@ -147,7 +147,7 @@ export function TranscriptList({ feed, state, away, revealed, footer, onAtEnd, r
         <div ref={content} className="pb-4">
           {loadingOlder && (
             <div className="pointer-events-none absolute inset-x-0 top-0 z-10 flex justify-center">
-              <Spinner label="Reading what is older" />
+              <Spinner label="Loading older messages" />
             </div>
           )}
           <Virtualizer ref={list} scrollRef={scroller} data={items} shift={shifted} bufferSize={600}>

@@ -1,4 +1,4 @@
-/** Ends a turn: first the agent is asked, then, if it does not answer, the person may end it without its word. */
+/** Cancels a turn; if the agent does not respond, the user can force-end it. */
 import { useState } from "react";
 import { Square } from "lucide-react";
 import type { TranscriptTurn } from "../../contract/transcript.ts";
@@ -28,7 +28,7 @@ export function TurnControl({ turn }: { turn: TranscriptTurn }) {
         disabled={closed !== null}
         onClick={() => void cancel()}
         title={
-          turn.cancelling ? "The agent was asked to end its turn and has not answered" : "Ask the agent to end its turn"
+          turn.cancelling ? "The agent has not responded to the cancel request" : "Ask the agent to stop this turn"
         }
       >
         <Square size={12} aria-hidden className="fill-current" />
@@ -54,11 +54,11 @@ export function ForceEnd({ open, onClose }: { open: boolean; onClose: () => void
     <Dialog
       open={open}
       onClose={onClose}
-      title="End the turn without the agent's word?"
-      description="The turn is closed here and the next prompt can be sent. The agent's process goes on: what it still says is shown, and it may still change files. If it hangs, stop the session instead."
+      title="Force-end the turn?"
+      description="Closes the turn here, so that the next prompt can be sent. The agent keeps running: its output is still shown, and it may still change files. If it hangs, stop the session instead."
       actions={
         <>
-          <Button onClick={onClose}>Wait on</Button>
+          <Button onClick={onClose}>Keep waiting</Button>
           <Button variant="danger" disabled={!may} onClick={() => void end()}>
             Force end turn
           </Button>

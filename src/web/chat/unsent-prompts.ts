@@ -1,14 +1,16 @@
 /**
- * Prompts on their way: shown at once under the id that was made here, until the daemon's log has them. The id makes a
- * retry safe: after a break each is sent again, and a prompt that had arrived is not taken twice. One at a time: two that
- * are under way together may overtake each other.
+ * Prompts being sent: shown immediately under an id created here, until the daemon's log has them. The id makes a retry
+ * safe: after a lost connection each is sent again, and the daemon accepts it once. One at a time: two requests could
+ * overtake each other.
  */
+import { useEffect, useState, useSyncExternalStore } from "react";
 import { HoldfastError } from "../../contract/error.ts";
 import type { Attachment } from "../../contract/event.ts";
 import { call, sentenceOf } from "../shared/data/api.ts";
 import { live } from "../shared/data/live.ts";
 import { unsentKey } from "../shared/data/session-cache.ts";
 import type { NewImage } from "./images.tsx";
+import type { FeedState } from "./transcript-feed.ts";
 
 export interface UnsentPrompt {
   promptId: string;
@@ -18,22 +20,37 @@ export interface UnsentPrompt {
   reason: string | null;
 }
 
-/** The daemon is there and not ready yet: it starts. */
+/** While the daemon is starting. */
 const retryMs = 2_000;
 
-export class UnsentPrompts {
+/** The session's unsent prompts, without those that the transcript or the queue has. */
+export function useUnsentPrompts(id: string, { items, head }: FeedState) {
+  const [prompts] = useState(() => new UnsentPrompts(id));
+  const unsent = useSyncExternalStore(prompts.subscribe, prompts.entries);
+  useEffect(() => prompts.open(), [prompts]);
+  useEffect(() => {
+    if (unsent.length === 0) return;
+    const known = new Set(head.queue.map(({ promptId }) => promptId as string));
+    // Recent items suffice: prompts do not arrive late.
+    for (const item of items.slice(-200)) if (item.item === "prompt") known.add(item.promptId);
+    prompts.settle((promptId) => known.has(promptId));
+  }, [prompts, unsent, head.queue, items]);
+  return { prompts, unsent };
+}
+
+class UnsentPrompts {
   readonly #session: string;
   #entries: readonly UnsentPrompt[];
   readonly #listeners = new Set<() => void>();
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** Those that the daemon has not answered yet, in the order they were written. */
+  /** Prompts without a response from the daemon, in the order they were written. */
   #unanswered: readonly string[];
-  /** The one under way. */
+  /** The current request. */
   #posting: AbortController | null = null;
 
   constructor(session: string) {
     this.#session = session;
-    this.#entries = stored(session);
+    this.#entries = load(session);
     this.#unanswered = this.#entries.filter(({ state }) => state === "waiting").map(({ promptId }) => promptId);
   }
 
@@ -44,12 +61,12 @@ export class UnsentPrompts {
 
   readonly entries = (): readonly UnsentPrompt[] => this.#entries;
 
-  /** Sends what a page before this one did not see arrive, and goes on whenever the line is back. */
+  /** Sends prompts left over from an earlier page, and retries after each reconnect. */
   open(): () => void {
     this.#retry();
     const end = live.subscribe((state, before) => {
       if (state.line.is !== "open" || before.line.is === "open") return;
-      // What went out on the old line may hang there for minutes.
+      // A request on the old connection may hang for minutes.
       this.#posting?.abort();
       this.#retry();
     });
@@ -72,7 +89,7 @@ export class UnsentPrompts {
     }
   }
 
-  /** Those that the log has are shown from there. */
+  /** Drops the prompts that the log has: they are shown from there. */
   settle(known: (promptId: string) => boolean): void {
     const left = this.#entries.filter(({ promptId }) => !known(promptId));
     if (left.length < this.#entries.length) this.#set(left);
@@ -85,34 +102,34 @@ export class UnsentPrompts {
       if (next === undefined) break;
       const entry = this.#entries.find(({ promptId }) => promptId === next);
       this.#posting = new AbortController();
-      // One that was taken back, or that the log has already, needs no answer.
+      // A prompt that was taken back, or that the log has already, needs no response.
       // oxlint-disable-next-line no-await-in-loop -- in the order they were written
-      const answer = entry === undefined ? "there" : await this.#post(entry, this.#posting.signal);
-      if (answer === "none") break;
-      if (answer === "there") this.#unanswered = this.#unanswered.filter((promptId) => promptId !== next);
+      const result = entry === undefined ? "settled" : await this.#post(entry, this.#posting.signal);
+      if (result === "later") break;
+      if (result === "settled") this.#unanswered = this.#unanswered.filter((promptId) => promptId !== next);
     }
     this.#posting = null;
   }
 
-  /** None: it is tried again later, and those behind it wait. Lost with the old line: at once. */
-  async #post(entry: UnsentPrompt, signal: AbortSignal): Promise<"there" | "none" | "lost"> {
+  /** `later`: retried later, and the prompts behind it wait. `now`: lost with the old connection, retried immediately. */
+  async #post(entry: UnsentPrompt, signal: AbortSignal): Promise<"settled" | "later" | "now"> {
     const { promptId, text, images } = entry;
     const attachments = images.map(({ name, mimeType, data }) => ({ type: "image" as const, name, mimeType, data }));
     try {
       const body = { promptId, text, waitMs: 0, ...(attachments.length === 0 ? {} : { attachments }) };
       const receipt = await call("prompt", { params: { id: this.#session }, body, signal });
       if (receipt.disposition === "refused") this.#mark(promptId, "refused", receipt.reason);
-      return "there";
+      return "settled";
     } catch (error) {
-      if (signal.aborted) return "lost";
-      const comesBack = error instanceof HoldfastError && (error.code === "unreachable" || error.code === "starting");
-      if (!comesBack) {
+      if (signal.aborted) return "now";
+      const isTemporary = error instanceof HoldfastError && (error.code === "unreachable" || error.code === "starting");
+      if (!isTemporary) {
         this.#mark(promptId, "refused", sentenceOf(error));
-        return "there";
+        return "settled";
       }
       for (const one of this.#unanswered) this.#mark(one, "waiting", sentenceOf(error));
       this.#timer ??= setTimeout(() => this.#retry(), retryMs);
-      return "none";
+      return "later";
     }
   }
 
@@ -129,12 +146,12 @@ export class UnsentPrompts {
 
   #set(entries: readonly UnsentPrompt[]): void {
     this.#entries = entries;
-    keep(this.#session, entries);
+    store(this.#session, entries);
     for (const listener of this.#listeners) listener();
   }
 }
 
-/** As the list of prompts shows it. */
+/** In the form that the transcript shows. */
 export function asPrompt({ text, images, state, reason }: UnsentPrompt) {
   const attachments = images.map(({ name, mimeType, size }): Attachment => ({
     type: "image",
@@ -143,7 +160,7 @@ export function asPrompt({ text, images, state, reason }: UnsentPrompt) {
     size,
     digest: "",
   }));
-  const waiting = state === "waiting" ? "No connection; it is sent as soon as there is one" : null;
+  const waiting = state === "waiting" ? "Offline; will be sent when reconnected" : null;
   return {
     text,
     attachments,
@@ -154,29 +171,33 @@ export function asPrompt({ text, images, state, reason }: UnsentPrompt) {
   };
 }
 
-interface Kept {
+interface StoredPrompt {
   promptId: string;
   text: string;
   images: number;
 }
 
-function keep(session: string, entries: readonly UnsentPrompt[]): void {
+function store(session: string, entries: readonly UnsentPrompt[]): void {
   try {
-    const kept = entries.map(({ promptId, text, images }): Kept => ({ promptId, text, images: images.length }));
-    if (kept.length === 0) localStorage.removeItem(unsentKey(session));
-    else localStorage.setItem(unsentKey(session), JSON.stringify(kept));
+    const stored = entries.map(({ promptId, text, images }): StoredPrompt => ({
+      promptId,
+      text,
+      images: images.length,
+    }));
+    if (stored.length === 0) localStorage.removeItem(unsentKey(session));
+    else localStorage.setItem(unsentKey(session), JSON.stringify(stored));
   } catch {
-    // No room: then a reload in this very moment may lose it.
+    // Storage full: a reload right now may lose it.
   }
 }
 
-function stored(session: string): UnsentPrompt[] {
+function load(session: string): UnsentPrompt[] {
   try {
-    const kept = JSON.parse(localStorage.getItem(unsentKey(session)) ?? "[]") as Kept[];
-    return kept.map(({ promptId, text, images }) => {
+    const stored = JSON.parse(localStorage.getItem(unsentKey(session)) ?? "[]") as StoredPrompt[];
+    return stored.map(({ promptId, text, images }) => {
       const entry = { promptId, text, images: [] };
-      // The same id with other content would be another prompt.
-      if (images > 0) return { ...entry, state: "refused", reason: "The page was closed before its images were sent." };
+      // The images are gone, and the same id must not be reused for other content.
+      if (images > 0) return { ...entry, state: "refused", reason: "The page was closed before the images were sent." };
       return { ...entry, state: "waiting", reason: null };
     });
   } catch {

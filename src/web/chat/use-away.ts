@@ -1,3 +1,4 @@
+/** Marks where the items begin that arrived while the user was away. */
 import { useEffect, useEffectEvent, useState } from "react";
 import type { FeedState } from "./transcript-feed.ts";
 import { live } from "../shared/data/live.ts";
@@ -8,7 +9,7 @@ interface Seen {
   at: number;
 }
 
-/** A look elsewhere for less than this is no absence. */
+/** Shorter absences do not count. */
 export const awayMs = 60_000;
 
 function lastSeen(id: string): Seen | null {
@@ -21,37 +22,37 @@ function lastSeen(id: string): Seen | null {
 }
 
 function markSeen(id: string, seq: number): void {
-  // One that was deleted while it was open leaves nothing.
+  // A session that was deleted while it was open leaves nothing behind.
   if (!live.getState().sessions.has(id)) return;
   try {
     localStorage.setItem(seenKey(id), JSON.stringify({ seq, at: Date.now() } satisfies Seen));
   } catch {
-    // Full or forbidden: then nothing is told apart.
+    // Storage full or forbidden: then nothing is marked.
   }
 }
 
-/** The item that begins what came while the person was away; null when they were not, or nothing came. */
+/** The first item that arrived while the user was away; null if they were not away or nothing arrived. */
 export function awayFrom(seen: Seen | null, items: readonly { seq: number }[], now: number): number | null {
   if (seen === null || now - seen.at < awayMs) return null;
   const first = items.findIndex(({ seq }) => seq > seen.seq);
-  // All of it new: it was opened before anything was said.
+  // If everything is new, the session was opened before its first item.
   return first <= 0 ? null : (items[first]?.seq ?? null);
 }
 
 /** Written at most this often. */
 const markMs = 1_000;
 
-/** Which item begins what came while this browser did not show the session; and keeps up to where it did. */
+/** Returns the first item since this browser last showed the session, and records up to where it shows it. */
 export function useAway(id: string, state: FeedState): { away: number | null; onAtEnd: (atEnd: boolean) => void } {
   const [seen, setSeen] = useState(() => ({ last: lastSeen(id), at: Date.now() }));
   const [atEnd, setAtEnd] = useState(true);
   const [away, setAway] = useState<{ of: typeof seen; seq: number | null } | null>(null);
   const { phase, items, head } = state;
 
-  // Looked up once for each absence: later items do not move the line.
+  // Determined once per absence: later items do not move the mark.
   if (phase === "ready" && away?.of !== seen) {
     const seq = awayFrom(seen.last, items, seen.at);
-    // From the cache only what is old is here; the news come in a moment.
+    // The cache contains only old items; the new ones follow in a moment.
     if (seq !== null || seen.last === null || head.seq > seen.last.seq) setAway({ of: seen, seq });
   }
 

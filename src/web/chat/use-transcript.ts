@@ -1,3 +1,4 @@
+/** A session's transcript: loaded from this browser's cache and the daemon, then kept up to date. */
 import { useEffect, useState, useSyncExternalStore } from "react";
 import { live, onEvents } from "../shared/data/live.ts";
 import { TranscriptFeed, type FeedState, eventsAtOnce, type FeedSource } from "./transcript-feed.ts";
@@ -5,39 +6,40 @@ import type { TranscriptItem } from "../../contract/transcript.ts";
 import type { TranscriptPage } from "../../contract/transcript.ts";
 import type { EventJson } from "../../contract/wire.ts";
 import { call } from "../shared/data/api.ts";
-import { newestPage } from "../shared/data/early-transcript.ts";
 import { beforePaint } from "../shared/data/frames.ts";
 import { readState, writeState } from "../shared/data/session-cache.ts";
 
+/** Several screens of a large display. */
+const newestItems = 120;
 const olderItems = 300;
-/** What is kept for an instant reload: a few screens, and no more than a browser's few megabytes allow for fifty sessions. */
+/** Cached for an instant reload: a few screens; a browser's few megabytes must do for fifty sessions. */
 const cachedItems = 60;
 const cachedCharacters = 80_000;
 
 function sourceOf(id: string): FeedSource {
   const params = { id };
   return {
-    newest: () => newestPage(id),
+    newest: () => call("transcript", { params, query: { tail: newestItems } }),
     older: (before) => call("transcript", { params, query: { tail: olderItems, before } }),
     events: (since): Promise<EventJson[]> => call("events", { params, query: { since, limit: eventsAtOnce } }),
     nextFrame: (flush) => {
-      // A hidden tab gets no frames; what it is told must still arrive for its title and its announcements.
+      // A hidden tab gets no frames, but its title and announcements must stay current.
       if (document.visibilityState === "hidden") setTimeout(flush, 200);
       else beforePaint(flush);
     },
   };
 }
 
-/** What this browser kept; null also for what an older page wrote in another shape. */
+/** Null if there is none, or if an older page stored it in another format. */
 function cachedPage(id: string): TranscriptPage | null {
   const page = readState(id) as Partial<TranscriptPage> | null;
-  const isWhole =
+  const isValid =
     typeof page?.seq === "number" &&
     Array.isArray(page.refs?.tools) &&
     Array.isArray(page.queue) &&
     Array.isArray(page.items) &&
     Array.isArray(page.pinned);
-  return isWhole ? (page as TranscriptPage) : null;
+  return isValid ? (page as TranscriptPage) : null;
 }
 
 function cachePage(id: string, feed: TranscriptFeed): void {
@@ -48,16 +50,16 @@ function cachePage(id: string, feed: TranscriptFeed): void {
   writeState(id, feed.page(count));
 }
 
-/** Roughly; counting exactly would cost as much as writing it. */
+/** An estimate; an exact count would cost as much as writing it. */
 function sizeOf(item: TranscriptItem): number {
   if (item.item === "tool") return 500 + JSON.stringify([item.content, item.rawInput, item.rawOutput]).length;
   return "text" in item ? 200 + item.text.length : 300;
 }
 
-/** Written at most this often while an agent talks: it is only for the next reload. */
-const rememberEveryMs = 3_000;
+/** Cached at most this often while an agent writes: it is only for the next reload. */
+const cacheEveryMs = 3_000;
 
-/** The transcript of one session for as long as the view is open. The view must have the session's id as its key. */
+/** The calling view must be keyed by the session's id. */
 export function useTranscript(id: string): { feed: TranscriptFeed; state: FeedState } {
   const [feed] = useState(() => new TranscriptFeed(sourceOf(id), cachedPage(id)));
   useEffect(() => connect(id, feed), [id, feed]);
@@ -65,34 +67,34 @@ export function useTranscript(id: string): { feed: TranscriptFeed; state: FeedSt
 }
 
 function connect(id: string, feed: TranscriptFeed): () => void {
-  const look = (): void => {
+  const checkSeq = (): void => {
     const session = live.getState().sessions.get(id);
     if (session !== undefined) feed.knows(session.seq);
   };
   const endEvents = onEvents(id, (events) => feed.take(events));
-  // The store is set before its events are told: looked at behind both, there is no gap between them.
+  // The store is updated before its events are emitted: checked after both, there is no gap between them.
   const endLive = live.subscribe((state, before) => {
     const moved = state.sessions.get(id)?.seq !== before.sessions.get(id)?.seq;
-    if (moved || (state.line.is === "open" && before.line.is !== "open")) queueMicrotask(look);
+    if (moved || (state.line.is === "open" && before.line.is !== "open")) queueMicrotask(checkSeq);
   });
-  look();
+  checkSeq();
 
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const remember = (): void => {
+  const cache = (): void => {
     clearTimeout(timer);
     timer = undefined;
-    // One that was deleted while it was open leaves nothing behind.
+    // A session that was deleted while it was open leaves nothing behind.
     if (live.getState().sessions.has(id)) cachePage(id, feed);
   };
   const endFeed = feed.subscribe(() => {
-    timer ??= setTimeout(remember, rememberEveryMs);
+    timer ??= setTimeout(cache, cacheEveryMs);
   });
-  addEventListener("pagehide", remember);
+  addEventListener("pagehide", cache);
   return () => {
     endEvents();
     endLive();
     endFeed();
-    removeEventListener("pagehide", remember);
-    remember();
+    removeEventListener("pagehide", cache);
+    cache();
   };
 }

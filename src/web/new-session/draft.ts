@@ -1,4 +1,4 @@
-/** What is typed into the form. It outlives a wrong turn and a reload, until the session is made. */
+/** The form's inputs. They survive navigation and a reload, until the session is created. */
 import type { SpawnRequest } from "../../contract/command.ts";
 
 export interface Draft {
@@ -6,7 +6,7 @@ export interface Draft {
   prompt: string;
   issue: string;
   name: string;
-  /** Empty: the project's own. */
+  /** Empty for the project's default. */
   agent: string;
   kind: "" | "terminal" | "chat";
   branch: string;
@@ -18,9 +18,9 @@ const empty: Draft = { project: "", prompt: "", issue: "", name: "", agent: "", 
 
 export function loadDraft(): Draft {
   try {
-    const kept = JSON.parse(sessionStorage.getItem(key) ?? "{}") as Partial<Draft>;
+    const stored = JSON.parse(sessionStorage.getItem(key) ?? "{}") as Partial<Draft>;
     const asked = new URLSearchParams(location.search);
-    return { ...empty, ...kept, ...(asked.has("project") ? { project: asked.get("project")! } : {}) };
+    return { ...empty, ...stored, ...(asked.has("project") ? { project: asked.get("project")! } : {}) };
   } catch {
     return empty;
   }
@@ -30,7 +30,7 @@ export function storeDraft(draft: Draft): void {
   try {
     sessionStorage.setItem(key, JSON.stringify(draft));
   } catch {
-    // Full or forbidden: it then lives as long as the form.
+    // Storage full or forbidden: it lasts as long as the form.
   }
 }
 
@@ -38,7 +38,7 @@ export function dropDraft(): void {
   sessionStorage.removeItem(key);
 }
 
-/** Only what was filled in: the rest is the project's to say. */
+/** Only the filled-in fields: the project has defaults for the rest. */
 export function requestOf(draft: Draft): SpawnRequest {
   const { project, kind } = draft;
   const filled = (["prompt", "issue", "name", "agent", "branch", "base"] as const).flatMap((name) => {
@@ -48,7 +48,7 @@ export function requestOf(draft: Draft): SpawnRequest {
   return { project, ...Object.fromEntries(filled), ...(kind === "" ? {} : { kind }) };
 }
 
-/** The daemon's hints name options of the command line; here there are fields of the same names. */
+/** The daemon's hints name command-line options; the form has fields of the same names. */
 export function withoutFlags(hint: string): string {
   return hint.replaceAll(/ with --[a-z]+/g, "").replaceAll(/--([a-z]+)/g, "the $1");
 }

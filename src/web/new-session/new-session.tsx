@@ -1,4 +1,4 @@
-/** The form for a new session. What would go wrong is said before the button; what did go wrong leaves the form as it is. */
+/** The form for a new session. Problems are shown before it is submitted; a failure keeps the inputs. */
 import { useEffect, useState } from "react";
 import { Link } from "wouter";
 import type { SettingsJson } from "../../contract/wire.ts";
@@ -15,20 +15,20 @@ import { SpawnProgress } from "./spawn-progress.tsx";
 import { usePreflight, type Preflight } from "./use-preflight.ts";
 
 export default function NewSession() {
-  const [settings, again] = useQuery("settings");
-  if (!useMay("all")) return <p className="mx-auto p-4">This device may not start sessions.</p>;
+  const [settings, reload] = useQuery("settings");
+  if (!useMay("all")) return <p className="mx-auto p-4">This device is not allowed to start sessions.</p>;
   return (
     <div className="mx-auto flex w-full max-w-2xl flex-col gap-4 p-4 pb-10">
       <h1 className="text-base font-semibold">New session</h1>
-      {settings.is === "loading" && <Spinner label="Asking for projects and agents" />}
+      {settings.is === "loading" && <Spinner label="Loading projects and agents" />}
       {settings.is === "failed" && (
         <div role="alert" className="flex flex-col items-start gap-2">
           <p className="text-danger">{settings.why}</p>
-          <Button onClick={again}>Try again</Button>
+          <Button onClick={reload}>Try again</Button>
         </div>
       )}
       {settings.is === "known" &&
-        (settings.value.projects.length === 0 ? <NoProjects /> : <Form settings={settings.value} onTrust={again} />)}
+        (settings.value.projects.length === 0 ? <NoProjects /> : <Form settings={settings.value} onTrust={reload} />)}
     </div>
   );
 }
@@ -36,16 +36,16 @@ export default function NewSession() {
 function NoProjects() {
   return (
     <p>
-      No project is registered yet. A session needs a git repository to work in:{" "}
+      No projects yet. A session needs a git repository to work in:{" "}
       <Link href="/settings" className="text-accent underline">
-        add one in the settings
+        add one in Settings
       </Link>
       , or run <code className="rounded bg-sunken px-1 font-mono">holdfast project add PATH</code>.
     </p>
   );
 }
 
-/** The project's own win over those of all projects that have the same name. */
+/** A project's agent overrides a built-in one with the same id. */
 function agentsOf({ agents }: SettingsJson, project: string): SettingsJson["agents"] {
   const own = agents.filter((agent) => agent.project === project);
   const common = agents.filter((agent) => agent.project === undefined && !own.some(({ id }) => id === agent.id));
@@ -57,13 +57,13 @@ function Form({ settings, onTrust }: { settings: SettingsJson; onTrust: () => vo
   const [draft, setDraft] = useState<Draft>(() => withKnownProject(loadDraft(), settings));
   const [busy, setBusy] = useState(false);
   const [fault, setFault] = useState<string | null>(null);
-  const [made, setMade] = useState<string | null>(null);
+  const [created, setCreated] = useState<string | null>(null);
   const request = requestOf(draft);
   const [preflight, checkAgain] = usePreflight(request);
   useEffect(() => storeDraft(draft), [draft]);
   const change = (part: Partial<Draft>): void => setDraft((before) => ({ ...before, ...part }));
 
-  if (made !== null) return <SpawnProgress id={made} onAgain={() => setMade(null)} />;
+  if (created !== null) return <SpawnProgress id={created} onBack={() => setCreated(null)} />;
 
   const project = projects.find(({ id }) => id === draft.project)!;
   const agents = agentsOf(settings, project.id);
@@ -77,7 +77,7 @@ function Form({ settings, onTrust }: { settings: SettingsJson; onTrust: () => vo
     try {
       const { id } = await call("spawn", { body: { ...request, wait: false } });
       dropDraft();
-      setMade(id);
+      setCreated(id);
     } catch (error) {
       setFault(sentenceOf(error));
     }
@@ -108,7 +108,7 @@ function Form({ settings, onTrust }: { settings: SettingsJson; onTrust: () => vo
           checkAgain();
         }}
       />
-      <Field label="What shall it do?" note="The agent's first prompt. Without one it waits for you.">
+      <Field label="What should the agent do?" note="The agent's first prompt. Without one, the agent waits for you.">
         {(ids) => (
           <textarea
             {...ids}
@@ -126,7 +126,9 @@ function Form({ settings, onTrust }: { settings: SettingsJson; onTrust: () => vo
         <Field
           label="Issue"
           note={
-            project.tracker === null ? "A number or a link; becomes part of the name." : `Of ${project.tracker.repo}.`
+            project.tracker === null
+              ? "A number or a link; becomes part of the branch name."
+              : `In ${project.tracker.repo}.`
           }
         >
           {(ids) => (
@@ -151,11 +153,11 @@ function Form({ settings, onTrust }: { settings: SettingsJson; onTrust: () => vo
         </Field>
         <Field
           label="Agent"
-          fault={agent !== undefined && !agent.installed ? (agent.reason ?? "It is not installed.") : null}
+          fault={agent !== undefined && !agent.installed ? (agent.reason ?? "Not installed.") : null}
         >
           {(ids) => (
             <Select {...ids} value={draft.agent} onChange={(event) => change({ agent: event.target.value, kind: "" })}>
-              <option value="">{project.agent} (the project&apos;s)</option>
+              <option value="">{project.agent} (project default)</option>
               {agents.map(({ id, name, installed }) => (
                 <option key={id} value={id}>
                   {name}
@@ -172,7 +174,7 @@ function Form({ settings, onTrust }: { settings: SettingsJson; onTrust: () => vo
               value={draft.kind}
               onChange={(event) => change({ kind: event.target.value as Draft["kind"] })}
             >
-              <option value="">{project.kind} (the project&apos;s)</option>
+              <option value="">{project.kind} (project default)</option>
               {(agent?.kinds ?? ["terminal", "chat"]).map((kind) => (
                 <option key={kind} value={kind}>
                   {kind}
@@ -186,7 +188,7 @@ function Form({ settings, onTrust }: { settings: SettingsJson; onTrust: () => vo
             <TextInput
               {...ids}
               className="font-mono"
-              placeholder={known?.branch ?? "a new one"}
+              placeholder={known?.branch ?? "new branch"}
               value={draft.branch}
               onChange={(event) => change({ branch: event.target.value })}
             />
@@ -211,7 +213,9 @@ function Form({ settings, onTrust }: { settings: SettingsJson; onTrust: () => vo
         </p>
       )}
       <div className="flex items-center justify-end gap-3">
-        <span className="text-xs text-dim">{known?.id === null || known === null ? "" : `Becomes ${known.id}.`}</span>
+        <span className="text-xs text-dim">
+          {known?.id === null || known === null ? "" : `Session id: ${known.id}`}
+        </span>
         <Button type="submit" variant="primary" disabled={busy || blocked}>
           {busy ? "Starting …" : "Start session"}
         </Button>
@@ -226,7 +230,7 @@ function Findings({ preflight, onAgain }: { preflight: Preflight; onAgain: () =>
     <div role="status">
       {problems.length > 0 && (
         <div className="flex flex-col items-start gap-2 rounded-md bg-alert-soft p-3">
-          <p className="font-medium text-alert">This would not work yet:</p>
+          <p className="font-medium text-alert">Fix these problems first:</p>
           <ul className="flex flex-col gap-1.5">
             {problems.map(({ message, hint }) => (
               <li key={message}>
@@ -239,18 +243,18 @@ function Findings({ preflight, onAgain }: { preflight: Preflight; onAgain: () =>
           </Button>
         </div>
       )}
-      {preflight.is === "failed" && <p className="text-xs text-dim">Not checked beforehand: {preflight.why}</p>}
+      {preflight.is === "failed" && <p className="text-xs text-dim">Could not check: {preflight.why}</p>}
     </div>
   );
 }
 
 function kindNote(kind: "terminal" | "chat"): string {
   return kind === "chat"
-    ? "A conversation on this page: messages, tool calls, questions."
-    : "The agent's own screen, in a terminal.";
+    ? "A conversation on this page: messages, tool calls, permission requests."
+    : "The agent's own interface, in a terminal.";
 }
 
-/** The one asked for, else the one last used here, else the first. */
+/** The requested or last used project if it exists, else the first. */
 function withKnownProject(draft: Draft, { projects }: SettingsJson): Draft {
   const known = projects.some(({ id }) => id === draft.project);
   return known ? draft : { ...draft, project: projects[0]!.id };

@@ -1,4 +1,4 @@
-/** A session in the making: each step as the daemon tells it. */
+/** The progress of a spawn, step by step as the daemon reports it. */
 import { useEffect, useState } from "react";
 import { Check, LoaderCircle, X } from "lucide-react";
 import { Link, useLocation } from "wouter";
@@ -6,9 +6,9 @@ import { onEvents, useSession } from "../shared/data/live.ts";
 import { plainText } from "../shared/ui/safe-text.ts";
 import { Button } from "../shared/ui/button.tsx";
 
-type Mark = "waits" | "now" | "done" | "failed";
+type Mark = "pending" | "now" | "done" | "failed";
 
-export function SpawnProgress({ id, onAgain }: { id: string; onAgain: () => void }) {
+export function SpawnProgress({ id, onBack }: { id: string; onBack: () => void }) {
   const session = useSession(id);
   const [, navigate] = useLocation();
   const [output, setOutput] = useState("");
@@ -21,15 +21,15 @@ export function SpawnProgress({ id, onAgain }: { id: string; onAgain: () => void
     [id],
   );
   const ready = session?.workspace === "ready";
-  const over = session !== undefined && session.status !== "starting";
+  const isUp = session !== undefined && session.status !== "starting";
   const failed = session?.status === "failed" || session?.status === "exited" || session?.intent.want === "killed";
   useEffect(() => {
-    if (over && !failed) navigate(`/s/${id}`, { replace: true });
-  }, [over, failed, id, navigate]);
+    if (isUp && !failed) navigate(`/s/${id}`, { replace: true });
+  }, [isUp, failed, id, navigate]);
   const steps: [string, Mark][] = [
-    [`On record as ${id}`, session === undefined ? "now" : "done"],
+    [`Session ${id} created`, session === undefined ? "now" : "done"],
     ["Worktree and branch", mark(session !== undefined, ready, failed)],
-    ["Agent", mark(ready, over && !failed, failed && ready)],
+    ["Agent", mark(ready, isUp && !failed, failed && ready)],
   ];
   return (
     <div className="flex flex-col gap-4">
@@ -37,7 +37,7 @@ export function SpawnProgress({ id, onAgain }: { id: string; onAgain: () => void
         {steps.map(([name, state]) => (
           <li key={name} className="flex items-center gap-2">
             <Sign state={state} />
-            <span className={state === "waits" ? "text-dim" : ""}>{name}</span>
+            <span className={state === "pending" ? "text-dim" : ""}>{name}</span>
           </li>
         ))}
       </ol>
@@ -54,9 +54,9 @@ export function SpawnProgress({ id, onAgain }: { id: string; onAgain: () => void
               {plainText(session.end.lastLines.join("\n"))}
             </pre>
           )}
-          <p className="text-dim">What you typed is kept on the form.</p>
+          <p className="text-dim">Your inputs are still in the form.</p>
           <div className="flex gap-2">
-            <Button variant="primary" onClick={onAgain}>
+            <Button variant="primary" onClick={onBack}>
               Back to the form
             </Button>
             <Button onClick={() => navigate(`/s/${id}`)}>Open {id}</Button>
@@ -65,7 +65,7 @@ export function SpawnProgress({ id, onAgain }: { id: string; onAgain: () => void
       )}
       {!failed && (
         <p className="text-xs text-dim">
-          It goes on when you leave this page.{" "}
+          You can leave this page; the spawn continues.{" "}
           <Link href={`/s/${id}`} className="text-accent underline">
             Open {id} now
           </Link>
@@ -78,12 +78,12 @@ export function SpawnProgress({ id, onAgain }: { id: string; onAgain: () => void
 function mark(begun: boolean, done: boolean, failed: boolean): Mark {
   if (done) return "done";
   if (failed) return "failed";
-  return begun ? "now" : "waits";
+  return begun ? "now" : "pending";
 }
 
 function Sign({ state }: { state: Mark }) {
   if (state === "done") return <Check size={16} className="text-good" aria-label="Done:" />;
   if (state === "failed") return <X size={16} className="text-danger" aria-label="Failed:" />;
-  if (state === "now") return <LoaderCircle size={16} className="animate-spin text-busy" aria-label="Now:" />;
+  if (state === "now") return <LoaderCircle size={16} className="animate-spin text-busy" aria-label="In progress:" />;
   return <span aria-hidden className="mx-1 size-2 rounded-full bg-line-strong" />;
 }

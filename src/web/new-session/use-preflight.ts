@@ -1,39 +1,39 @@
-/** Asks what would go wrong, a moment after the last change of the form. */
+/** Checks for problems, a moment after the last change of the form. */
 import { useCallback, useEffect, useState } from "react";
 import type { SpawnRequest } from "../../contract/command.ts";
 import { HoldfastError } from "../../contract/error.ts";
 import type { PreflightJson } from "../../contract/wire.ts";
 import { call, sentenceOf } from "../shared/data/api.ts";
 
-/** Short enough to be there before the button is reached, long enough not to ask at every letter. */
+/** Short enough to finish before the button is reached, long enough not to run on every keystroke. */
 const pauseMs = 350;
 
 export type Preflight =
   | { is: "loading" }
   | { is: "known"; answer: PreflightJson }
-  /** It could not be asked; the spawn itself will say what is wrong. */
+  /** The check failed; the spawn itself reports any problem. */
   | { is: "failed"; why: string };
 
 export function usePreflight(request: SpawnRequest): [Preflight, () => void] {
-  const [told, setTold] = useState<{ of: string; preflight: Preflight }>({ of: "", preflight: { is: "loading" } });
+  const [result, setResult] = useState<{ of: string; preflight: Preflight }>({ of: "", preflight: { is: "loading" } });
   const [round, setRound] = useState(0);
-  // What the session shall do is no matter of preflight: it is not asked again for each word of it.
+  // Preflight ignores the prompt: typing it must not trigger another check.
   const body = JSON.stringify({ ...request, prompt: undefined });
-  const wanted = `${round} ${body}`;
+  const current = `${round} ${body}`;
   useEffect(() => {
     const stop = new AbortController();
-    const ask = async (): Promise<void> => {
+    const run = async (): Promise<void> => {
       const preflight = await check(body, stop.signal);
-      if (!stop.signal.aborted) setTold({ of: wanted, preflight });
+      if (!stop.signal.aborted) setResult({ of: current, preflight });
     };
-    const timer = setTimeout(() => void ask(), pauseMs);
+    const timer = setTimeout(() => void run(), pauseMs);
     return () => {
       clearTimeout(timer);
       stop.abort();
     };
-  }, [body, wanted]);
-  const again = useCallback(() => setRound((count) => count + 1), []);
-  return [told.of === wanted ? told.preflight : { is: "loading" }, again];
+  }, [body, current]);
+  const recheck = useCallback(() => setRound((count) => count + 1), []);
+  return [result.of === current ? result.preflight : { is: "loading" }, recheck];
 }
 
 async function check(body: string, signal: AbortSignal): Promise<Preflight> {

@@ -1,4 +1,4 @@
-/** A session that is down says so above every view, with the way back. */
+/** Above every view of a session that is down: why, and how to bring it back. */
 import { Link } from "wouter";
 import type { SessionJson } from "../../contract/wire.ts";
 import { useMay } from "../shared/data/live.ts";
@@ -11,9 +11,9 @@ import { startVerb } from "../shared/verbs/verbs.tsx";
 
 export function DownBar({ session }: { session: SessionJson }) {
   const back = (["restore", "wake", "unarchive"] as const).find((name) => verbs[name].applies(session));
-  const lost = session.workspace === "gone";
+  const isDeleted = session.workspace === "gone";
   const may = useMay("all");
-  if (back === undefined && !lost) return null;
+  if (back === undefined && !isDeleted) return null;
   return (
     <div
       className={clsx(
@@ -22,7 +22,7 @@ export function DownBar({ session }: { session: SessionJson }) {
       )}
     >
       <p className="min-w-0 flex-1 basis-60 break-words">
-        {sentence(session)} {lost && "Its worktree is gone for good, so it cannot be started again."}
+        {sentence(session)} {isDeleted && "Its worktree was deleted, so it cannot be restarted."}
       </p>
       <div className="flex items-center gap-2">
         <Link
@@ -49,10 +49,10 @@ function sentence(session: SessionJson): React.ReactNode {
     </span>
   );
   if (intent.want === "snoozed" && intent.until !== undefined && intent.until !== null) {
-    return <>Snoozed until {new Date(intent.until).toLocaleString()}. A prompt wakes it too.</>;
+    return <>Snoozed until {new Date(intent.until).toLocaleString()}. A prompt also wakes it.</>;
   }
   if (intent.want !== "running") {
-    const files = intent.want === "killed" ? "Its worktree is in the trash." : "A prompt brings it back too.";
+    const files = intent.want === "killed" ? "Its worktree is in the trash." : "A prompt also restarts it.";
     return (
       <>
         {intent.want[0]?.toUpperCase()}
@@ -60,10 +60,10 @@ function sentence(session: SessionJson): React.ReactNode {
       </>
     );
   }
-  if (status === "failed") return <>It could not be kept running: {reason ?? "its launch failed."}</>;
+  if (status === "failed") return <>Holdfast stopped restarting it: {reason ?? "its launch failed."}</>;
   return (
     <>
-      The agent ended by itself {ago(end?.at ?? null)}. {reason} A prompt or Restore starts it again.
+      The agent exited on its own {ago(end?.at ?? null)}. {reason} A prompt or Restore restarts it.
     </>
   );
 }

@@ -1,4 +1,4 @@
-/** The event log, newest first: filtered by kind and by words, older ones on demand. */
+/** The event log, newest first: filtered by type and text, older events on demand. */
 import { useId, useState, useEffect } from "react";
 import type { EventJson } from "../../contract/wire.ts";
 import { Button } from "../shared/ui/button.tsx";
@@ -9,13 +9,13 @@ import { visibleText } from "../shared/ui/safe-text.ts";
 import { call, sentenceOf } from "../shared/data/api.ts";
 import { onEvents } from "../shared/data/live.ts";
 
-/** A page of the log: a screen or three. */
+/** Events per page of the log. */
 const pageSize = 200;
-/** A log that is left open must not grow without end; older ones are a press away again. */
+/** A log that stays open must not grow without limit; older events can be loaded again. */
 const keptMost = 5_000;
 
 interface EventLog {
-  /** Rising; null before the first answer. */
+  /** In ascending order; null before the first response. */
   events: readonly EventJson[] | null;
   fault: string | null;
   older: boolean;
@@ -27,7 +27,7 @@ export function useEventLog(session: string): EventLog {
   const [fault, setFault] = useState<string | null>(null);
   useEffect(() => {
     const abort = new AbortController();
-    // Listened to before it is asked: what comes in between is in one of the two, or in both.
+    // Subscribed before the request: events in between are in one of the two, or in both.
     let early: EventJson[] = [];
     const stop = onEvents(session, (batch) => {
       early = [...early, ...batch];
@@ -57,7 +57,7 @@ export function useEventLog(session: string): EventLog {
   return { events, fault, older: first > 1, loadOlder };
 }
 
-/** Behind every event there will be. */
+/** Higher than any event number. */
 const newest = Number.MAX_SAFE_INTEGER;
 
 function join(older: readonly EventJson[], newer: readonly EventJson[]): readonly EventJson[] {
@@ -66,16 +66,16 @@ function join(older: readonly EventJson[], newer: readonly EventJson[]): readonl
   return all.length > keptMost ? all.slice(-keptMost) : all;
 }
 
-/** More rows than this are not drawn at once; a filter finds the others. */
+/** Maximum rows rendered; a filter finds the others. */
 const shownMost = 500;
 
 export function EventList({ log }: { log: EventLog }) {
   const [group, setGroup] = useState("");
-  const [words, setWords] = useState("");
+  const [query, setQuery] = useState("");
   const heading = useId();
   const events = log.events ?? [];
   const groups = [...new Set(events.map(groupOf))].sort();
-  const needle = words.toLowerCase();
+  const needle = query.toLowerCase();
   const found = events.filter(
     (event) =>
       (group === "" || groupOf(event) === group) &&
@@ -87,8 +87,8 @@ export function EventList({ log }: { log: EventLog }) {
         <h2 id={heading} className="mr-auto font-semibold">
           Events
         </h2>
-        <Select aria-label="Kind of event" className="w-auto!" value={group} onChange={(e) => setGroup(e.target.value)}>
-          <option value="">All kinds</option>
+        <Select aria-label="Event type" className="w-auto!" value={group} onChange={(e) => setGroup(e.target.value)}>
+          <option value="">All types</option>
           {groups.map((name) => (
             <option key={name}>{name}</option>
           ))}
@@ -98,17 +98,17 @@ export function EventList({ log }: { log: EventLog }) {
           placeholder="Filter"
           type="search"
           className="w-40!"
-          value={words}
-          onChange={(event) => setWords(event.target.value)}
+          value={query}
+          onChange={(event) => setQuery(event.target.value)}
         />
       </div>
       {log.fault !== null && (
         <p role="alert" className="text-danger">
-          The events could not be had: {log.fault}
+          Could not load events: {log.fault}
         </p>
       )}
-      {log.events === null && log.fault === null && <Spinner label="Loading the events" />}
-      {log.events !== null && found.length === 0 && <p className="text-dim">No event fits.</p>}
+      {log.events === null && log.fault === null && <Spinner label="Loading events" />}
+      {log.events !== null && found.length === 0 && <p className="text-dim">No matching events.</p>}
       <ol className="overflow-hidden rounded-lg border border-line bg-panel empty:hidden">
         {found
           .slice(-shownMost)
@@ -117,7 +117,7 @@ export function EventList({ log }: { log: EventLog }) {
             <Row key={event.seq} event={event} />
           ))}
       </ol>
-      {found.length > shownMost && <p className="text-dim">{found.length - shownMost} older ones are not drawn.</p>}
+      {found.length > shownMost && <p className="text-dim">{found.length - shownMost} older events are not shown.</p>}
       {log.older && log.events !== null && (
         <div>
           <Button onClick={() => void log.loadOlder()}>Load older events</Button>

@@ -1,7 +1,7 @@
-/** Why it ended, what runs, what is kept in the trash, and everything that was recorded. */
-import { useEffect, useState, type ReactNode } from "react";
-import type { EventJson, SessionJson, TrashJson } from "../../contract/wire.ts";
-import { call } from "../shared/data/api.ts";
+/** Why a session ended, its processes, its files in the trash, and its event log. */
+import type { ReactNode } from "react";
+import type { EventJson, SessionJson } from "../../contract/wire.ts";
+import { useQuery } from "../shared/data/use-query.ts";
 import { Age } from "../shared/ui/age.tsx";
 import { Button } from "../shared/ui/button.tsx";
 import { EventList, useEventLog } from "./event-list.tsx";
@@ -15,9 +15,9 @@ export default function EventsView({ session }: { session: SessionJson }) {
   return (
     <div className="absolute inset-0 overflow-y-auto">
       <div className="mx-auto flex w-full max-w-5xl flex-col gap-4 p-3 sm:p-4">
-        {session.end !== null && <Death end={session.end} events={log.events ?? []} />}
+        {session.end !== null && <EndPanel end={session.end} events={log.events ?? []} />}
         <Processes session={session} />
-        {session.trash !== null && <Kept session={session} trash={session.trash} />}
+        {session.trash !== null && <TrashedFiles session={session} trash={session.trash} />}
         <EventList log={log} />
       </div>
     </div>
@@ -33,7 +33,7 @@ function Panel({ title, children }: { title: string; children: ReactNode }) {
   );
 }
 
-function Death({ end, events }: { end: NonNullable<SessionJson["end"]>; events: readonly EventJson[] }) {
+function EndPanel({ end, events }: { end: NonNullable<SessionJson["end"]>; events: readonly EventJson[] }) {
   const last = events.findLast(({ type }) => type === "run.ended" || type === "launch.failed");
   const uptime = last?.["uptimeMs"];
   const reason = last?.["reason"];
@@ -42,7 +42,7 @@ function Death({ end, events }: { end: NonNullable<SessionJson["end"]>; events: 
     ["When", <Age key="at" of={end.at} />],
     ["Exit code", end.exitCode ?? "none"],
     ["Signal", end.signal ?? "none"],
-    ["Uptime", typeof uptime === "number" ? spanWords(uptime) : "not known"],
+    ["Uptime", typeof uptime === "number" ? spanWords(uptime) : "unknown"],
   ];
   return (
     <Panel title="Why did it end?">
@@ -59,7 +59,7 @@ function Death({ end, events }: { end: NonNullable<SessionJson["end"]>; events: 
       </dl>
       {end.lastLines.length > 0 && (
         <pre
-          // Scrolled by keyboard too.
+          // Focusable, so that the keyboard can scroll it.
           tabIndex={0}
           aria-label="Last lines"
           className="max-h-72 overflow-auto rounded-md bg-sunken p-3 font-mono text-xs"
@@ -75,13 +75,13 @@ function Processes({ session }: { session: SessionJson }) {
   return (
     <Panel title="Processes">
       {session.processes.length === 0 ? (
-        <p className="text-dim">None runs.</p>
+        <p className="text-dim">No running processes.</p>
       ) : (
         <table className="w-full max-w-md text-left tabular-nums">
           <thead className="text-xs text-dim">
             <tr>
-              <th className="py-1 font-medium">What</th>
-              <th className="py-1 font-medium">Pid</th>
+              <th className="py-1 font-medium">Process</th>
+              <th className="py-1 font-medium">PID</th>
               <th className="py-1 font-medium">Age</th>
             </tr>
           </thead>
@@ -102,21 +102,13 @@ function Processes({ session }: { session: SessionJson }) {
   );
 }
 
-function Kept({ session, trash }: { session: SessionJson; trash: string }) {
-  const [entry, setEntry] = useState<TrashJson | null>(null);
-  useEffect(() => {
-    const abort = new AbortController();
-    call("trash", { signal: abort.signal }).then(
-      (all) => setEntry(all.find(({ id }) => id === trash) ?? null),
-      // What the session itself says stands without it.
-      () => undefined,
-    );
-    return () => abort.abort();
-  }, [trash]);
+function TrashedFiles({ session, trash }: { session: SessionJson; trash: string }) {
+  const [all] = useQuery("trash");
+  const entry = all.is === "known" ? all.value.find(({ id }) => id === trash) : undefined;
   return (
     <Panel title="Files in the trash">
-      <p>Its worktree is kept as it was, with uncommitted and ignored files. Restore puts it back in its place.</p>
-      {entry !== null && <TrashFacts entry={entry} />}
+      <p>The worktree is unchanged, with uncommitted and ignored files. Restore moves it back.</p>
+      {entry !== undefined && <TrashFacts entry={entry} />}
       <div>
         <Button onClick={() => startVerb("restore", session)}>Restore</Button>
       </div>

@@ -1,4 +1,4 @@
-/** What the session is and how it stands. On a phone the facts are behind a button: the view needs the room. */
+/** The session's title, status and facts. On a phone the facts are collapsed: the view needs the space. */
 import { useState, type ReactNode } from "react";
 import { ArrowLeft, ChevronDown, Square, Pencil } from "lucide-react";
 import { Link } from "wouter";
@@ -25,8 +25,8 @@ export function SessionHeader({ session }: { session: SessionJson }) {
       <div className="flex items-center gap-1 sm:gap-2">
         <Link
           href="/"
-          aria-label="To the board"
-          title="To the board"
+          aria-label="Back to the board"
+          title="Back to the board"
           className="inline-flex size-8 shrink-0 items-center justify-center rounded-md text-dim hover:bg-sunken hover:text-text pointer-coarse:size-10"
         >
           <ArrowLeft size={16} aria-hidden />
@@ -37,11 +37,11 @@ export function SessionHeader({ session }: { session: SessionJson }) {
       </div>
       <div className="flex min-w-0 items-center gap-2 pl-1" role="status" aria-live="polite">
         <StatusPill of={session} className="shrink-0" />
-        <span className="min-w-0 flex-1 truncate text-dim" title={session.reason ?? question(session) ?? undefined}>
-          {session.reason ?? question(session) ?? <Since session={session} />}
+        <span className="min-w-0 flex-1 truncate text-dim" title={session.reason ?? requestLine(session) ?? undefined}>
+          {session.reason ?? requestLine(session) ?? <Since session={session} />}
         </span>
         <IconButton
-          label={open ? "Hide the details" : "Show the details"}
+          label={open ? "Hide details" : "Show details"}
           aria-expanded={open}
           className="sm:hidden"
           onClick={() => setOpen(!open)}
@@ -54,8 +54,8 @@ export function SessionHeader({ session }: { session: SessionJson }) {
   );
 }
 
-/** What it waits for stands above every view, not in the chat alone. */
-function question({ permissions }: SessionJson): string | null {
+/** The open permission request, above every view, not only in the chat. */
+function requestLine({ permissions }: SessionJson): string | null {
   const [first] = permissions;
   if (first === undefined) return null;
   const more = permissions.length > 1 ? ` (and ${permissions.length - 1} more)` : "";
@@ -100,7 +100,7 @@ function Facts({ session, open }: { session: SessionJson; open: boolean }) {
       <PullRequests session={session} />
       <Issue session={session} />
       <Fact name="Worktree">
-        <CopyText text={workspacePath} what="worktree's path" />
+        <CopyText text={workspacePath} what="worktree path" />
       </Fact>
       {contain !== undefined && contain.mode !== "off" && <Fact name="Contained">{describeContainment(contain)}</Fact>}
       {attach !== null && (
@@ -125,7 +125,7 @@ function Issue({ session: { issue, issueFacts } }: { session: SessionJson }) {
   if (issue === null) return null;
   return (
     <Fact name="Issue">
-      <Outside to={issueFacts?.url ?? issue}>{issueFacts?.key ?? issue}</Outside>
+      <ExternalLink to={issueFacts?.url ?? issue}>{issueFacts?.key ?? issue}</ExternalLink>
       {issueFacts !== undefined && ` ${plainText(issueFacts.title)} (${issueFacts.state})`}
     </Fact>
   );
@@ -140,8 +140,8 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
   );
 }
 
-/** A link where it is one; else the words alone. */
-function Outside({ to, children }: { to: string; children: ReactNode }) {
+/** A link if `to` is a web address, otherwise plain text. */
+function ExternalLink({ to, children }: { to: string; children: ReactNode }) {
   const address = webAddress(to);
   if (address === null) return <>{children}</>;
   return (
@@ -151,7 +151,7 @@ function Outside({ to, children }: { to: string; children: ReactNode }) {
   );
 }
 
-/** The one verb that is wanted most; the others are in the menu. The way back of one that is down stands below. */
+/** The most used verb; the others are in the menu. */
 function QuickVerb({ session }: { session: SessionJson }) {
   if (!verbs.stop.applies(session)) return null;
   return (
@@ -164,13 +164,13 @@ function QuickVerb({ session }: { session: SessionJson }) {
 function EditableTitle({ session }: { session: SessionJson }) {
   const [draft, setDraft] = useState<string | null>(null);
   const may = useMay("all");
-  const keep = async (): Promise<void> => {
+  const save = async (): Promise<void> => {
     const title = draft?.trim() ?? "";
     if (title !== "" && title !== session.title) {
       try {
         await call("rename", { params: { id: session.id }, body: { title } });
       } catch (error) {
-        showToast(`The title was not changed: ${sentenceOf(error)}`, "fault");
+        showToast(`Could not change the title: ${sentenceOf(error)}`, "fault");
         return;
       }
     }
@@ -183,11 +183,7 @@ function EditableTitle({ session }: { session: SessionJson }) {
           {session.title}
         </h1>
         {may && (
-          <IconButton
-            label="Rename in place"
-            className="shrink-0 max-sm:hidden"
-            onClick={() => setDraft(session.title)}
-          >
+          <IconButton label="Edit title" className="shrink-0 max-sm:hidden" onClick={() => setDraft(session.title)}>
             <Pencil size={14} aria-hidden />
           </IconButton>
         )}
@@ -199,7 +195,7 @@ function EditableTitle({ session }: { session: SessionJson }) {
       className="min-w-0 flex-1"
       onSubmit={(event) => {
         event.preventDefault();
-        void keep();
+        void save();
       }}
     >
       <TextInput
@@ -208,7 +204,7 @@ function EditableTitle({ session }: { session: SessionJson }) {
         maxLength={200}
         ref={focusOnce}
         onChange={(event) => setDraft(event.target.value)}
-        onBlur={() => void keep()}
+        onBlur={() => void save()}
         onKeyDown={(event) => {
           if (event.key === "Escape") setDraft(null);
         }}

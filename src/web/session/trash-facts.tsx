@@ -3,10 +3,13 @@ import { Age } from "../shared/ui/age.tsx";
 
 export function TrashFacts({ entry }: { entry: TrashJson }) {
   const rows: [string, React.ReactNode][] = [
-    ["Kept as", <code key="id">{entry.id}</code>],
-    ["Goes back to", <code key="path">{entry.path}</code>],
+    ["Trash entry", <code key="id">{entry.id}</code>],
+    ["Restored to", <code key="path">{entry.path}</code>],
     ["Branch", entry.branch === null ? "none" : <code key="branch">{entry.branch}</code>],
-    ["Pinned by", entry.ref === null ? "nothing: it had no commits of its own" : <code key="ref">{entry.ref}</code>],
+    [
+      "Commits kept by",
+      entry.ref === null ? "no ref: it had no commits of its own" : <code key="ref">{entry.ref}</code>,
+    ],
     ["Uncommitted files", String(entry.uncommitted)],
     [
       "Unpushed commits",
@@ -20,7 +23,7 @@ export function TrashFacts({ entry }: { entry: TrashJson }) {
         </ul>
       ),
     ],
-    ["In the trash for", <Age key="age" of={entry.trashedAt} />],
+    ["Moved to trash", <Age key="age" of={entry.trashedAt} />],
     ...(entry.keptUntil === undefined ? [] : [["Kept until", entry.keptUntil] satisfies [string, string]]),
   ];
   return (

@@ -12,7 +12,7 @@ import { plainText } from "../shared/ui/safe-text.ts";
 
 export function Agents({ agents }: { agents: SettingsJson["agents"] }) {
   return (
-    <Section id="agents" title="Agents" note="Those that are built in, and those of holdfast.yaml.">
+    <Section id="agents" title="Agents" note="Built-in agents and those defined in holdfast.yaml.">
       <ul className="flex flex-col gap-2">
         {agents.map(({ id, name, kinds, installed, command, reason, project }) => (
           <Row
@@ -45,24 +45,25 @@ export function Agents({ agents }: { agents: SettingsJson["agents"] }) {
   );
 }
 
+/** The running chat agents, those of an older build first. */
 export function AgentProcesses() {
-  const [workers, again] = useQuery("workers");
+  const [workers, reload] = useQuery("workers");
   return (
     <Section
       id="workers"
       title="Chat agents"
-      note="One that an older build started goes on as it is. Restarting it replaces its process; the conversation goes on."
+      note="Agents started by an older build keep running. Restart one to replace its process; its conversation continues."
     >
-      <WhenLoaded asked={workers} onAgain={again}>
+      <WhenLoaded query={workers} onRetry={reload}>
         {(list) =>
           list.length === 0 ? (
-            <p className="text-dim">No chat agent runs.</p>
+            <p className="text-dim">No running chat agents.</p>
           ) : (
             <ul className="flex flex-col gap-2">
               {list
                 .toSorted((a, b) => Number(b.stale) - Number(a.stale))
                 .map((worker) => (
-                  <Worker key={worker.session} worker={worker} onRestarted={again} />
+                  <AgentProcess key={worker.session} worker={worker} onRestarted={reload} />
                 ))}
             </ul>
           )
@@ -72,15 +73,13 @@ export function AgentProcesses() {
   );
 }
 
-function Worker({ worker, onRestarted }: { worker: WorkerJson; onRestarted: () => void }) {
+function AgentProcess({ worker, onRestarted }: { worker: WorkerJson; onRestarted: () => void }) {
   const [busy, setBusy] = useState(false);
   const restart = async (): Promise<void> => {
     setBusy(true);
     try {
       const { done } = await call("acpRestart", { params: { id: worker.session }, body: {} });
-      showToast(
-        done ? `${worker.session} has a fresh agent process.` : `${worker.session}: its agent is still being ended.`,
-      );
+      showToast(done ? `${worker.session} restarted.` : `${worker.session}: the old agent is still stopping.`);
       onRestarted();
     } catch (error) {
       showToast(`${worker.session}: ${sentenceOf(error)}`, "fault");
@@ -110,27 +109,28 @@ function Worker({ worker, onRestarted }: { worker: WorkerJson; onRestarted: () =
       </p>
       <p className="text-xs">
         <span className="font-mono text-dim">{worker.build}</span>
-        {worker.stale && <span className="text-alert"> stale: of an older build</span>}
-        {worker.detached && <span className="text-alert"> runs without its keeper</span>}
+        {worker.stale && <span className="text-alert"> stale (older build)</span>}
+        {worker.detached && <span className="text-alert"> running without its keeper</span>}
       </p>
     </Row>
   );
 }
 
+/** Read-only: the rules are edited in the file, out of reach of any page. */
 export function PermissionRules() {
-  const [asked, again] = useQuery("permissionRules");
+  const [asked, reload] = useQuery("permissionRules");
   return (
     <Section
       id="permission-rules"
       title="Permission rules"
-      note="Chat agents' permission requests are answered by the first rule that matches. All others wait for you."
+      note="The first matching rule answers a chat agent's permission request. All other requests wait for you."
     >
-      <WhenLoaded asked={asked} onAgain={again}>
+      <WhenLoaded query={asked} onRetry={reload}>
         {({ file, problem, rules }) => (
           <>
             {problem !== null && (
               <p role="alert" className="rounded-md bg-alert-soft p-3 break-words text-alert">
-                No rule holds until this is corrected: {plainText(problem)}
+                No rules apply until this is fixed: {plainText(problem)}
               </p>
             )}
             {problem === null && rules.length === 0 && <p className="text-dim">No rules.</p>}
@@ -143,7 +143,7 @@ export function PermissionRules() {
                 </Row>
               ))}
             </ol>
-            <p className="text-xs break-all text-dim">Edit {file}, under permissions.</p>
+            <p className="text-xs break-all text-dim">To change them, edit permissions in {file}.</p>
           </>
         )}
       </WhenLoaded>

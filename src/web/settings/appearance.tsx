@@ -2,15 +2,15 @@ import { usePreference, type Preferences } from "../shared/data/preferences.ts";
 import { Section } from "./section.tsx";
 
 const themes: { value: Preferences["theme"]; label: string }[] = [
-  { value: "system", label: "As the system has it" },
+  { value: "system", label: "System" },
   { value: "light", label: "Light" },
   { value: "dark", label: "Dark" },
 ];
 
 const enters: { value: Preferences["enter"]; label: string }[] = [
-  { value: "auto", label: "Sends, but not on a touch screen" },
+  { value: "auto", label: "Sends, except on touch screens" },
   { value: "sends", label: "Sends" },
-  { value: "newline", label: "Makes a new line" },
+  { value: "newline", label: "Inserts a new line" },
 ];
 
 export function Appearance() {
@@ -18,9 +18,9 @@ export function Appearance() {
   const [enter, setEnter] = usePreference("enter");
   return (
     <Section id="appearance" title="Appearance and typing">
-      <Choice legend="Colours" name="theme" options={themes} value={theme} onChoose={setTheme} />
+      <Choice legend="Theme" name="theme" options={themes} value={theme} onChoose={setTheme} />
       <Choice legend="Enter in a prompt" name="enter" options={enters} value={enter} onChoose={setEnter} />
-      <p className="text-xs text-dim">Ctrl+Enter always sends, Shift+Enter always makes a new line.</p>
+      <p className="text-xs text-dim">Ctrl+Enter always sends, Shift+Enter always inserts a new line.</p>
     </Section>
   );
 }

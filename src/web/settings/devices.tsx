@@ -1,4 +1,4 @@
-/** Browsers that are logged in: what each may do, and the way to end its access. */
+/** Logged-in browsers: what each may do, and how to revoke it. */
 import { useEffect, useState } from "react";
 import { rights, type Right } from "../../contract/rights.ts";
 import type { DeviceJson } from "../../contract/wire.ts";
@@ -22,17 +22,15 @@ const rightLabels: Record<Right, string> = {
 };
 
 export function Devices() {
-  const [devices, again] = useQuery("devices");
+  const [devices, reload] = useQuery("devices");
   const [asking, setAsking] = useState(false);
   const may = useMay("all");
-  useEffect(() => onDevices(again), [again]);
+  useEffect(() => onDevices(reload), [reload]);
   return (
     <Section
       id="devices"
       title="Devices"
-      note={
-        <Commands text="Browsers that are logged in. Add another one with `holdfast pair` on the daemon's machine." />
-      }
+      note={<Commands text="Logged-in browsers. To add one, run `holdfast pair` on the daemon's machine." />}
       action={
         may && (
           <Button size="small" variant="danger" onClick={() => setAsking(true)}>
@@ -41,11 +39,11 @@ export function Devices() {
         )
       }
     >
-      <WhenLoaded asked={devices} onAgain={again}>
+      <WhenLoaded query={devices} onRetry={reload}>
         {(list) => (
           <ul aria-label="Devices" className="flex flex-col gap-2">
             {list.map((device) => (
-              <Device key={device.id} device={device} may={may} onChanged={again} />
+              <Device key={device.id} device={device} may={may} onChanged={reload} />
             ))}
           </ul>
         )}
@@ -72,15 +70,15 @@ function Device({ device, may, onChanged }: { device: DeviceJson; may: boolean; 
   };
   const edit = (body: { name?: string; rights?: Right }) => attempt(() => call("deviceEdit", { params: { id }, body }));
   const rename = async (): Promise<void> => {
-    const wanted = draft?.trim() ?? "";
+    const next = draft?.trim() ?? "";
     setDraft(null);
-    if (wanted !== "" && wanted !== device.name) await edit({ name: wanted });
+    if (next !== "" && next !== device.name) await edit({ name: next });
   };
   return (
     <Row
       action={
         <span className="flex flex-wrap items-center gap-2">
-          {/* Taking the last full rights from oneself would lock the page; another device or the command line can. */}
+          {/* Removing its own full rights would lock this page out; another device or the command line can do it. */}
           <Select
             aria-label={`Rights of ${name}`}
             className="w-auto py-0.5 text-xs sm:text-xs"
@@ -160,7 +158,7 @@ function Everywhere({ onClose }: { onClose: () => void }) {
   return (
     <ConfirmDialog
       title="Log out everywhere?"
-      description="Every browser has to log in again, this one too. Login links that were not used yet and pushes end. Sessions keep running."
+      description="Every browser, including this one, must log in again. Unused login links and push subscriptions are revoked. Sessions keep running."
       keep="Stay logged in"
       confirm="Log out everywhere"
       act={logOut}

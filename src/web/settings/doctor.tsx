@@ -6,27 +6,27 @@ import { WhenLoaded, Section } from "./section.tsx";
 
 const everything = { query: { full: 1 } };
 const looks = {
-  fail: { Sign: CircleX, tone: "text-danger", word: "Wrong:" },
-  warn: { Sign: CircleAlert, tone: "text-alert", word: "Risk:" },
+  fail: { Sign: CircleX, tone: "text-danger", word: "Error:" },
+  warn: { Sign: CircleAlert, tone: "text-alert", word: "Warning:" },
   info: { Sign: Info, tone: "text-busy", word: "Note:" },
-  ok: { Sign: CircleCheck, tone: "text-good", word: "In order:" },
+  ok: { Sign: CircleCheck, tone: "text-good", word: "OK:" },
 } as const;
 const order: FindingJson["level"][] = ["fail", "warn", "info", "ok"];
 
 export function Doctor() {
-  const [findings, again] = useQuery("doctor", everything);
+  const [findings, reload] = useQuery("doctor", everything);
   return (
     <Section
       id="doctor"
       title="Doctor"
-      note="What the daemon checks of itself and its surroundings."
+      note="Checks of the daemon and this machine."
       action={
-        <Button size="small" onClick={again}>
+        <Button size="small" onClick={reload}>
           Check again
         </Button>
       }
     >
-      <WhenLoaded asked={findings} onAgain={again}>
+      <WhenLoaded query={findings} onRetry={reload}>
         {(list) => (
           <ul className="flex flex-col gap-2">
             {list

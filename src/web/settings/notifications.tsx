@@ -10,13 +10,12 @@ import { Age } from "../shared/ui/age.tsx";
 import { showToast } from "../shared/ui/toast.tsx";
 import { useQuery } from "../shared/data/use-query.ts";
 
-const words: Record<NotifyState, string> = {
-  on: "This browser calls you when a session asks, fails or finishes its turn while you look elsewhere. With several tabs open you are called once.",
-  off: "This browser does not call you. The count of sessions that need you stands in the title and on the icon in any case.",
-  denied:
-    "This browser was told not to show notifications of this address. Allow them in its site settings, then come back.",
+const descriptions: Record<NotifyState, string> = {
+  on: "This browser notifies you when a session needs input, fails or finishes a turn while you are away. With several tabs open, you are notified once.",
+  off: "Notifications are off. The title and the icon still show how many sessions need you.",
+  denied: "Notifications are blocked for this site. Allow them in the browser's site settings, then reload.",
   unsupported:
-    "Browsers show notifications only for pages of this machine or over https. Open it through an SSH tunnel or a TLS proxy: holdfast start --public-url https://<name>.",
+    "Browsers show notifications only for local pages or over HTTPS. Use an SSH tunnel or a TLS proxy: holdfast start --public-url https://<name>.",
 };
 
 export function Notifications() {
@@ -24,7 +23,7 @@ export function Notifications() {
   const [sound, setSound] = usePreference("sound");
   return (
     <Section id="notifications" title="Notifications">
-      <p role="status">{words[state]}</p>
+      <p role="status">{descriptions[state]}</p>
       <div className="flex flex-wrap gap-2">
         {state === "off" && (
           <Button variant="primary" onClick={() => void enableNotifications().then(setState)}>
@@ -52,7 +51,7 @@ export function Notifications() {
             if (event.target.checked) beep();
           }}
         />
-        A short sound with each notification
+        Play a sound with each notification
       </label>
       <Push />
     </Section>
@@ -60,29 +59,29 @@ export function Notifications() {
 }
 
 function Push() {
-  const [push, again] = useQuery("push");
+  const [push, reload] = useQuery("push");
   return (
-    <WhenLoaded asked={push} onAgain={again}>
-      {(known) => <Known push={known} onChanged={again} />}
+    <WhenLoaded query={push} onRetry={reload}>
+      {(known) => <PushSettings push={known} onChanged={reload} />}
     </WhenLoaded>
   );
 }
 
-function Known({ push: { publicKey, browsers }, onChanged }: { push: PushJson; onChanged: () => void }) {
+function PushSettings({ push: { publicKey, browsers }, onChanged }: { push: PushJson; onChanged: () => void }) {
   const [here] = usePreference("push");
   const [busy, setBusy] = useState(false);
-  const [wrong, setWrong] = useState(pushObstacle);
-  // Why not is then said above.
+  const [problem, setProblem] = useState(pushObstacle);
+  // The reason is shown above.
   const canNotify = !["denied", "unsupported"].includes(notifyState());
   const on = here !== null && browsers.some(({ id }) => id === here);
-  const turn = async (wanted: boolean): Promise<void> => {
+  const turn = async (next: boolean): Promise<void> => {
     setBusy(true);
-    setWrong(null);
+    setProblem(null);
     try {
-      if (wanted) setWrong(await subscribeHere(publicKey));
+      if (next) setProblem(await subscribeHere(publicKey));
       else await unsubscribeHere();
     } catch (error) {
-      setWrong(sentenceOf(error));
+      setProblem(sentenceOf(error));
     }
     onChanged();
     setBusy(false);
@@ -99,18 +98,18 @@ function Known({ push: { publicKey, browsers }, onChanged }: { push: PushJson; o
           aria-describedby="push-note"
           onChange={(event) => void turn(event.target.checked)}
         />
-        Push to this browser, also when no tab is open
+        Push to this browser, even when no tab is open
       </label>
       <p id="push-note" className="text-xs text-dim">
-        Sent through the browser's own push service, encrypted so that only this browser can read it. You are called for
-        what the projects' reactions notify of: by default a question, an agent that ended, and a pull request that can
-        be merged.
+        Sent through the browser's own push service, encrypted so that only this browser can read it. You are notified
+        about what the projects' reactions are set to notify: by default permission requests, exited agents, and pull
+        requests that can be merged.
       </p>
       <p role="status" className="text-alert empty:hidden">
-        {busy ? "Asking the browser …" : wrong !== null && !canNotify ? "Push is not possible before that." : wrong}
+        {busy ? "Asking the browser …" : problem !== null && !canNotify ? "Push requires notifications." : problem}
       </p>
       {browsers.length > 0 && (
-        <ul aria-label="Browsers that get pushes" className="flex flex-col gap-2">
+        <ul aria-label="Browsers with push" className="flex flex-col gap-2">
           {browsers.map((browser) => (
             <Browser key={browser.id} browser={browser} isHere={browser.id === here} onChanged={onChanged} />
           ))}
@@ -142,8 +141,8 @@ function Browser({
   };
   const test = async (): Promise<void> => {
     const { sent, why } = await call("pushTest", { params: { id }, body: {} });
-    if (sent) showToast(`The push service of ${label} took the test. It shows within seconds.`);
-    else showToast(`${label} was not reached: ${why ?? "no reason was given"}.`, "fault");
+    if (sent) showToast(`Test sent to ${label}. It should arrive within seconds.`);
+    else showToast(`Could not reach ${label}: ${why ?? "no reason given"}.`, "fault");
   };
   const remove = async (): Promise<void> => {
     if (isHere) await unsubscribeHere();
@@ -153,13 +152,8 @@ function Browser({
     <Row
       action={
         <span className="flex gap-2">
-          <Button
-            size="small"
-            disabled={busy}
-            aria-label={`Send a test to ${label}`}
-            onClick={() => void attempt(test)}
-          >
-            Send a test
+          <Button size="small" disabled={busy} aria-label={`Send test to ${label}`} onClick={() => void attempt(test)}>
+            Send test
           </Button>
           <Button size="small" disabled={busy} aria-label={`Remove ${label}`} onClick={() => void attempt(remove)}>
             Remove
@@ -171,7 +165,7 @@ function Browser({
         <span className="font-medium">{label}</span>
         {isHere && <span className="text-xs text-accent">this browser</span>}
         <span className="text-xs text-dim">
-          by <span className="font-mono">{service}</span>, subscribed <Age of={createdAt} />
+          via <span className="font-mono">{service}</span>, subscribed <Age of={createdAt} />
           {lastOk !== null && (
             <>
               , last reached <Age of={lastOk} />

@@ -12,18 +12,18 @@ import { plainText } from "../shared/ui/safe-text.ts";
 import { useQuery } from "../shared/data/use-query.ts";
 
 export function Projects({ projects, onChanged }: { projects: ProjectJson[]; onChanged: () => void }) {
-  const [leaving, setLeaving] = useState<ProjectJson | null>(null);
+  const [removing, setRemoving] = useState<ProjectJson | null>(null);
   return (
-    <Section id="projects" title="Projects" note="Git repositories that sessions can be started in.">
+    <Section id="projects" title="Projects" note="Git repositories that sessions can run in.">
       {projects.length === 0 ? (
-        <p className="text-dim">None yet. Add a repository by its path on the daemon&apos;s machine.</p>
+        <p className="text-dim">No projects yet. Add a repository by its path on the daemon&apos;s machine.</p>
       ) : (
         <ul className="flex flex-col gap-2">
           {projects.map((project) => (
             <Row
               key={project.id}
               action={
-                <Button size="small" aria-label={`Remove ${project.id}`} onClick={() => setLeaving(project)}>
+                <Button size="small" aria-label={`Remove ${project.id}`} onClick={() => setRemoving(project)}>
                   Remove
                 </Button>
               }
@@ -41,7 +41,9 @@ export function Projects({ projects, onChanged }: { projects: ProjectJson[]; onC
         </ul>
       )}
       <AddProject onAdded={onChanged} />
-      {leaving !== null && <RemoveProject project={leaving} onClose={() => setLeaving(null)} onRemoved={onChanged} />}
+      {removing !== null && (
+        <RemoveProject project={removing} onClose={() => setRemoving(null)} onRemoved={onChanged} />
+      )}
     </Section>
   );
 }
@@ -73,9 +75,9 @@ function AddProject({ onAdded }: { onAdded: () => void }) {
     >
       <div className="flex-1">
         <Field
-          label="Path of a repository"
+          label="Repository path"
           fault={fault}
-          note="With a holdfast.yaml in it, the projects of that file; else the repository with defaults."
+          note="Uses the projects in its holdfast.yaml, or the repository with defaults."
         >
           {(ids) => (
             <TextInput
@@ -89,7 +91,7 @@ function AddProject({ onAdded }: { onAdded: () => void }) {
         </Field>
       </div>
       <Button type="submit" className="mt-5" disabled={busy || path.trim() === ""}>
-        Add
+        Add project
       </Button>
     </form>
   );
@@ -104,15 +106,15 @@ interface RemoveProps {
 function RemoveProject({ project, onClose, onRemoved }: RemoveProps) {
   const remove = async (): Promise<void> => {
     await call("projectRemove", { params: { id: project.id } });
-    showToast(`${project.id} is forgotten. Nothing on disk was touched.`);
+    showToast(`${project.id} unregistered. Nothing on disk was changed.`);
     onRemoved();
     onClose();
   };
   return (
     <ConfirmDialog
       title={`Remove ${project.id}?`}
-      description="Holdfast forgets the project. The repository, its worktrees and its branches stay as they are, and it can be added again."
-      keep="Keep it"
+      description="Unregisters the project. Its repository, worktrees and branches stay unchanged, and you can add it again."
+      keep="Keep"
       confirm="Remove"
       act={remove}
       onClose={onClose}
@@ -120,22 +122,23 @@ function RemoveProject({ project, onClose, onRemoved }: RemoveProps) {
   );
 }
 
+/** The state of the projects' trackers; nothing without trackers. */
 export function Trackers() {
-  const [told, again] = useQuery("trackers");
-  // Where it could not be asked, the rest of the page says whether the daemon answers at all.
-  if (told.is !== "known" || told.value.length === 0) return null;
+  const [trackers, reload] = useQuery("trackers");
+  // If the daemon is unreachable, the rest of the page shows that.
+  if (trackers.is !== "known" || trackers.value.length === 0) return null;
   return (
     <Section
       id="trackers"
       title="Trackers"
       action={
-        <Button size="small" onClick={again}>
-          Look again
+        <Button size="small" onClick={reload}>
+          Refresh
         </Button>
       }
     >
       <ul className="flex flex-col gap-2">
-        {told.value.map(({ project, type, repo, state, why, lastOk, remaining }) => (
+        {trackers.value.map(({ project, type, repo, state, why, lastOk, remaining }) => (
           <Row
             key={`${project} ${type} ${repo}`}
             action={
@@ -154,7 +157,7 @@ export function Trackers() {
             <p className="text-xs text-dim">
               {lastOk !== null && (
                 <>
-                  Last answer: <Age of={lastOk} />
+                  Last response: <Age of={lastOk} />
                 </>
               )}
               {remaining !== null && ` · ${remaining} requests left`}

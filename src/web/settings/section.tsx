@@ -1,4 +1,4 @@
-/** A part of the settings, and how it looks while its answer is awaited or did not come. */
+/** A section of the settings page, its rows, and its loading and error states. */
 import type { ReactNode } from "react";
 import { Button } from "../shared/ui/button.tsx";
 import { Spinner } from "../shared/ui/loading.tsx";
@@ -28,31 +28,31 @@ export function Section({ id, title, note, action, children }: SectionProps) {
 }
 
 export function WhenLoaded<T>({
-  asked,
-  onAgain,
+  query,
+  onRetry,
   children,
 }: {
-  asked: Loadable<T>;
-  onAgain: () => void;
+  query: Loadable<T>;
+  onRetry: () => void;
   children: (value: T) => ReactNode;
 }) {
-  if (asked.is === "loading") return <Spinner />;
-  if (asked.is === "known") return children(asked.value);
+  if (query.is === "loading") return <Spinner />;
+  if (query.is === "known") return children(query.value);
   return (
     <div role="alert" className="flex flex-col items-start gap-2">
-      <p className="text-danger">{asked.why}</p>
-      <Button size="small" onClick={onAgain}>
+      <p className="text-danger">{query.why}</p>
+      <Button size="small" onClick={onRetry}>
         Try again
       </Button>
     </div>
   );
 }
 
-/** A row of a list: what it is, what is said of it, what can be done. */
+/** A list row with an action at its end. */
 export function Row({ children, action }: { children: ReactNode; action?: ReactNode }) {
   return (
     <li className="flex flex-wrap items-center gap-x-3 gap-y-1 border-b border-line pb-2 last:border-0 last:pb-0">
-      {/* So wide that the words keep a line of their own on a phone, where two buttons would squeeze them. */}
+      {/* Wide enough that on a phone the text keeps its own line, above the buttons. */}
       <div className="min-w-0 flex-1 basis-52">{children}</div>
       {action}
     </li>

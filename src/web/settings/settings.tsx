@@ -14,7 +14,7 @@ import { Projects, Trackers } from "./projects.tsx";
 import { WhenLoaded, Section } from "./section.tsx";
 
 export default function Settings() {
-  const [settings, again] = useQuery("settings");
+  const [settings, reload] = useQuery("settings");
   const may = useMay("all");
   return (
     <div className="mx-auto flex w-full max-w-3xl flex-col gap-4 p-4 pb-10">
@@ -26,14 +26,14 @@ export default function Settings() {
       </div>
       {settings.is === "known" && settings.value.readOnly && (
         <p className="rounded-md bg-alert-soft p-3 text-alert">
-          This daemon is read-only: it refuses every change. Start it without --read-only to change anything.
+          This daemon is read-only and refuses every change. Restart it without --read-only to change anything.
         </p>
       )}
       <Notifications />
       <Appearance />
       {settings.is === "loading" && <Spinner />}
       {settings.is === "failed" && (
-        <WhenLoaded asked={settings} onAgain={again}>
+        <WhenLoaded query={settings} onRetry={reload}>
           {() => null}
         </WhenLoaded>
       )}
@@ -41,7 +41,7 @@ export default function Settings() {
       {settings.is === "known" && (
         <>
           <fieldset disabled={!may} className="contents">
-            <Projects projects={settings.value.projects} onChanged={again} />
+            <Projects projects={settings.value.projects} onChanged={reload} />
           </fieldset>
           <Agents agents={settings.value.agents} />
         </>
@@ -61,10 +61,10 @@ function About({ settings: { version, build, home, configFiles, trashDays } }: {
   const facts: [string, string][] = [
     ["Version", version],
     ["Build", build],
-    ["This page", pageBuild === build ? "of the same build" : pageBuild],
+    ["This page", pageBuild === build ? "same build" : pageBuild],
     ["Home", home],
-    ["Settings files", configFiles.length === 0 ? "none" : configFiles.join(", ")],
-    ["Trash is kept", `${trashDays} days`],
+    ["Configuration files", configFiles.length === 0 ? "none" : configFiles.join(", ")],
+    ["Trash retention", `${trashDays} days`],
   ];
   return (
     <Section
@@ -72,7 +72,7 @@ function About({ settings: { version, build, home, configFiles, trashDays } }: {
       title="About"
       action={
         <Button size="small" onClick={() => void logOutThisBrowser()}>
-          Log this browser out
+          Log out this browser
         </Button>
       }
     >

@@ -1,4 +1,4 @@
-/** Worktrees that were put away by kill, cleanup and delete, to be put back or thrown away for good. */
+/** Worktrees removed by kill, cleanup and delete: restore them or delete them permanently. */
 import { useEffect, useState } from "react";
 import type { TrashJson } from "../../contract/wire.ts";
 import { startVerb } from "../shared/verbs/verbs.tsx";
@@ -12,14 +12,14 @@ import { useQuery } from "../shared/data/use-query.ts";
 import { WhenLoaded, Row, Section } from "./section.tsx";
 
 export default function TrashPage() {
-  const [trash, again] = useQuery("trash");
-  // A session that is restored, killed or deleted, here or elsewhere, changes the list.
+  const [trash, reload] = useQuery("trash");
+  // Restoring, killing or deleting a session, here or elsewhere, changes the list.
   useEffect(
-    () => onEvents("*", (events) => void (events.some(({ type }) => type.startsWith("workspace.")) && again())),
-    [again],
+    () => onEvents("*", (events) => void (events.some(({ type }) => type.startsWith("workspace.")) && reload())),
+    [reload],
   );
-  /** What is to be thrown away: one entry, or all of them. */
-  const [asked, setAsked] = useState<TrashJson | "all" | null>(null);
+  /** What the dialog would delete. */
+  const [deleting, setDeleting] = useState<TrashJson | "all" | null>(null);
   const may = useMay("all");
   const some = trash.is === "known" && trash.value.length > 0;
   return (
@@ -27,25 +27,25 @@ export default function TrashPage() {
       <h1 className="text-base font-semibold">Trash</h1>
       <fieldset disabled={!may} className="contents">
         <Section
-          id="kept"
-          title="Kept worktrees"
-          note="Whole, with uncommitted and ignored files. Restoring a killed session puts its worktree back too."
+          id="trash"
+          title="Trashed worktrees"
+          note="Complete, with uncommitted and ignored files. Restoring a killed session also restores its worktree."
           action={
             some && (
-              <Button size="small" variant="danger" onClick={() => setAsked("all")}>
-                Empty the trash
+              <Button size="small" variant="danger" onClick={() => setDeleting("all")}>
+                Empty trash
               </Button>
             )
           }
         >
-          <WhenLoaded asked={trash} onAgain={again}>
+          <WhenLoaded query={trash} onRetry={reload}>
             {(list) =>
               list.length === 0 ? (
                 <p className="text-dim">The trash is empty.</p>
               ) : (
                 <ul className="flex flex-col gap-2">
                   {list.map((entry) => (
-                    <Entry key={entry.id} entry={entry} onChanged={again} onThrow={() => setAsked(entry)} />
+                    <Entry key={entry.id} entry={entry} onChanged={reload} onDelete={() => setDeleting(entry)} />
                   ))}
                 </ul>
               )
@@ -53,19 +53,19 @@ export default function TrashPage() {
           </WhenLoaded>
         </Section>
       </fieldset>
-      {asked !== null && (
+      {deleting !== null && (
         <DeleteDialog
-          what={asked}
+          what={deleting}
           count={trash.is === "known" ? trash.value.length : 0}
-          onClose={() => setAsked(null)}
-          onDone={again}
+          onClose={() => setDeleting(null)}
+          onDone={reload}
         />
       )}
     </div>
   );
 }
 
-function Entry({ entry, onChanged, onThrow }: { entry: TrashJson; onChanged: () => void; onThrow: () => void }) {
+function Entry({ entry, onChanged, onDelete }: { entry: TrashJson; onChanged: () => void; onDelete: () => void }) {
   const [busy, setBusy] = useState(false);
   const session = useSession(entry.session);
   const owner = session?.trash === entry.id ? session : undefined;
@@ -73,7 +73,7 @@ function Entry({ entry, onChanged, onThrow }: { entry: TrashJson; onChanged: () 
     setBusy(true);
     try {
       const { path } = await call("trashRestore", { params: { id: entry.id }, body: {} });
-      showToast(`The worktree of ${entry.session} is back at ${path}.`);
+      showToast(`Worktree of ${entry.session} restored to ${path}.`);
       onChanged();
     } catch (error) {
       showToast(`${entry.session}: ${sentenceOf(error)}`, "fault");
@@ -88,18 +88,18 @@ function Entry({ entry, onChanged, onThrow }: { entry: TrashJson; onChanged: () 
             <Button
               size="small"
               disabled={busy}
-              aria-label={`Put back ${entry.session}`}
+              aria-label={`Restore files of ${entry.session}`}
               onClick={() => void restore()}
             >
-              Put back
+              Restore files
             </Button>
           ) : (
             <Button size="small" aria-label={`Restore ${entry.session}`} onClick={() => startVerb("restore", owner)}>
               Restore session
             </Button>
           )}
-          <Button size="small" variant="danger" aria-label={`Throw away ${entry.session}`} onClick={onThrow}>
-            Throw away
+          <Button size="small" variant="danger" aria-label={`Delete ${entry.session} permanently`} onClick={onDelete}>
+            Delete permanently
           </Button>
         </span>
       }
@@ -120,7 +120,7 @@ function describeWork({ uncommitted, unpushed }: TrashJson): string {
     uncommitted === 0 ? "" : `${uncommitted} uncommitted ${uncommitted === 1 ? "file" : "files"}`,
     unpushed.length === 0 ? "" : `${unpushed.length} unpushed ${unpushed.length === 1 ? "commit" : "commits"}`,
   ].filter(Boolean);
-  return parts.length === 0 ? "No work that is only here." : `Only here: ${parts.join(", ")}.`;
+  return parts.length === 0 ? "Nothing unique to this worktree." : `Unique to this worktree: ${parts.join(", ")}.`;
 }
 
 interface DeleteDialogProps {
@@ -133,7 +133,7 @@ interface DeleteDialogProps {
 function DeleteDialog({ what, count, onClose, onDone }: DeleteDialogProps) {
   const act = async (): Promise<void> => {
     const gone = await call("trashEmpty", { body: what === "all" ? {} : { id: what.id } });
-    showToast(gone.length === 1 ? "One worktree was thrown away." : `${gone.length} worktrees were thrown away.`);
+    showToast(gone.length === 1 ? "1 worktree deleted." : `${gone.length} worktrees deleted.`);
     onDone();
     onClose();
   };
@@ -141,17 +141,17 @@ function DeleteDialog({ what, count, onClose, onDone }: DeleteDialogProps) {
     <ConfirmDialog
       title={
         what === "all"
-          ? `Throw away ${count} ${count === 1 ? "worktree" : "worktrees"}?`
-          : `Throw away the worktree of ${what.session}?`
+          ? `Delete ${count} ${count === 1 ? "worktree" : "worktrees"} permanently?`
+          : `Delete the worktree of ${what.session} permanently?`
       }
       description={
         <>
           {what !== "all" && <p>{describeWork(what)}</p>}
-          <p>The files and the refs that pin their commits are removed for good. Nothing brings them back.</p>
+          <p>The files and the refs that keep their commits are deleted. This cannot be undone.</p>
         </>
       }
       keep="Keep"
-      confirm="Throw away for good"
+      confirm="Delete permanently"
       act={act}
       onClose={onClose}
     />

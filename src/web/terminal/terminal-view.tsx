@@ -140,7 +140,7 @@ export function LiveTerminal({ session }: { session: SessionJson }) {
 function sentence(state: LineState): string {
   switch (state.is) {
     case "attached":
-      if (state.forced) return "This daemon is read-only, or this device may only watch: nothing you type is sent.";
+      if (state.forced) return "This daemon is read-only, or this device can only watch: nothing you type is sent.";
       return state.readonly ? "Read-only: nothing you type is sent." : "Attached: what you type goes to the agent.";
     case "connecting":
       return "Connecting to the screen; typing is off until then.";

@@ -7,11 +7,10 @@ import { join } from "node:path";
 import { crypto } from "../../base/digest.ts";
 import type { Against } from "../../ports/worktree.ts";
 import type { Context } from "../context.ts";
-import { askGit, git, type GitCall } from "../git/git.ts";
+import { askGit, git, type GitCall, idLength } from "../git/git.ts";
 import type { ConfigEntry } from "../git/git-rules.ts";
-import { idLength } from "../git/object-ids.ts";
 import { parseStatus, readStatus, type Change } from "./inspect.ts";
-import { copyRegular } from "../git/read-regular.ts";
+import { copyRegular } from "../git/git-files.ts";
 import type { Worktree } from "../record.ts";
 
 export interface Comparison {

@@ -1,15 +1,17 @@
 /** What a worktree holds that nothing else does: changed files, and commits that no other ref reaches. Runs no filter. */
-import { join } from "node:path";
-import type { WorkspaceWork } from "../../ports/worktree.ts";
+import { join, resolve } from "node:path";
+import type { WorktreeWork } from "../../ports/worktree.ts";
 import type { Context } from "../context.ts";
 import { readFilters } from "../git/filters.ts";
 import { contradiction } from "../find-worktree.ts";
 import { git, runGit, type GitCall } from "../git/git.ts";
 import type { ConfigEntry } from "../git/git-rules.ts";
-import { readHead } from "../git/head.ts";
-import { lookInside, type View } from "./nested.ts";
+import { readHead, gitDirOf, copyRegular, readLine, readText } from "../git/git-files.ts";
 import type { Worktree } from "../record.ts";
 import { readSubmodules } from "../create/submodules.ts";
+import { existsSync, lstatSync, mkdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { crypto } from "../../base/digest.ts";
+import { isInside } from "../git/repository.ts";
 
 /** Names are kept as latin1 strings, one character a byte: a file name need not be UTF-8. */
 export interface Change {
@@ -26,7 +28,7 @@ export interface Findings {
   /** Null in a repository without a commit. */
   head: string | null;
   changes: Change[];
-  work: WorkspaceWork;
+  work: WorktreeWork;
   filters: readonly ConfigEntry[];
   /** Whether the repository has git's plain format. */
   plain: boolean;
@@ -44,7 +46,7 @@ export async function inspectWorktree(context: Scratch, worktree: Worktree): Pro
     readUnpushed(worktree, { worktree }),
   ]);
   const { head, changes } = parseStatus(status);
-  const work: WorkspaceWork = { uncommitted: changes.length, unpushed };
+  const work: WorktreeWork = { uncommitted: changes.length, unpushed };
   await addNested(context, { outer: worktree, path: worktree.path, depth: 0, prefix: "" }, work);
   const note = contradiction(context, worktree);
   if (note !== null) work.note = `${note} Holdfast goes by its own record of this worktree.`;
@@ -59,11 +61,7 @@ interface Nesting {
   prefix: string;
 }
 
-async function addNested(
-  context: Scratch,
-  { outer, path, depth, prefix }: Nesting,
-  work: WorkspaceWork,
-): Promise<void> {
+async function addNested(context: Scratch, { outer, path, depth, prefix }: Nesting, work: WorktreeWork): Promise<void> {
   for (const submodule of depth < maxDepth ? await readSubmodules(path) : []) {
     const inner = join(path, submodule.path);
     const name = `${prefix}${submodule.path}: `;
@@ -75,7 +73,7 @@ async function addNested(
   }
 }
 
-async function inspectView(view: View): Promise<WorkspaceWork> {
+async function inspectView(view: View): Promise<WorktreeWork> {
   const call: GitCall = { worktree: view, env: { GIT_OBJECT_DIRECTORY: view.objectDirectory } };
   const [status, unpushed] = await Promise.all([askStatus(call), readUnpushed(view, call)]);
   return { uncommitted: parseStatus(status).changes.length, unpushed };
@@ -144,4 +142,59 @@ export function parseStatus(text: string): { head: string | null; changes: Chang
 function stripControls(text: string): string {
   // oxlint-disable-next-line no-control-regex -- a commit's subject is anybody's text
   return text.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, " ");
+}
+
+/** A worktree to look into, with objects that lie elsewhere than in its git directory. */
+interface View extends Worktree {
+  objectDirectory: string;
+}
+
+/** Null for what is no repository, or none that lies wholly inside the session's worktree and its directory of git. */
+async function lookInside<T>(
+  context: Pick<Context, "worktrees">,
+  outer: Worktree,
+  path: string,
+  look: (view: View) => Promise<T>,
+): Promise<T | null> {
+  const gitDir = nestedGitDir(outer, path);
+  if (gitDir === null) return null;
+  const name = `nested-${crypto().randomBytes(6).toString("hex")}`;
+  const directory = join(context.worktrees, ".scratch", name);
+  mkdirSync(join(directory, "info"), { recursive: true, mode: 0o700 });
+  try {
+    if (!writeView(directory, gitDir)) return null;
+    const { session, objects } = outer;
+    const objectDirectory = join(gitDir, "objects");
+    return await look({ path, admin: directory, commonDir: directory, session, objects, objectDirectory });
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+function nestedGitDir(outer: Worktree, path: string): string | null {
+  if (!isInside(outer.path, path) || lstatSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) return null;
+  const gitDir = gitDirOf(path);
+  if (gitDir === null || !existsSync(gitDir)) return null;
+  // A worktree or a clone of something else would show this session another repository's commits.
+  const isOwn = isInside(outer.path, gitDir) || isInside(join(outer.admin, "modules"), gitDir);
+  if (!isOwn || existsSync(join(gitDir, "commondir"))) return null;
+  return resolve(gitDir);
+}
+
+function writeView(directory: string, gitDir: string): boolean {
+  const head = readLine(join(gitDir, "HEAD"));
+  if (head === null || readHead(gitDir) === null || existsSync(join(gitDir, "reftable"))) return false;
+  const isLong = /^\s*objectformat\s*=\s*"?sha256"?\s*$/im.test(readText(join(gitDir, "config")) ?? "");
+  const format = isLong ? "\trepositoryformatversion = 1\n[extensions]\n\tobjectformat = sha256\n" : "";
+  writeFileSync(join(directory, "config"), `[core]\n\tbare = false\n${format}`);
+  writeFileSync(join(directory, "HEAD"), `${head}\n`);
+  // Stronger than every `.gitattributes`: no file has a filter, so that the person's own run on nothing either.
+  writeFileSync(join(directory, "info", "attributes"), "* !filter !diff !merge\n");
+  copyRegular(join(gitDir, "index"), join(directory, "index"));
+  copyRegular(join(gitDir, "packed-refs"), join(directory, "packed-refs"));
+  if (statSync(join(gitDir, "refs"), { throwIfNoEntry: false })?.isDirectory() !== true) return false;
+  symlinkSync(join(gitDir, "refs"), join(directory, "refs"));
+  // git takes a directory without this one for no repository, wherever the objects are.
+  mkdirSync(join(directory, "objects"));
+  return true;
 }

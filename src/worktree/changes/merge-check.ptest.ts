@@ -21,24 +21,24 @@ test("[LAND-1] open work is named; a squash is recognised by its change or its f
   const { path } = await branchWithTwoCommits();
   const { repository, workspaces } = world;
   const head = sh(path, "rev-parse", "HEAD").trim();
-  const open = await workspaces.landing({ path, ...none });
+  const open = await workspaces.mergeFacts({ path, ...none });
   expect(open).toMatchObject({ sameFiles: false, samePatch: false });
   expect(open.ahead).toHaveLength(2);
   expect(open.behindNoHead).toEqual(open.ahead);
-  expect((await workspaces.landing({ path, ...none, heads: [head] })).behindNoHead).toEqual([]);
+  expect((await workspaces.mergeFacts({ path, ...none, heads: [head] })).behindNoHead).toEqual([]);
   // An id that was never fetched proves nothing.
-  expect((await workspaces.landing({ path, ...none, heads: ["f".repeat(40)] })).behindNoHead).toHaveLength(2);
+  expect((await workspaces.mergeFacts({ path, ...none, heads: ["f".repeat(40)] })).behindNoHead).toHaveLength(2);
 
   commit(repository, { "other.txt": "x\n" });
   sh(repository, "merge", "--squash", "ab-1");
   sh(repository, "commit", "-q", "-m", "squashed");
-  expect(await workspaces.landing({ path, ...none })).toMatchObject({ sameFiles: true, samePatch: true });
+  expect(await workspaces.mergeFacts({ path, ...none })).toMatchObject({ sameFiles: true, samePatch: true });
   // The base goes on in the same file: only the change itself still tells.
   commit(repository, { "a.txt": "later\n" });
-  expect(await workspaces.landing({ path, ...none })).toMatchObject({ sameFiles: false, samePatch: true });
+  expect(await workspaces.mergeFacts({ path, ...none })).toMatchObject({ sameFiles: false, samePatch: true });
   // One more commit than was merged.
   commit(path, { "c.txt": "c\n" });
-  const more = await workspaces.landing({ path, ...none, heads: [head] });
+  const more = await workspaces.mergeFacts({ path, ...none, heads: [head] });
   expect(more).toMatchObject({ sameFiles: false, samePatch: false });
   expect(more.behindNoHead).toHaveLength(1);
 });
@@ -48,7 +48,7 @@ test("[LAND-1] a rebase is recognised commit by commit", async () => {
   commit(world.repository, { "other.txt": "x\n" });
   sh(world.repository, "cherry-pick", "ab-1~1", "ab-1");
   commit(world.repository, { "a.txt": "later\n" });
-  expect(await world.workspaces.landing({ path, ...none })).toMatchObject({ sameFiles: false, samePatch: true });
+  expect(await world.workspaces.mergeFacts({ path, ...none })).toMatchObject({ sameFiles: false, samePatch: true });
 });
 
 test("[PR-7] a commit is the session's own when it has it and its beginning has not", async () => {
@@ -73,11 +73,11 @@ test("[LAND-2] nothing of the repository is run, and what git cannot tell is no 
   put(repository, { ".git/info/attributes": "* filter=evil diff=evil merge=evil\n" });
   const keys = ["filter.evil.clean", "diff.evil.textconv", "diff.evil.command", "diff.external", "merge.evil.driver"];
   for (const key of [...keys, "core.fsmonitor"]) sh(repository, "config", key, join(dir, "evil"));
-  await workspaces.landing({ path, ...none });
+  await workspaces.mergeFacts({ path, ...none });
   await workspaces.isOwnCommit(path, base, base);
   expect(readdirSync(ran)).toEqual([".keep"]);
-  await expect(workspaces.landing({ path: join(dir, "nowhere"), ...none })).rejects.toThrow("is not a worktree");
-  const bare = await workspaces.landing({ path, ...none, defaultBranch: "no-such-branch" });
+  await expect(workspaces.mergeFacts({ path: join(dir, "nowhere"), ...none })).rejects.toThrow("is not a worktree");
+  const bare = await workspaces.mergeFacts({ path, ...none, defaultBranch: "no-such-branch" });
   expect(bare).toMatchObject({ sameFiles: null, samePatch: null });
   expect(bare.behindNoHead.length).toBeGreaterThan(0);
 });

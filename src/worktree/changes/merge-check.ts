@@ -2,7 +2,7 @@
  * Facts for the question whether a worktree's commits are in its base by content: what a squash or a rebase makes of them
  * has other names. Plumbing only: no merge, no filter, no driver of the repository runs, and nothing is written.
  */
-import type { LandingFacts, LandingQuestion } from "../../ports/worktree.ts";
+import type { MergeFacts, MergeQuestion } from "../../ports/worktree.ts";
 import { askGit, git, runGit } from "../git/git.ts";
 import type { Worktree } from "../record.ts";
 
@@ -13,7 +13,7 @@ const maxBaseCommits = 400;
 const maxPatchBytes = 64 * 1024 * 1024;
 const plain = ["--no-ext-diff", "--no-textconv", "--no-renames", "--no-color"];
 
-export async function readLanding(worktree: Worktree, question: LandingQuestion): Promise<LandingFacts> {
+export async function readMergeFacts(worktree: Worktree, question: MergeQuestion): Promise<MergeFacts> {
   const { defaultBranch } = question;
   const bases = await existing(worktree, [
     `refs/remotes/origin/${defaultBranch}`,

@@ -2,11 +2,11 @@
 import { readFileSync } from "node:fs";
 import { asTrashId } from "../../contract/ids.ts";
 import type { ChildRequest } from "../worktree.fixture.ts";
-import { openWorkspaces } from "../worktrees.ts";
+import { openWorktrees } from "../worktrees.ts";
 
 const request = JSON.parse(readFileSync(0, "utf8")) as ChildRequest;
 const { plan } = request;
-const workspaces = openWorkspaces({
+const workspaces = openWorktrees({
   worktreesDirectory: request.worktrees,
   trashDirectory: request.trash,
   now: Date.now,

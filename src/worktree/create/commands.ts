@@ -4,9 +4,54 @@ import { endTree, findTree, type TreeMember, type TreeTarget } from "../../base/
 import { startChild, whyNotStarted } from "../../base/run.ts";
 import { withPersonalUmask } from "../../base/program.ts";
 import { HoldfastError } from "../../contract/error.ts";
-import { splitArgv } from "./argv.ts";
-import { processesInside, type Inside } from "../busy.ts";
-import { cleanEnvironment } from "../git/environment.ts";
+import { cleanEnvironment } from "../git/git-rules.ts";
+import { readdirSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
+import { sep } from "node:path";
+
+const shellOnly = new Set(["|", "&", ";", "<", ">", "(", ")", "$", "`", "*", "?", "~", "\n"]);
+
+export function splitArgv(line: string): string[] {
+  const words: string[] = [];
+  let word: string | null = null;
+  let quote: '"' | "'" | null = null;
+  for (let index = 0; index < line.length; index += 1) {
+    const char = line[index]!;
+    if (quote === "'") {
+      if (char === "'") quote = null;
+      else word += char;
+    } else if (char === "\\") {
+      index += 1;
+      const next = line[index];
+      if (next === undefined) throw refuse(line, "it ends with a backslash");
+      // Inside double quotes a backslash only escapes what would otherwise mean something.
+      word = (word ?? "") + (quote === '"' && next !== '"' && next !== "\\" ? `\\${next}` : next);
+    } else if (quote === '"') {
+      if (char === '"') quote = null;
+      else if (char === "$" || char === "`") throw refuse(line, `"${char}" needs a shell`);
+      else word += char;
+    } else if (char === "'" || char === '"') {
+      quote = char;
+      word ??= "";
+    } else if (char === " " || char === "\t") {
+      if (word !== null) words.push(word);
+      word = null;
+    } else if (shellOnly.has(char)) {
+      throw refuse(line, char === "\n" ? "it has more than one line" : `"${char}" needs a shell`);
+    } else {
+      word = (word ?? "") + char;
+    }
+  }
+  if (quote !== null) throw refuse(line, "a quote is not closed");
+  if (word !== null) words.push(word);
+  if (words.length === 0) throw refuse(line, "it is empty");
+  return words;
+}
+
+function refuse(line: string, why: string): HoldfastError {
+  return new HoldfastError("invalid", `postCreate cannot run \`${line}\`: ${why}.`, {
+    hint: "Commands are not run by a shell. Quote the argument, or name the shell: sh -c '…'.",
+  });
+}
 
 /** A first `npm ci` of a large project on a slow line; longer is taken for hung. */
 const commandDeadlineMs = 20 * 60_000;
@@ -116,4 +161,47 @@ async function run(argv: readonly string[], where: Where): Promise<Ran> {
     child.on("exit", (code, signal) => setTimeout(() => finish(code, signal), drainMs).unref());
     child.on("close", finish);
   });
+}
+
+export interface Inside {
+  pid: number;
+  command: string;
+}
+
+/** Live processes with their working directory at or below `path` (Linux; elsewhere nobody can be asked cheaply). */
+export function processesInside(path: string): Inside[] {
+  if (process.platform !== "linux") return [];
+  let real: string;
+  try {
+    real = realpathSync(path);
+  } catch {
+    return [];
+  }
+  const found: Inside[] = [];
+  for (const name of readdirSync("/proc")) {
+    const pid = Number(name);
+    if (!Number.isInteger(pid)) continue;
+    let cwd: string;
+    try {
+      cwd = readlinkSync(`/proc/${pid}/cwd`);
+    } catch {
+      // Gone, a zombie, or another user's, who could not work in our directory either.
+      continue;
+    }
+    if (cwd === real || cwd.startsWith(real + sep)) found.push({ pid, command: commandOf(pid) });
+  }
+  return found;
+}
+
+export function describeInside(inside: readonly Inside[]): string {
+  const shown = inside.slice(0, 3).map(({ pid, command }) => `${command} (pid ${pid})`);
+  return shown.join(", ") + (inside.length > shown.length ? ` and ${inside.length - shown.length} more` : "");
+}
+
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, "utf8").trim();
+  } catch {
+    return "a process";
+  }
 }

@@ -12,9 +12,9 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import type { WorkspacePlan } from "../../ports/worktree.ts";
-import { excludePatterns } from "./exclude.ts";
-import { createPoints } from "../points.ts";
+import type { WorktreePlan } from "../../ports/worktree.ts";
+import { excludePatterns } from "./provision.ts";
+import { createPoints } from "../points.fixture.ts";
 import { commit, dieAt, makeWorld, manifest, put, sh, type World } from "../worktree.fixture.ts";
 
 let world: World;
@@ -269,7 +269,7 @@ describe("a crash", () => {
 
   test("[WORKTREE-7] what a cut-off git leaves behind is finished: half registered, half checked out, a lone pointer", async () => {
     world = makeWorld();
-    const cases: ((plan: WorkspacePlan, admin: string) => void)[] = [
+    const cases: ((plan: WorktreePlan, admin: string) => void)[] = [
       // `worktree add` had registered it, and the checkout died half-way with its lock in place.
       (plan, admin) => {
         for (const name of ["index", "holdfast.json"]) rmSync(join(admin, name));

@@ -6,28 +6,32 @@
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { HoldfastError } from "../../contract/error.ts";
-import type { WorkspacePlan, WorkspaceReady } from "../../ports/worktree.ts";
-import { creationMessage, findStart, type Start } from "./base.ts";
-import { describeInside, processesInside } from "../busy.ts";
-import { othersInside, runCommands } from "./commands.ts";
+import type { WorktreePlan, WorktreeReady } from "../../ports/worktree.ts";
+import { creationMessage, findStart, type Start, isBranchName } from "./start.ts";
+import { describeInside, processesInside, othersInside, runCommands } from "./commands.ts";
 import type { Context } from "../context.ts";
 import { fetchMissing } from "./fetch-missing.ts";
 import { beginFilters, type Filters } from "../git/filters.ts";
 import { checkoutDeadlineMs, git } from "../git/git.ts";
 import { registeredAt } from "../find-worktree.ts";
-import { readHead } from "../git/head.ts";
-import { isCheckedOut, readMarker, writeMarker } from "../marker.ts";
-import { isBranchName } from "../git/names.ts";
-import { passed } from "../points.ts";
+import { readHead } from "../git/git-files.ts";
+import { isCheckedOut, readMarker, writeMarker, writeWorktree, type Worktree } from "../record.ts";
+import { reach } from "../../base/test-points.ts";
 import { provision } from "./provision.ts";
-import { writeWorktree, type Worktree } from "../record.ts";
-import { canRegister, finishPointer, writeRegistration } from "../git/register.ts";
-import { finishRegistration, forgetMissing, releaseIndex, taken } from "../git/registration.ts";
+import {
+  canRegister,
+  finishPointer,
+  writeRegistration,
+  finishRegistration,
+  forgetMissing,
+  releaseIndex,
+  taken,
+} from "../git/registration.ts";
 import {
   clearLeftover,
   holderOf,
   isInside,
-  lookAt,
+  inspectPath,
   openRepository,
   type Place,
   type Repository,
@@ -35,16 +39,16 @@ import {
 import { claimSpare, rememberCost } from "./spare.ts";
 import { fillSubmodules } from "./submodules.ts";
 
-export async function createWorkspace(
+export async function createWorktree(
   context: Context,
-  plan: WorkspacePlan,
+  plan: WorktreePlan,
   output: (text: string) => void,
   signal?: AbortSignal,
-): Promise<WorkspaceReady> {
+): Promise<WorktreeReady> {
   const repository = await openRepository(plan.repository);
   checkPlan(repository, plan);
   finishPointer(repository.commonDir, plan.path);
-  const place = lookAt(repository, plan.path);
+  const place = inspectPath(repository, plan.path);
   if (place.is === "worktree") {
     const marker = readMarker(place.admin);
     if (marker?.is === "ready" && marker.session === plan.session) {
@@ -55,65 +59,65 @@ export async function createWorkspace(
     await untilNobodyInside(plan.path);
   }
   const note = (text: string): void => output(`${text}\n`);
-  const foreseen = context.foresight.take(plan);
-  const { start, filters: reading } = foreseen ?? (await ask(repository, plan));
+  const known = context.preflights.take(plan);
+  const { start, filters: reading } = known ?? (await ask(repository, plan));
   let tip: string | null;
   try {
     tip = await makeBranch(repository, plan, start);
   } catch (error) {
-    if (foreseen === null) throw error;
-    // The branch has come since; nothing is made yet, and without foresight this looks again.
-    return await createWorkspace(context, plan, output, signal);
+    if (known === null) throw error;
+    // The branch was created since preflight. Nothing was made yet: start over without its result.
+    return await createWorktree(context, plan, output, signal);
   }
-  await passed("workspace.create.branched");
+  await reach("workspace.create.branched");
   const filters = await reading;
   for (const name of filters.leftOut) {
     note(`Filter ${name} of this repository's own configuration is not run. To trust it, set it in ~/.gitconfig.`);
   }
   const admin = await register(context, repository, plan, { place, tip, filters });
   const worktree = remember(context, repository, plan, admin);
-  await passed("workspace.create.added");
+  await reach("workspace.create.added");
   await attach(worktree, plan);
-  await passed("workspace.create.attached");
+  await reach("workspace.create.attached");
   if (tip !== null && filters.partial) await fetchMissing(context, repository, tip, note);
   await checkOut(context, repository, { worktree, tip, filters });
-  await passed("workspace.create.checked-out");
+  await reach("workspace.create.checked-out");
   const modules = join(repository.commonDir, "modules");
   await fillSubmodules({ path: plan.path, where: { worktree }, modules, partial: filters.partial, note });
-  await passed("workspace.create.submodules");
+  await reach("workspace.create.submodules");
   await link(context, repository, plan, { worktree, filters, note });
-  await passed("workspace.create.linked");
+  await reach("workspace.create.linked");
   await runCommands(plan.postCreate, { path: plan.path, env: plan.env, output, signal });
-  await passed("workspace.create.commands");
+  await reach("workspace.create.commands");
 
   const ready = describe(plan, start);
   writeMarker(admin, { is: "ready", session: plan.session, workspace: ready });
-  await passed("workspace.create.ready");
+  await reach("workspace.create.ready");
   return ready;
 }
 
 /** From here on git is sent to this directory, whatever `.git` in the worktree says. */
-function remember(context: Context, { commonDir }: Repository, plan: WorkspacePlan, admin: string): Worktree {
+function remember(context: Context, { commonDir }: Repository, plan: WorktreePlan, admin: string): Worktree {
   const { path, session, objects = null } = plan;
   const worktree = { path, admin, commonDir, session, objects };
   writeWorktree(context.worktrees, worktree);
   return worktree;
 }
 
-async function ask(repository: Repository, plan: WorkspacePlan): Promise<{ start: Start; filters: Promise<Filters> }> {
+async function ask(repository: Repository, plan: WorktreePlan): Promise<{ start: Start; filters: Promise<Filters> }> {
   const filters = beginFilters({ gitDir: repository.commonDir });
   const start = await findStart(repository, plan);
   await checkFree(repository, plan, start);
   return { start, filters };
 }
 
-function describe({ path, branch }: WorkspacePlan, start: Start): WorkspaceReady {
+function describe({ path, branch }: WorktreePlan, start: Start): WorktreeReady {
   if (start.is === "unborn") return { path, branch, branchCreated: true, base: branch };
   if (start.is === "commit") return { path, branch, branchCreated: true, base: start.commit };
   return { path, branch, branchCreated: start.ours, base: start.base };
 }
 
-export function checkPlan(repository: Repository, plan: WorkspacePlan): void {
+export function checkPlan(repository: Repository, plan: WorktreePlan): void {
   if (!isBranchName(plan.branch)) {
     throw new HoldfastError("invalid", `${JSON.stringify(plan.branch)} cannot be the name of a branch.`, {
       hint: "Name another one with --branch.",
@@ -128,7 +132,7 @@ export function checkPlan(repository: Repository, plan: WorkspacePlan): void {
   }
 }
 
-export async function checkFree(repository: Repository, plan: WorkspacePlan, start: Start): Promise<void> {
+export async function checkFree(repository: Repository, plan: WorktreePlan, start: Start): Promise<void> {
   if (start.is === "commit") return;
   const holder = await holderOf(repository, plan.branch, plan.path);
   if (holder === null) return;
@@ -138,7 +142,7 @@ export async function checkFree(repository: Repository, plan: WorkspacePlan, sta
 }
 
 /** The branch's tip afterwards; null for a repository without a commit. */
-async function makeBranch(repository: Repository, plan: WorkspacePlan, start: Start): Promise<string | null> {
+async function makeBranch(repository: Repository, plan: WorktreePlan, start: Start): Promise<string | null> {
   if (start.is === "unborn") return null;
   if (start.is === "branch") return start.tip;
   const made = ["update-ref", "--create-reflog", "-m", creationMessage(plan)];
@@ -150,7 +154,7 @@ async function makeBranch(repository: Repository, plan: WorkspacePlan, start: St
 async function register(
   context: Context,
   repository: Repository,
-  plan: WorkspacePlan,
+  plan: WorktreePlan,
   { place, tip, filters }: { place: Place; tip: string | null; filters: Filters },
 ): Promise<string> {
   const { commonDir } = repository;
@@ -181,7 +185,7 @@ async function emptyCommit(gitDir: string): Promise<string> {
   return (await git("store", ["commit-tree", "-m", "nothing yet", tree], { gitDir })).trim();
 }
 
-async function attach(worktree: Worktree, plan: WorkspacePlan): Promise<void> {
+async function attach(worktree: Worktree, plan: WorktreePlan): Promise<void> {
   const { admin } = worktree;
   const head = readHead(admin);
   if (head?.is === "branch" && head.branch === plan.branch) return;
@@ -216,7 +220,7 @@ async function checkOut(
 async function link(
   context: Context,
   { root }: Repository,
-  plan: WorkspacePlan,
+  plan: WorktreePlan,
   { worktree, filters, note }: { worktree: Worktree; filters: Filters; note: (text: string) => void },
 ): Promise<void> {
   if (root === null) {

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, utimesSync, w
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { commit, dieAt, makeWorld, manifest, put, sh, type World } from "../worktree.fixture.ts";
-import { storeOf } from "../trash/trash-records.ts";
+import { storeOf } from "../trash/records.ts";
 
 let world: World;
 afterEach(() => world.remove());

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { crypto } from "../../base/digest.ts";
 import { HoldfastError } from "../../contract/error.ts";
 import type { Context } from "../context.ts";
-import { checkoutDeadlineMs, git, runGit, type GitAnswer } from "../git/git.ts";
+import { checkoutDeadlineMs, git, runGit, type GitResult } from "../git/git.ts";
 import type { Repository } from "../git/repository.ts";
 
 /** Trees may be missing too: each fetch may bring some whose own entries are missing. */
@@ -63,7 +63,7 @@ async function fetchFrom(
   { commonDir }: Repository,
   url: string,
   wanted: readonly string[],
-): Promise<GitAnswer> {
+): Promise<GitResult> {
   const directory = join(context.worktrees, ".scratch", `fetch-${crypto().randomBytes(6).toString("hex")}`);
   for (const name of ["objects", "refs"]) mkdirSync(join(directory, name), { recursive: true, mode: 0o700 });
   try {

@@ -1,9 +1,9 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { findFreeBranch } from "./free-branch.ts";
+import { findFreeBranch } from "./start.ts";
 import { commit, makeWorld, sh, type World } from "../worktree.fixture.ts";
-import { openWorkspaces } from "../worktrees.ts";
+import { openWorktrees } from "../worktrees.ts";
 
 let world: World;
 afterEach(() => world.remove());
@@ -39,7 +39,7 @@ test("[BRANCH-2] another home's session of the same id is somebody else: its bra
   const unpushed = commit(first.path, { "new.txt": "not pushed\n" });
   sh(first.path, "switch", "--quiet", "--detach");
 
-  const other = openWorkspaces({
+  const other = openWorktrees({
     worktreesDirectory: join(dir, "other/worktrees"),
     trashDirectory: join(dir, "other/trash"),
     now: Date.now,

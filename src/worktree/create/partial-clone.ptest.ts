@@ -150,14 +150,14 @@ test("[GIT-202] a session of an earlier build, without a record, is found by its
   trap.plant(join(evil, ".git/config"), join(evil, ".git/hooks"));
   writeFileSync(join(plan.path, ".git"), `gitdir: ${join(evil, ".git")}\n`);
   rmSync(records, { recursive: true });
-  const { openWorkspaces } = await import("../worktrees.ts");
+  const { openWorktrees } = await import("../worktrees.ts");
   // A path that this process never saw: records are kept in memory too.
   const moved = join(world.dir, "elsewhere");
   sh(world.repository, "worktree", "add", "--quiet", "-b", "old", join(moved, "p/ab-2"));
   writeFileSync(join(moved, "p/ab-2/.git"), `gitdir: ${join(evil, ".git")}\n`);
   put(join(moved, "p/ab-2"), { "new.txt": "new\n" });
   const open = (repositoryOf: () => string | null) =>
-    openWorkspaces({ worktreesDirectory: moved, trashDirectory: join(world.dir, "t"), now: Date.now, repositoryOf });
+    openWorktrees({ worktreesDirectory: moved, trashDirectory: join(world.dir, "t"), now: Date.now, repositoryOf });
   await expect(open(() => null).inspect(join(moved, "p/ab-2"))).rejects.toThrow("is not a worktree");
   const found = await open(() => world.repository).inspect(join(moved, "p/ab-2"));
   expect(found).toMatchObject({ uncommitted: 1, note: expect.stringContaining(".git names") });

@@ -2,16 +2,16 @@
 import { existsSync, statfsSync } from "node:fs";
 import { dirname } from "node:path";
 import { HoldfastError } from "../../contract/error.ts";
-import type { WorkspacePlan } from "../../ports/worktree.ts";
-import { splitArgv } from "./argv.ts";
-import { findStart } from "./base.ts";
+import type { WorktreePlan } from "../../ports/worktree.ts";
+import { splitArgv } from "./commands.ts";
+import { findStart } from "./start.ts";
 import type { Context } from "../context.ts";
 import { checkFree, checkPlan } from "./create.ts";
 import { beginFilters } from "../git/filters.ts";
 import { git } from "../git/git.ts";
-import { readMarker } from "../marker.ts";
+import { readMarker } from "../record.ts";
 import { checkProvision } from "./provision.ts";
-import { lookAt, openRepository } from "../git/repository.ts";
+import { inspectPath, openRepository } from "../git/repository.ts";
 
 /** Below this a checkout or the agent's first build fills the disk. */
 const minFreeBytes = 256 * 1024 * 1024;
@@ -20,7 +20,7 @@ const oldestGit = [2, 31] as const;
 
 let gitIsNewEnough = false;
 
-export async function preflightWorkspace(context: Pick<Context, "foresight">, plan: WorkspacePlan): Promise<string[]> {
+export async function preflight(context: Pick<Context, "preflights">, plan: WorktreePlan): Promise<string[]> {
   const problems: string[] = [];
   const attempt = async (check: () => void | Promise<void>): Promise<void> => {
     try {
@@ -35,7 +35,7 @@ export async function preflightWorkspace(context: Pick<Context, "foresight">, pl
   await attempt(async () => {
     const repository = await openRepository(plan.repository);
     checkPlan(repository, plan);
-    const place = lookAt(repository, plan.path);
+    const place = inspectPath(repository, plan.path);
     if (place.is === "taken") problems.push(`${plan.path} cannot be used: ${place.why}. Move it away.`);
     const marker = place.is === "worktree" ? readMarker(place.admin) : null;
     if (marker?.is === "ready" && marker.session !== plan.session) {
@@ -44,7 +44,7 @@ export async function preflightWorkspace(context: Pick<Context, "foresight">, pl
     const filters = beginFilters({ gitDir: repository.commonDir });
     const start = await findStart(repository, plan);
     await checkFree(repository, plan, start);
-    context.foresight.put(plan, start, filters);
+    context.preflights.put(plan, start, filters);
   });
   for (const line of plan.postCreate) await attempt(() => void splitArgv(line));
   problems.push(...checkProvision(plan), ...checkDisk(plan.path));

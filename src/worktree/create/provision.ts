@@ -2,12 +2,22 @@
  * What a fresh worktree gets from the project's own: links, copies, and the ignored files that `.worktreeinclude` names.
  * Repeatable; nothing that is already in the worktree is replaced.
  */
-import { constants, cpSync, existsSync, lstatSync, mkdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import {
+  constants,
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  appendFileSync,
+  readFileSync,
+} from "node:fs";
 import { dirname, isAbsolute, join, normalize } from "node:path";
 import { withPersonalUmask } from "../../base/program.ts";
 import { HoldfastError } from "../../contract/error.ts";
-import type { WorkspacePlan } from "../../ports/worktree.ts";
-import { excludePatterns, literalPattern } from "./exclude.ts";
+import type { WorktreePlan } from "../../ports/worktree.ts";
 import { git, runGit } from "../git/git.ts";
 import type { ConfigEntry } from "../git/git-rules.ts";
 import type { Worktree } from "../record.ts";
@@ -39,7 +49,7 @@ export async function provision(from: Provision): Promise<void> {
 }
 
 /** Names that a plan may not hold, as sentences. */
-export function checkProvision(plan: Pick<WorkspacePlan, "symlinks" | "copy">): string[] {
+export function checkProvision(plan: Pick<WorktreePlan, "symlinks" | "copy">): string[] {
   return [...plan.symlinks, ...plan.copy]
     .filter((name) => !isPlainRelative(name))
     .map((name) => `${JSON.stringify(name)} is not a path inside the repository. Correct symlinks or copy.`);
@@ -119,4 +129,32 @@ async function keepOutOfStatus(from: Provision, names: readonly string[]): Promi
   );
   const shown = names.filter((name) => [...untracked].some((path) => path === name || path.startsWith(`${name}/`)));
   if (shown.length > 0) excludePatterns(worktree.commonDir, shown.map(literalPattern));
+}
+
+/** Adds patterns to the repository's own `info/exclude`, each once. git keeps one such file for all worktrees. */
+export function excludePatterns(commonDir: string, patterns: readonly string[]): void {
+  const file = join(commonDir, "info", "exclude");
+  const text = readOrEmpty(file);
+  const known = new Set(text.split("\n").map((line) => line.trimEnd()));
+  const missing = [...new Set(patterns)].filter((pattern) => !known.has(pattern));
+  if (missing.length === 0) return;
+  withPersonalUmask(() => {
+    mkdirSync(dirname(file), { recursive: true });
+    // Appended in one write: two sessions that start at once cannot lose each other's lines or the person's own.
+    appendFileSync(file, `${text === "" || text.endsWith("\n") ? "" : "\n"}${missing.join("\n")}\n`);
+  });
+}
+
+/** A path as an exclude pattern that means exactly this path. */
+function literalPattern(path: string): string {
+  return `/${path.replaceAll(/[\\*?[\]!# ]/g, String.raw`\$&`)}`;
+}
+
+function readOrEmpty(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
+    throw error;
+  }
 }

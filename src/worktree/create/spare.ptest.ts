@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, readdirSync, realpathSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { createPoints, sparePoints } from "../points.ts";
+import { createPoints, sparePoints } from "../points.fixture.ts";
 import { slowCheckoutMs } from "./spare.ts";
 import { commit, dieAt, makeWorld, put, sh, type World } from "../worktree.fixture.ts";
 

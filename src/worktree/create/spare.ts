@@ -6,18 +6,18 @@ import { crypto } from "../../base/digest.ts";
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readJson } from "../../base/durable-file.ts";
-import { findDefault } from "./base.ts";
-import { processesInside } from "../busy.ts";
+import { findDefault } from "./start.ts";
+import { processesInside } from "./commands.ts";
 import type { Context } from "../context.ts";
 import { readFilters } from "../git/filters.ts";
 import { askGit, checkoutDeadlineMs, git } from "../git/git.ts";
 import { registeredAt } from "../find-worktree.ts";
-import { isCheckedOut, readMarker, writeMarker } from "../marker.ts";
-import { passed } from "../points.ts";
+import { isCheckedOut, readMarker, writeMarker } from "../record.ts";
+import { reach } from "../../base/test-points.ts";
 import { forgetMissing, reconnectMoved, releaseIndex } from "../git/registration.ts";
 import {
   clearLeftover,
-  lookAt,
+  inspectPath,
   openRepository,
   readRegistration,
   samePath,
@@ -56,7 +56,7 @@ async function prepare(
   const { commit } = start;
   // git refuses to move a worktree with submodules.
   if ((await askGit("look", ["cat-file", "-e", `${commit}:.gitmodules`], { gitDir: commonDir })) !== null) return;
-  const place = lookAt(repository, spare);
+  const place = inspectPath(repository, spare);
   if (place.is === "taken") {
     context.log.warn("spare worktree left alone", { path: spare, why: place.why });
     return;
@@ -78,7 +78,7 @@ async function prepare(
       gitDir: commonDir,
     });
   }
-  await passed("workspace.spare.added");
+  await reach("workspace.spare.added");
   const admin = registeredAt(repository, spare);
   if (admin === null) throw new Error(`git made no worktree at ${spare}`);
   releaseIndex(admin);
@@ -89,9 +89,9 @@ async function prepare(
   const call = { worktree, config: filters.checkout, deadlineMs: checkoutDeadlineMs };
   await git("checkout", ["reset", "--hard", "--quiet", commit], call);
   if (fresh) rememberCost(context, repository, performance.now() - began);
-  await passed("workspace.spare.checked-out");
+  await reach("workspace.spare.checked-out");
   writeMarker(admin, { is: "spare", commit });
-  await passed("workspace.spare.ready");
+  await reach("workspace.spare.ready");
 }
 
 /** Moves the spare to `path` if there is one that is ready. Its HEAD is still detached afterwards. */

@@ -1,26 +1,30 @@
 /** Undoes a `create` that failed: what is provably without work is removed by git itself, anything else is trashed. */
 import { existsSync, lstatSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { WorkspacePlan } from "../../ports/worktree.ts";
-import { readCreation } from "./base.ts";
-import { processesInside } from "../busy.ts";
+import type { WorktreePlan } from "../../ports/worktree.ts";
+import { readCreation } from "./start.ts";
+import { processesInside } from "./commands.ts";
 import type { Context } from "../context.ts";
 import { readFilters } from "../git/filters.ts";
 import { askGit, checkoutDeadlineMs, runGit } from "../git/git.ts";
-import { readHead } from "../git/head.ts";
-import { isCheckedOut } from "../marker.ts";
-import { forgetWorktree, type Worktree } from "../record.ts";
-import { dropUnregistered, finishPointer } from "../git/register.ts";
-import { finishRegistration, forgetMissing, releaseIndex } from "../git/registration.ts";
-import { clearLeftover, findRepository, holderOf, lookAt, type Repository } from "../git/repository.ts";
+import { readHead } from "../git/git-files.ts";
+import { isCheckedOut, forgetWorktree, type Worktree } from "../record.ts";
+import {
+  dropUnregistered,
+  finishPointer,
+  finishRegistration,
+  forgetMissing,
+  releaseIndex,
+} from "../git/registration.ts";
+import { clearLeftover, findRepository, holderOf, inspectPath, type Repository } from "../git/repository.ts";
 import { moveToTrash } from "../trash/trash.ts";
 
-export async function undoWorkspace(context: Context, plan: WorkspacePlan): Promise<void> {
+export async function undoCreate(context: Context, plan: WorktreePlan): Promise<void> {
   const repository = findRepository(plan.repository);
   if (repository === null) return;
   dropUnregistered(repository.commonDir, plan.path);
   finishPointer(repository.commonDir, plan.path);
-  const place = lookAt(repository, plan.path);
+  const place = inspectPath(repository, plan.path);
   if (place.is === "missing") await forgetMissing(repository, place.registration.admin, plan.path);
   if (place.is === "free") clearLeftover(plan.path);
   if (place.is === "worktree") {
@@ -35,7 +39,7 @@ export async function undoWorkspace(context: Context, plan: WorkspacePlan): Prom
 }
 
 /** git looks once more itself and refuses what is not clean. */
-async function removeClean(repository: Repository, plan: WorkspacePlan): Promise<boolean> {
+async function removeClean(repository: Repository, plan: WorktreePlan): Promise<boolean> {
   const { none } = await readFilters({ gitDir: repository.commonDir });
   const args = ["worktree", "remove", plan.path];
   return (
@@ -44,7 +48,7 @@ async function removeClean(repository: Repository, plan: WorkspacePlan): Promise
   );
 }
 
-async function isWithoutWork(repository: Repository, plan: WorkspacePlan, worktree: Worktree): Promise<boolean> {
+async function isWithoutWork(repository: Repository, plan: WorktreePlan, worktree: Worktree): Promise<boolean> {
   const { admin } = worktree;
   if (processesInside(plan.path).length > 0) return false;
   const head = readHead(admin);
@@ -66,7 +70,7 @@ async function isWithoutWork(repository: Repository, plan: WorkspacePlan, worktr
 }
 
 /** A link that we made, or a copy that is still the same as what it was made from. */
-function isOurs({ root }: Repository, plan: WorkspacePlan, name: string): boolean {
+function isOurs({ root }: Repository, plan: WorktreePlan, name: string): boolean {
   const target = join(plan.path, name);
   const stat = lstatSync(target, { throwIfNoEntry: false });
   if (stat === undefined) return true;
@@ -76,7 +80,7 @@ function isOurs({ root }: Repository, plan: WorkspacePlan, name: string): boolea
 }
 
 /** Only a branch that this session made, that has no commit of its own, and that nobody has checked out. */
-async function removeOwnBranch(repository: Repository, plan: WorkspacePlan): Promise<void> {
+async function removeOwnBranch(repository: Repository, plan: WorktreePlan): Promise<void> {
   const began = readCreation(repository.commonDir, plan);
   if (began === null) return;
   if ((await holderOf(repository, plan.branch, "")) !== null) return;

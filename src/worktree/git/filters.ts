@@ -3,9 +3,8 @@
  * raw bytes are what counts. A checkout runs those of the person's own (global or system) configuration, and of the
  * repository's configuration only the exact commands that well-known tools write there.
  */
-import { hookOff } from "./config-hooks.ts";
+import { hookOff, type ConfigEntry } from "./git-rules.ts";
 import { runGit, type GitCall } from "./git.ts";
-import type { ConfigEntry } from "./git-rules.ts";
 
 export interface Filters {
   /** Turns every filter off. */

@@ -3,8 +3,86 @@
  * transports, credentials, signatures, pagers and more, and most of them can be named by a repository's configuration.
  * Whatever a kind does not list here is off. See docs/decisions/0015-git-runs-nothing.md.
  */
-import { isAbsolute } from "node:path";
-import { cleanEnvironment } from "./environment.ts";
+import { isAbsolute, join } from "node:path";
+import type { GitResult, GitCall } from "./git.ts";
+import { readText } from "./git-files.ts";
+
+type Ask = (kind: "look", args: readonly string[], call: GitCall) => Promise<Pick<GitResult, "stdout">>;
+
+/** Switches off the hook that a key of configuration belongs to; nothing for any other key. */
+export function hookOff(key: string): ConfigEntry[] {
+  const name = /^hook\.(.*)\.[^.]+$/s.exec(key)?.[1];
+  return name === undefined
+    ? []
+    : [
+        [`hook.${name}.enabled`, "false"],
+        [`hook.${name}.event`, ""],
+      ];
+}
+
+/** For a call that writes refs. git is asked only where a file of the repository's configuration may name a hook. */
+export async function repositoryHooksOff(call: GitCall, ask: Ask): Promise<ConfigEntry[]> {
+  const { gitDir, worktree, admin, workTree } = call;
+  const of = worktree ?? admin;
+  const main = of?.commonDir ?? gitDir;
+  if (main === undefined) return [];
+  const more = [main, ...(of === undefined ? [] : [of.admin])].map((folder) =>
+    readText(join(folder, "config.worktree")),
+  );
+  // A worktree's directory, given as a repository, has its configuration elsewhere.
+  if (![readText(join(main, "config")) ?? unknown, ...more].some(mayName)) return [];
+  const where = { gitDir, worktree, admin, workTree };
+  const given = Object.fromEntries(Object.entries(where).filter(([, value]) => value !== undefined));
+  const { stdout } = await ask("look", ["config", "-z", "--name-only", "--get-regexp", String.raw`^hook\.`], given);
+  return stdout.split("\0").flatMap(hookOff);
+}
+
+/** As long as what is read of it: the rest may hold anything. */
+const longText = 60_000;
+
+const unknown = "include";
+
+/** Another file may be included. */
+function mayName(text: string | null): boolean {
+  return text !== null && (text.length > longText || /hook|include/i.test(text));
+}
+
+/**
+ * The environment that git and postCreate commands get: an allow-list. A daemon that was started inside an agent, tmux
+ * or a git hook would otherwise pass on GIT_DIR, TMUX or an agent's own variables.
+ */
+const passedOn = new Set([
+  "PATH",
+  "HOME",
+  "USER",
+  "LOGNAME",
+  "SHELL",
+  "LANG",
+  "TZ",
+  "TMPDIR",
+  "SSH_AUTH_SOCK",
+  "GIT_CONFIG_GLOBAL",
+  "GIT_CONFIG_SYSTEM",
+  "GIT_CONFIG_NOSYSTEM",
+  "GIT_EXEC_PATH",
+  "GIT_SSL_CAINFO",
+  "SSL_CERT_FILE",
+  "SSL_CERT_DIR",
+  "NODE_EXTRA_CA_CERTS",
+]);
+const passedOnPrefixes = ["LC_", "XDG_"];
+const proxies = /^(https?|no|all|ftp)_proxy$/i;
+
+export function cleanEnvironment(from: NodeJS.ProcessEnv = process.env): Record<string, string> {
+  const kept: Record<string, string> = {};
+  for (const [name, value] of Object.entries(from)) {
+    if (value === undefined) continue;
+    if (passedOn.has(name) || proxies.test(name) || passedOnPrefixes.some((prefix) => name.startsWith(prefix))) {
+      kept[name] = value;
+    }
+  }
+  return kept;
+}
 
 export type ConfigEntry = readonly [key: string, value: string];
 

@@ -7,9 +7,19 @@ import type { Readable, Writable } from "node:stream";
 import { isExhausted, startChild, whyNotStarted } from "../../base/run.ts";
 import { withPersonalUmask } from "../../base/program.ts";
 import { HoldfastError } from "../../contract/error.ts";
-import { repositoryHooksOff } from "./config-hooks.ts";
-import { gitEnvironment, type ConfigEntry, type GitKind } from "./git-rules.ts";
+import { repositoryHooksOff, gitEnvironment, type ConfigEntry, type GitKind } from "./git-rules.ts";
 import type { Worktree } from "../record.ts";
+
+/** The id of nothing, as long as this repository's ids are. `known`: any id of it, which saves asking git. */
+export async function nullId(call: GitCall, known: string | null = null): Promise<string> {
+  return "0".repeat(known?.length ?? (await idLength(call)));
+}
+
+export async function idLength(call: GitCall): Promise<number> {
+  return (await askGit("look", ["rev-parse", "--show-object-format"], call)) === "sha256" ? 64 : 40;
+}
+
+export const isNullId = (id: string): boolean => /^0+$/.test(id);
 
 /** Where git works. Without any of these it has no repository at all. */
 interface Where {
@@ -39,7 +49,7 @@ export interface GitCall extends Where {
   encoding?: "utf8" | "latin1";
 }
 
-export interface GitAnswer {
+export interface GitResult {
   code: number;
   stdout: string;
   stderr: string;
@@ -58,7 +68,7 @@ const maxOutputBytes = 256 * 1024 * 1024;
 const maxErrorBytes = 64 * 1024;
 
 /** Runs git and returns what it said, whatever its exit code. Throws when it could not run or took too long. */
-export async function runGit(kind: GitKind, args: readonly string[], call: GitCall = {}): Promise<GitAnswer> {
+export async function runGit(kind: GitKind, args: readonly string[], call: GitCall = {}): Promise<GitResult> {
   const where = locate(call);
   const argv = ["--no-pager", ...where.args, ...args];
   const off = kind === "store" ? await repositoryHooksOff(call, runGit) : [];
@@ -73,7 +83,7 @@ export async function runGit(kind: GitKind, args: readonly string[], call: GitCa
   const child = await startChild(begin).catch((error: unknown) => {
     throw couldNotRun(error as NodeJS.ErrnoException, where.cwd);
   });
-  return await new Promise<GitAnswer>((resolve, reject) => {
+  return await new Promise<GitResult>((resolve, reject) => {
     const out: Buffer[] = [];
     const err: Buffer[] = [];
     let outBytes = 0;

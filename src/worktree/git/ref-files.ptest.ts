@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { readPlainStart } from "./ref-files.ts";
+import { readPlainStart } from "../create/start.ts";
 import { commit, makeWorld, put, sh, type World } from "../worktree.fixture.ts";
 
 let world: World;

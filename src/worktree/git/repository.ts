@@ -3,8 +3,7 @@ import { existsSync, readdirSync, realpathSync, rmdirSync, statSync, unlinkSync 
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { HoldfastError } from "../../contract/error.ts";
 import { askGit } from "./git.ts";
-import { gitDirOf, readHead, type Head } from "./head.ts";
-import { readLine } from "./read-regular.ts";
+import { gitDirOf, readHead, type Head, readLine } from "./git-files.ts";
 
 export interface Repository {
   /** The work tree that links and copies come from; null for a bare repository. */
@@ -79,7 +78,7 @@ export type Place =
   | { is: "taken"; why: string };
 
 /** What is at a path that a worktree of this repository is to have. */
-export function lookAt(repository: Repository, path: string): Place {
+export function inspectPath(repository: Repository, path: string): Place {
   const gitDir = gitDirOf(path);
   if (gitDir !== null) {
     const inside = dirname(gitDir) === join(repository.commonDir, "worktrees") || sameParent(gitDir, repository);

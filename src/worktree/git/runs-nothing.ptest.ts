@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync
 import { execFileSync } from "node:child_process";
 import { dirname, join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import type { TrashEntry, WorkspacePlan } from "../../ports/worktree.ts";
+import type { TrashEntry, WorktreePlan } from "../../ports/worktree.ts";
 import { setTrap, type Trap } from "./hostile.fixture.ts";
 import { commit, makeWorld, put, sh, type World } from "../worktree.fixture.ts";
 
@@ -11,7 +11,7 @@ afterEach(() => world.remove());
 
 const quiet = (): void => undefined;
 const against = { base: "", defaultBranch: "main" };
-const admin = ({ session }: WorkspacePlan): string => join(world.repository, ".git/worktrees", session);
+const admin = ({ session }: WorktreePlan): string => join(world.repository, ".git/worktrees", session);
 
 /** A repository with a submodule, attributes that name every driver, and a file for each of them. */
 function makeRepository(): Trap {
@@ -48,7 +48,7 @@ interface Life {
 }
 
 /** Every operation of ours that runs git on a session, in the order of its life. */
-async function live(plan: WorkspacePlan, { planted, enter, seen, onlyHere }: Life): Promise<TrashEntry> {
+async function live(plan: WorktreePlan, { planted, enter, seen, onlyHere }: Life): Promise<TrashEntry> {
   const { workspaces, repository } = world;
   const { path } = plan;
   const done = async <T>(operation: string, run: () => Promise<T>): Promise<T> => {
@@ -75,7 +75,7 @@ async function live(plan: WorkspacePlan, { planted, enter, seen, onlyHere }: Lif
   };
   await look(path);
   const question = { path, defaultBranch: "main", heads: [], mergeCommit: null };
-  await done("landing", async () => await workspaces.landing(question));
+  await done("landing", async () => await workspaces.mergeFacts(question));
   const head = sh(repository, "rev-parse", plan.branch).trim();
   await done("own commit", async () => await workspaces.isOwnCommit(path, head, head));
   await done("branch", async () => expect(workspaces.liveBranch(path)).toBe(plan.branch));
@@ -86,7 +86,7 @@ async function live(plan: WorkspacePlan, { planted, enter, seen, onlyHere }: Lif
   await look((await workspaces.trashedAt(first!.id))!);
   await done("restore", async () => await workspaces.restore(first!.id));
   await done("put back", async () => {
-    await workspaces.findPutBack({ ...plan, branchCreated: true, base: head });
+    await workspaces.findReturned({ ...plan, branchCreated: true, base: head });
   });
   if (onlyHere) return first!;
   const second = await done("trash again", async () => await workspaces.trash(plan));
@@ -103,16 +103,16 @@ interface Place {
   /** Before anything is made. */
   before?: (trap: Trap) => void;
   /** In the worktree, as its agent would. */
-  inside?: (trap: Trap, plan: WorkspacePlan) => void;
+  inside?: (trap: Trap, plan: WorktreePlan) => void;
   everywhere?: true;
   /** What a person's own git does there: the trap is live. */
-  alive: (trap: Trap, plan: WorkspacePlan) => void;
+  alive: (trap: Trap, plan: WorktreePlan) => void;
 }
 
 const plantIn = (trap: Trap, gitDir: string): void => trap.plant(join(gitDir, "config"), join(gitDir, "hooks"));
 
 /** A repository of the agent's own inside of its worktree, with the history of the real one. */
-function evilRepository(trap: Trap, plan: WorkspacePlan): string {
+function evilRepository(trap: Trap, plan: WorktreePlan): string {
   const evil = join(plan.path, "x/g");
   mkdirSync(dirname(evil), { recursive: true });
   sh(world.dir, "clone", "--quiet", "--bare", world.repository, evil);

@@ -11,7 +11,7 @@ import { HoldfastError } from "../../contract/error.ts";
 import type { Context } from "../context.ts";
 import { worktreeInTrash } from "../find-worktree.ts";
 import { git } from "../git/git.ts";
-import { passed } from "../points.ts";
+import { reach } from "../../base/test-points.ts";
 import { readRegistration, samePath } from "../git/repository.ts";
 import { unlock, unpin } from "./trash.ts";
 import {
@@ -24,7 +24,7 @@ import {
   storeOf,
   treeOf,
   type TrashRecord,
-} from "./trash-records.ts";
+} from "./records.ts";
 
 export async function emptyTrash(context: Context, id: string): Promise<void> {
   checkId(id);
@@ -37,7 +37,7 @@ export async function emptyTrash(context: Context, id: string): Promise<void> {
     dropTemporaries(join(directory, "entry.json"));
     checkOurs(directory, record, id);
     leftovers.push(hideForEmptying(context.trash, id));
-    await passed("workspace.empty.hidden");
+    await reach("workspace.empty.hidden");
   }
   for (const hidden of leftovers) await finishEmptying(context, hidden);
 }
@@ -51,12 +51,12 @@ async function finishEmptying(context: Context, hidden: string): Promise<void> {
   }
   checkNoMounts(hidden);
   await unregister(context, record);
-  await passed("workspace.empty.unregistered");
+  await reach("workspace.empty.unregistered");
   await unpin(record);
-  await passed("workspace.empty.unpinned");
+  await reach("workspace.empty.unpinned");
   await removeTree(join(hidden, "tree"));
   rmSync(storeOf(context.trash, basename(hidden)), { recursive: true, force: true });
-  await passed("workspace.empty.deleted");
+  await reach("workspace.empty.deleted");
   unlinkSync(join(hidden, "entry.json"));
   rmdirSync(hidden);
 }

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import type { WorkspacePlan, WorkspaceReady } from "../../ports/worktree.ts";
+import type { WorktreePlan, WorktreeReady } from "../../ports/worktree.ts";
 import { commit, makeWorld, manifest, put, sh, type World } from "../worktree.fixture.ts";
 
 let world: World;
@@ -9,7 +9,7 @@ afterEach(() => world.remove());
 
 const quiet = (): void => undefined;
 const admin = (name: string): string => join(world.repository, ".git/worktrees", name);
-const make = async (session: string): Promise<WorkspacePlan & WorkspaceReady> => {
+const make = async (session: string): Promise<WorktreePlan & WorktreeReady> => {
   const plan = world.plan(session);
   return { ...plan, ...(await world.workspaces.create(plan, quiet)) };
 };
@@ -29,7 +29,7 @@ test("[WORKTREE-203] the registration of a deleted worktree goes and its branch 
 
 test("[WORKTREE-203] it stays where it holds something, is locked, is another's, or the directory above is missing", async () => {
   world = makeWorld();
-  const keeps: [string, (plan: WorkspacePlan) => void][] = [
+  const keeps: [string, (plan: WorktreePlan) => void][] = [
     ["staged", ({ path }) => (put(path, { "s.txt": "s\n" }), void sh(path, "add", "s.txt"))],
     ["detached", ({ path }) => (sh(path, "switch", "--quiet", "--detach"), void commit(path, { "d.txt": "d\n" }))],
     ["locked", ({ path }) => void sh(world.repository, "worktree", "lock", path)],
@@ -58,13 +58,13 @@ test("[WORKTREE-204] a worktree that is put back is found, registered again, wit
   renameSync(plan.path, away);
   expect(await world.workspaces.trash(plan)).toBeNull();
   expect(existsSync(admin("ab-1"))).toBe(false);
-  expect(await world.workspaces.findPutBack(plan)).toBe(false);
+  expect(await world.workspaces.findReturned(plan)).toBe(false);
   mkdirSync(plan.path);
-  expect(await world.workspaces.findPutBack(plan)).toBe(false);
+  expect(await world.workspaces.findReturned(plan)).toBe(false);
   rmSync(plan.path, { recursive: true });
   renameSync(away, plan.path);
   for (const times of [1, 2]) {
-    expect(await world.workspaces.findPutBack(plan), String(times)).toBe(true);
+    expect(await world.workspaces.findReturned(plan), String(times)).toBe(true);
     expect({
       files: manifest(plan.path),
       status: sh(plan.path, "status", "--porcelain", "--branch"),
@@ -81,10 +81,10 @@ test("[WORKTREE-204] what lies there but is another's is not found", async () =>
   rmSync(plan.path, { recursive: true });
   expect(await world.workspaces.trash(plan)).toBeNull();
   renameSync(other.path, plan.path);
-  expect(await world.workspaces.findPutBack(plan)).toBe(false);
+  expect(await world.workspaces.findReturned(plan)).toBe(false);
   rmSync(plan.path, { recursive: true });
   mkdirSync(plan.path);
   sh(plan.path, "init", "--quiet");
-  expect(await world.workspaces.findPutBack(plan)).toBe(false);
+  expect(await world.workspaces.findReturned(plan)).toBe(false);
   expect(readFileSync(join(plan.path, ".git/HEAD"), "utf8")).toContain("refs/heads/");
 });

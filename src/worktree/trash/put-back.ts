@@ -4,15 +4,20 @@
  */
 import { existsSync, lstatSync, mkdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import type { WorkspaceReady } from "../../ports/worktree.ts";
+import type { WorktreeReady } from "../../ports/worktree.ts";
 import type { Context } from "../context.ts";
 import { askGit, git, runGit } from "../git/git.ts";
-import { gitDirOf, readHead } from "../git/head.ts";
-import { readMarker, writeMarker } from "../marker.ts";
-import { readWorktree, writeWorktree } from "../record.ts";
-import { finishPointer } from "../git/register.ts";
-import { finishRegistration, forgetMissing, writeFor } from "../git/registration.ts";
-import { findRepository, holderOf, lookAt, readRegistrations, samePath, type Repository } from "../git/repository.ts";
+import { gitDirOf, readHead } from "../git/git-files.ts";
+import { readMarker, writeMarker, readWorktree, writeWorktree } from "../record.ts";
+import { finishPointer, finishRegistration, forgetMissing, writeFor } from "../git/registration.ts";
+import {
+  findRepository,
+  holderOf,
+  inspectPath,
+  readRegistrations,
+  samePath,
+  type Repository,
+} from "../git/repository.ts";
 
 interface Own {
   session: string;
@@ -41,7 +46,7 @@ export async function forgetDeleted({ session, repository: root, path }: Own): P
 }
 
 /** Whether the session's worktree is at its path again; what git no longer knows of it is written first. */
-export async function findPutBack(context: Context, own: Own & WorkspaceReady): Promise<boolean> {
+export async function findReturned(context: Context, own: Own & WorktreeReady): Promise<boolean> {
   const { session, path } = own;
   const repository = findRepository(own.repository);
   if (repository === null || lstatSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) return false;
@@ -52,7 +57,7 @@ export async function findPutBack(context: Context, own: Own & WorkspaceReady): 
   const recorded = readWorktree(context.worktrees, path);
   if (recorded !== null && !samePath(recorded.admin, admin)) return false;
   if (!existsSync(admin) && !(await registerAgain(repository, admin, own))) return false;
-  const place = lookAt(repository, path);
+  const place = inspectPath(repository, path);
   const marker = readMarker(admin);
   if (place.is !== "worktree" || (marker !== null && (marker.is !== "ready" || marker.session !== session)))
     return false;
@@ -63,7 +68,7 @@ export async function findPutBack(context: Context, own: Own & WorkspaceReady): 
 }
 
 /** Files stay as they are; the index is read from the branch, so what was staged shows as changed. */
-async function registerAgain(repository: Repository, admin: string, own: Own & WorkspaceReady): Promise<boolean> {
+async function registerAgain(repository: Repository, admin: string, own: Own & WorktreeReady): Promise<boolean> {
   const { commonDir } = repository;
   const { path, branch, base, branchCreated } = own;
   if (!/^[A-Za-z0-9][A-Za-z0-9_-]*$/.test(basename(admin))) return false;

@@ -2,12 +2,12 @@
 import { existsSync, mkdirSync, readdirSync, renameSync } from "node:fs";
 import { dirname } from "node:path";
 import { HoldfastError, messageOf } from "../../contract/error.ts";
-import { isAncestor } from "../create/base.ts";
+import { isAncestor } from "../create/start.ts";
 import type { Context } from "../context.ts";
 import { askGit, git } from "../git/git.ts";
 import { worktreeInTrash } from "../find-worktree.ts";
-import { branchIn, gitDirOf, readHead } from "../git/head.ts";
-import { passed } from "../points.ts";
+import { branchIn, gitDirOf, readHead } from "../git/git-files.ts";
+import { reach } from "../../base/test-points.ts";
 import { writeWorktree, type Worktree } from "../record.ts";
 import { reconnectMoved } from "../git/registration.ts";
 import { holderOf, samePath } from "../git/repository.ts";
@@ -23,7 +23,7 @@ import {
   storeOf,
   treeOf,
   type TrashRecord,
-} from "./trash-records.ts";
+} from "./records.ts";
 import { join } from "node:path";
 
 export interface Restored {
@@ -44,12 +44,12 @@ export async function restoreFromTrash(context: Context, id: string): Promise<Re
   const worktree = worktreeInTrash(record, record.path);
   if (worktree !== null) writeWorktree(context.worktrees, worktree);
   moveBack(context, record, worktree);
-  await passed("workspace.restore.moved");
+  await reach("workspace.restore.moved");
   const notes = await reconnect(record, worktree);
   unlock(record);
-  await passed("workspace.restore.unlocked");
+  await reach("workspace.restore.unlocked");
   await unpin(record);
-  await passed("workspace.restore.unpinned");
+  await reach("workspace.restore.unpinned");
   hideRestored(context.trash, record.id);
   return { path: record.path, branch: worktree === null ? null : branchIn(worktree.admin), notes };
 }
@@ -92,9 +92,9 @@ async function reconnect(record: TrashRecord, worktree: Worktree | null): Promis
   if (worktree === null) return [];
   if (!existsSync(worktree.admin)) return ["git no longer knows this worktree; its files are all there."];
   reconnectMoved(worktree.admin, worktree.path);
-  await passed("workspace.restore.repaired");
+  await reach("workspace.restore.repaired");
   const notes = await attach(record, worktree);
-  await passed("workspace.restore.attached");
+  await reach("workspace.restore.attached");
   return notes;
 }
 

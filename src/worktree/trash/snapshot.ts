@@ -6,10 +6,9 @@
  */
 import { lstatSync, mkdirSync, readlinkSync, rmSync, writeFileSync, type Stats } from "node:fs";
 import { join } from "node:path";
-import { git, quoteInList, runGit, type GitCall } from "../git/git.ts";
+import { git, quoteInList, runGit, type GitCall, nullId } from "../git/git.ts";
 import type { Change, Findings } from "../changes/inspect.ts";
-import { nullId } from "../git/object-ids.ts";
-import { copyRegular } from "../git/read-regular.ts";
+import { copyRegular } from "../git/git-files.ts";
 import type { Worktree } from "../record.ts";
 import { isInside } from "../git/repository.ts";
 

@@ -4,9 +4,9 @@ import { existsSync, mkdirSync, readdirSync, rmSync, statSync, readFileSync } fr
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { asTrashId } from "../../contract/ids.ts";
-import { emptyPoints, restorePoints, trashPoints } from "../points.ts";
+import { emptyPoints, restorePoints, trashPoints } from "../points.fixture.ts";
 import { commit, dieAt, gitState, makeWorld, makeZoo, manifest, put, sh, type World } from "../worktree.fixture.ts";
-import { storeOf } from "./trash-records.ts";
+import { storeOf } from "./records.ts";
 
 let world: World;
 afterEach(() => world.remove());

@@ -10,21 +10,17 @@ import { withPersonalUmask } from "../../base/program.ts";
 import { HoldfastError, messageOf } from "../../contract/error.ts";
 import type { SessionId, TrashId } from "../../contract/ids.ts";
 import type { TrashEntry } from "../../ports/worktree.ts";
-import { describeInside, type Inside } from "../busy.ts";
-import { othersInside } from "../create/commands.ts";
+import { describeInside, type Inside, othersInside } from "../create/commands.ts";
 import type { Context } from "../context.ts";
 import { git } from "../git/git.ts";
 import { deriveWorktree, findWorktree, worktreeInTrash } from "../find-worktree.ts";
-import { readHead } from "../git/head.ts";
+import { readHead, readLine } from "../git/git-files.ts";
 import { inspectWorktree, type Findings } from "../changes/inspect.ts";
-import { readMarker } from "../marker.ts";
-import { detachHead, writeRef } from "../git/plain-refs.ts";
-import { passed } from "../points.ts";
+import { readMarker, forgetWorktree, type Worktree } from "../record.ts";
+import { detachHead, writeRef } from "../git/ref-files.ts";
+import { reach } from "../../base/test-points.ts";
 import { forgetDeleted } from "./put-back.ts";
-import { readLine } from "../git/read-regular.ts";
-import { forgetWorktree, type Worktree } from "../record.ts";
-import { finishPointer } from "../git/register.ts";
-import { reconnectMoved, writeFor } from "../git/registration.ts";
+import { finishPointer, reconnectMoved, writeFor } from "../git/registration.ts";
 import { findRepository, isInside } from "../git/repository.ts";
 import { takeSnapshot } from "./snapshot.ts";
 import {
@@ -37,7 +33,7 @@ import {
   treeOf,
   writeRecord,
   type TrashRecord,
-} from "./trash-records.ts";
+} from "./records.ts";
 
 export interface TrashRequest {
   session: SessionId;
@@ -73,13 +69,13 @@ export async function moveToTrash(context: Context, request: TrashRequest): Prom
   const { record, plain } = await write(context, request, { id, worktree, old: unfinished }).finally(() =>
     context.busyEntries.delete(id),
   );
-  await passed("workspace.trash.entry");
+  await reach("workspace.trash.entry");
   await pin(record, worktree, plain);
-  await passed("workspace.trash.pinned");
+  await reach("workspace.trash.pinned");
   if (record.admin !== null) lock(record.admin, record.id);
-  await passed("workspace.trash.locked");
+  await reach("workspace.trash.locked");
   await move(context, record);
-  await passed("workspace.trash.moved");
+  await reach("workspace.trash.moved");
   await settle(context, record);
   forgetWorktree(context.worktrees, request.path);
   return publicEntry(record);
@@ -124,7 +120,7 @@ export async function settle(context: Context, record: TrashRecord): Promise<voi
   if (worktree === null || !existsSync(worktree.admin)) return;
   const { admin } = worktree;
   reconnectMoved(admin, worktree.path);
-  await passed("workspace.trash.repaired");
+  await reach("workspace.trash.repaired");
   const head = readHead(admin);
   // Only HEAD changes: index and files stay what they were, and the branch is free for others.
   if (head?.is === "branch" && head.branch !== unbornRef(record.id)) {
@@ -134,7 +130,7 @@ export async function settle(context: Context, record: TrashRecord): Promise<voi
       await git("store", ["update-ref", "--no-deref", "-m", why, "HEAD", record.head], { admin: worktree });
     }
   }
-  await passed("workspace.trash.detached");
+  await reach("workspace.trash.detached");
 }
 
 function checkMovable(
@@ -207,7 +203,7 @@ async function describe(context: Context, request: TrashRequest, { id, worktree,
     return uncounted(`What it holds could not be told: ${messageOf(error)}`);
   }
   const { snapshot, note: failed } = await snapshotOrNote(context, base, worktree, found);
-  await passed("workspace.trash.snapshot");
+  await reach("workspace.trash.snapshot");
   const { uncommitted, unpushed, note: finding } = found.work;
   const note = [finding, failed].filter((text) => text !== undefined && text !== null).join(" ");
   const ref = found.head === null ? null : trashRef(id);

@@ -7,7 +7,7 @@ import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { restorePoints, trashPoints } from "../../../src/worktree/points.ts";
+import { restorePoints, trashPoints } from "../../../src/worktree/points.fixture.ts";
 import { endMarked, isRunning } from "../../harness/marked.ts";
 import { until } from "../../harness/until.ts";
 import { audit, checkLeftovers, checkTrash, checkWork } from "../audit.ts";

@@ -109,7 +109,7 @@ describe("[CLI-23] verbs on chat agents", () => {
       "GET /api/sessions/ma-1/acp/logs": { answer: { lines: ["  at x", "b\u001b[2J"] } },
       "GET /api/sessions/ma-1/acp/context-primer": { answer: { markdown: "# Recap\n\n- a\n", turns: 1, omitted: 0 } },
     });
-    expect((await run(["acp", "end-turn", "ma-1"])).out).toBe("Turn of session ma-1 ended by force.");
+    expect((await run(["acp", "end-turn", "ma-1"])).out).toBe("Turn of session ma-1 force-ended.");
     expect((await run(["acp", "logs", "ma-1", "-n", "2"])).out).toBe("  at x\nb [2J");
     expect(asked.at(-1)?.line).toBe("GET /api/sessions/ma-1/acp/logs?lines=2");
     expect((await run(["acp", "logs", "ma-1", "-n", "0"])).code).toBe(2);

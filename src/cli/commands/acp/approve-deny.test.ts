@@ -76,7 +76,7 @@ describe("[CLI-19] [TEXT-5] approve and deny", () => {
     expect(await none.run(["acp", "approve", "ma-1"])).toEqual({
       code: 1,
       out: "",
-      err: "Failed to approve a question of session ma-1: No permission request is open.",
+      err: "Failed to approve a permission request of session ma-1: No open permission requests.",
     });
     const late = await daemon(script({ answered: false, reason: "It was answered already." }, two));
     expect(await late.run(["acp", "deny", "ma-1", "q5"])).toEqual({
@@ -85,7 +85,7 @@ describe("[CLI-19] [TEXT-5] approve and deny", () => {
       err: "It was answered already.",
     });
     expect((await late.run(["acp", "deny", "ma-1", "q9"])).err.split("\n")).toEqual([
-      "Failed to deny a question of session ma-1: The question q9 is not open.",
+      "Failed to deny a permission request of session ma-1: Permission request q9 is not open.",
       "Open:",
       "  q5  Run npm test",
       "  q7  Write a.ts",

@@ -34,6 +34,6 @@ describe("[ATT-6] acp configure", () => {
       { id: "x", value: "y=z" },
     ].map((option) => ({ option }));
     expect(bodies).toEqual([{ mode: "code" }, ...picks]);
-    expect((await run(["acp", "configure", "ma-1", "--set", "effort"])).err).toContain("--set takes option=value");
+    expect((await run(["acp", "configure", "ma-1", "--set", "effort"])).err).toContain("--set must be option=value");
   });
 });

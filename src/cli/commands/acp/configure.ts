@@ -2,29 +2,29 @@ import { HoldfastError } from "../../../contract/error.ts";
 import { chatArgument, type CommandEntry, jsonOption } from "../../command.ts";
 import { quoteShellWord } from "../../../model/text.ts";
 import { clean } from "../../render/text.ts";
-import { verbFailure } from "../session/verb.ts";
 
 export const command: CommandEntry = {
   arguments: [chatArgument],
   options: [
-    { long: "mode", value: "id", description: "the agent's mode", completes: "none" },
-    { long: "model", value: "id", description: "its model", completes: "none" },
+    { long: "mode", value: "id", description: "Mode to set", completes: "none" },
+    { long: "model", value: "id", description: "Model to set", completes: "none" },
     {
       long: "set",
       value: "option=value",
-      description: "another option (may be repeated)",
+      description: "Another option to set (repeatable)",
       completes: "none",
       many: true,
     },
     jsonOption,
   ],
   examples: [
-    ["what can be picked, and what is", "holdfast acp configure ma-12"],
-    ["another mode", "holdfast acp configure ma-12 --mode plan"],
-    ["an option of this agent's own", "holdfast acp configure ma-12 --set effort=high"],
+    ["show available and current settings", "holdfast acp configure ma-12"],
+    ["set the mode", "holdfast acp configure ma-12 --mode plan"],
+    ["set an agent-specific option", "holdfast acp configure ma-12 --set effort=high"],
   ],
-  notes: "The agent has to run. What it agreed to is kept, and picked again when it is started again.",
+  notes: "Requires a running agent. Accepted settings are saved and reapplied on restart.",
   daemon: "starts",
+  fails: "configure",
   async run(context, input) {
     const id = input.arg(0);
     const [mode, model] = [input.text("mode"), input.text("model")];
@@ -34,50 +34,49 @@ export const command: CommandEntry = {
       ...(model === undefined ? [] : [{ model }]),
       ...options.map((option) => ({ option })),
     ];
-    try {
-      // One after the other: a refusal says which one it was.
-      for (const body of bodies) await context.call("configure", { params: { id }, body });
-      const { modes, models, configOptions } = await context.call("transcript", { params: { id }, query: { tail: 1 } });
-      if (input.flag("json")) context.json({ modes, models, configOptions });
-      else if (bodies.length > 0) context.out("Done.");
-      else for (const line of choices({ modes, models, configOptions })) context.out(line);
-      return 0;
-    } catch (error) {
-      throw await verbFailure(context, "configure", id, error);
-    }
+    // One after the other: the error then names the setting that was refused.
+    for (const body of bodies) await context.call("configure", { params: { id }, body });
+    const { modes, models, configOptions } = await context.call("transcript", { params: { id }, query: { tail: 1 } });
+    if (input.flag("json")) context.json({ modes, models, configOptions });
+    else if (bodies.length > 0) context.out("Done.");
+    else for (const line of settingLines({ modes, models, configOptions })) context.out(line);
   },
 };
 
 function optionOf(text: string): { id: string; value: string } {
   const [, id, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
   if (id !== undefined && value !== undefined) return { id, value };
-  throw new HoldfastError("usage", `--set takes option=value, not ${clean(text)}.`);
+  throw new HoldfastError("usage", `--set must be option=value, not ${clean(text)}.`);
 }
 
 type Fields = Record<string, unknown>;
 
-/** As the agent gave them: nothing of it is believed to be there. */
-function choices({ modes, models, configOptions }: Record<"modes" | "models" | "configOptions", unknown>): string[] {
+/** Unchecked values from the agent: every field may be missing. */
+function settingLines({
+  modes,
+  models,
+  configOptions,
+}: Record<"modes" | "models" | "configOptions", unknown>): string[] {
   const lines = [
     ...line("mode", fields(modes)["currentModeId"], list(fields(modes)["availableModes"]), "id"),
     ...line("model", fields(models)["currentModelId"], list(fields(models)["availableModels"]), "modelId"),
     ...list(configOptions).flatMap((option) =>
-      line(word(option["id"]), option["currentValue"], list(option["options"]), "value"),
+      line(textOf(option["id"]), option["currentValue"], list(option["options"]), "value"),
     ),
   ];
-  return lines.length === 0 ? ["This agent offers nothing to pick, or has not run yet."] : lines;
+  return lines.length === 0 ? ["This agent has no settings, or has not started yet."] : lines;
 }
 
 function line(name: string, current: unknown, offered: Fields[], key: string): string[] {
-  // Options may come in groups.
+  // Options may be grouped.
   const flat = offered.flatMap((one) => (Array.isArray(one["options"]) ? list(one["options"]) : [one]));
   if (name === "" || (flat.length === 0 && current === undefined)) return [];
-  // Shown to be typed behind an option, so as a shell takes them.
+  // Quoted for the shell, to be pasted behind an option.
   const values = flat
-    .map((one) => word(one[key]))
+    .map((one) => textOf(one[key]))
     .filter((value) => value !== "")
     .map(quoteShellWord);
-  return [clean(`${name}: ${word(current)}${values.length === 0 ? "" : ` (of ${values.join(", ")})`}`)];
+  return [clean(`${name}: ${textOf(current)}${values.length === 0 ? "" : ` (of ${values.join(", ")})`}`)];
 }
 
 function fields(value: unknown): Fields {
@@ -88,6 +87,6 @@ function list(value: unknown): Fields[] {
   return Array.isArray(value) ? value.map(fields) : [];
 }
 
-function word(value: unknown): string {
+function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
 }

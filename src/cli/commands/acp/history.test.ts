@@ -35,6 +35,6 @@ describe("[CLI-21] history", () => {
 
   test("of a session in which nothing was said", async () => {
     const { run } = await daemon(script(new EventLog()));
-    expect((await run(["acp", "history", "ma-1"])).out).toBe("Nothing was said yet.");
+    expect((await run(["acp", "history", "ma-1"])).out).toBe("No messages yet.");
   });
 });

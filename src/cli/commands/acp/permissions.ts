@@ -1,61 +1,91 @@
 /**
- * `acp approve` and `acp deny`. The request that is answered is the one that was read: named by its id, or shown and
- * confirmed here. Only a script may leave the name out, and only where a single request is open.
+ * `acp approve`, `acp deny` and `acp questions`. The request that is answered is the one the user read: named by its id,
+ * or shown and confirmed here. Only a script may leave the name out, and only if a single request is open.
  */
-import { HoldfastError } from "../../../contract/error.ts";
 import type { AnswerRequest } from "../../../contract/command.ts";
+import { HoldfastError } from "../../../contract/error.ts";
 import type { QuestionJson } from "../../../contract/wire.ts";
+import {
+  type ArgumentEntry,
+  chatArgument,
+  type CommandEntry,
+  type Input,
+  jsonOption,
+  yesOption,
+} from "../../command.ts";
+import { askYesNo } from "../../confirm.ts";
 import type { Context } from "../../context.ts";
-import type { ArgumentEntry, OptionEntry } from "../../command.ts";
-import type { Input } from "../../input.ts";
 import { questionOf } from "../../render/need.ts";
 import { optionText, questionLines } from "../../render/question.ts";
 import { clean } from "../../render/text.ts";
-import { verbFailure } from "../session/verb.ts";
+import { operationCommand } from "../operation.ts";
 
-type Verb = "approve" | "deny";
+type Answer = "approve" | "deny";
 
-export const questionArgument: ArgumentEntry = {
+export const requestArgument: ArgumentEntry = {
   name: "question",
   description: "Permission request, e.g. q41; see acp questions",
   optional: true,
   completes: "request",
 };
 
-export const requestOption: OptionEntry = {
-  long: "request",
-  value: "id",
-  description: "Same as the argument",
-  completes: "request",
-};
+export const questions = operationCommand("questions", {
+  arguments: [chatArgument],
+  examples: [
+    ["list open permission requests in full", "holdfast acp questions ma-12"],
+    ["get their commands, for a script", "holdfast acp questions ma-12 --json | jq -r '.[].command'"],
+  ],
+  fails: "list the permission requests of",
+  print: (requests, { paint }) =>
+    requests.length === 0
+      ? "No open permission requests."
+      : requests.flatMap((request) => questionLines(request, paint)).join("\n"),
+});
 
-export const answerNotes =
-  "Name the request when more than one is open. Without a name, in a terminal, the request is shown and you are asked\nto confirm. A request is answered once; exit code 1 if it was answered before.";
+export const approve = answerCommand("approve", "Also allow it in the future, if the agent supports that", [
+  ["approve the only open request; asks you to confirm", "holdfast acp approve ma-12"],
+  ["approve the request you read", "holdfast acp approve ma-12 q41"],
+  ["also approve it in the future", "holdfast acp approve ma-12 q41 --always"],
+]);
 
-export async function answerQuestion(context: Context, input: Input, verb: Verb): Promise<number> {
+export const deny = answerCommand("deny", "Also deny it in the future, if the agent supports that", [
+  ["deny the request you read", "holdfast acp deny ma-12 q41"],
+]);
+
+function answerCommand(verb: Answer, always: string, examples: CommandEntry["examples"]): CommandEntry {
+  return {
+    arguments: [chatArgument, requestArgument],
+    options: [
+      { long: "always", description: always },
+      { long: "request", value: "id", description: "Same as the argument", completes: "request" },
+      yesOption,
+      jsonOption,
+    ],
+    examples,
+    notes:
+      "Name the request if more than one is open. Without a name, in a terminal, the request is shown and you are asked\nto confirm. Each request can be answered once. Exits 1 if it was already answered.",
+    daemon: "starts",
+    fails: `${verb} a permission request of`,
+    run: (context, input) => answerRequest(context, input, verb),
+  };
+}
+
+async function answerRequest(context: Context, input: Input, verb: Answer): Promise<number> {
   const id = input.arg(0);
-  try {
-    const named = nameOf(input);
-    const question = await findQuestion(context, id, verb, named);
-    if (
-      named === undefined &&
-      !input.flag("yes") &&
-      context.isTerminal(0) &&
-      !(await confirm(context, verb, question))
-    ) {
-      context.err("Not answered.");
-      return 1;
-    }
-    const body = { requestId: question.id, ...choiceFor(verb, input.flag("always"), question) };
-    const answer = await context.call("answer", { params: { id }, body });
-    const { answered, reason } = answer;
-    if (input.flag("json")) context.json({ ...answer, requestId: question.id, title: question.title });
-    else if (answered) context.out(`${verb === "approve" ? "Approved" : "Denied"}: ${clean(question.title)}`);
-    else context.err(clean(reason ?? "It was not answered."));
-    return answered ? 0 : 1;
-  } catch (error) {
-    throw await verbFailure(context, `${verb} a question of`, id, error);
+  const named = nameOf(input);
+  const request = await findRequest(context, id, verb, named);
+  const mustConfirm = named === undefined && !input.flag("yes") && context.isTerminal(0);
+  if (mustConfirm && !(await confirm(context, verb, request))) {
+    context.err("Not answered.");
+    return 1;
   }
+  const body = { requestId: request.id, ...choiceFor(verb, input.flag("always"), request) };
+  const response = await context.call("answer", { params: { id }, body });
+  const { answered, reason } = response;
+  if (input.flag("json")) context.json({ ...response, requestId: request.id, title: request.title });
+  else if (answered) context.out(`${verb === "approve" ? "Approved" : "Denied"}: ${clean(request.title)}`);
+  else context.err(clean(reason ?? "The request was not answered."));
+  return answered ? 0 : 1;
 }
 
 function nameOf(input: Input): string | undefined {
@@ -65,13 +95,17 @@ function nameOf(input: Input): string | undefined {
   throw new HoldfastError("usage", `Two permission requests are named: ${clean(argument)} and ${clean(option)}.`);
 }
 
-async function confirm(context: Context, verb: Verb, question: QuestionJson): Promise<boolean> {
-  context.err(questionLines(question, context.paint).join("\n"));
-  const { askYesNo } = await import("../../confirm.ts");
+async function confirm(context: Context, verb: Answer, request: QuestionJson): Promise<boolean> {
+  context.err(questionLines(request, context.paint).join("\n"));
   return askYesNo(verb === "approve" ? "Approve it?" : "Deny it?");
 }
 
-async function findQuestion(context: Context, id: string, verb: Verb, name: string | undefined): Promise<QuestionJson> {
+async function findRequest(
+  context: Context,
+  id: string,
+  verb: Answer,
+  name: string | undefined,
+): Promise<QuestionJson> {
   const session = await context.call("session", { params: { id } });
   if (session.kind === "terminal") {
     const asks = questionOf(session);
@@ -88,18 +122,18 @@ async function findQuestion(context: Context, id: string, verb: Verb, name: stri
       hint: `Name the one you read: holdfast acp ${verb} ${id} ${found[0]!.id}${list}\nRead them: holdfast acp questions ${id}`,
     });
   }
-  if (name === undefined) throw new HoldfastError("conflict", "No permission request is open.");
-  throw new HoldfastError("conflict", `The question ${clean(name)} is not open.`, {
-    hint: open.length === 0 ? "It was answered already, or its agent is gone." : `Open:${list}`,
+  if (name === undefined) throw new HoldfastError("conflict", "No open permission requests.");
+  throw new HoldfastError("conflict", `Permission request ${clean(name)} is not open.`, {
+    hint: open.length === 0 ? "It was already answered, or its agent is no longer running." : `Open:${list}`,
   });
 }
 
-function choiceFor(verb: Verb, always: boolean, { options }: QuestionJson): Omit<AnswerRequest, "requestId"> {
+function choiceFor(verb: Answer, always: boolean, { options }: QuestionJson): Omit<AnswerRequest, "requestId"> {
   if (verb === "approve") return { answer: always ? "allow_always" : "allow" };
   if (!always) return { answer: "deny" };
   const option = options.find(({ kind }) => kind === "reject_always");
   if (option !== undefined) return { optionId: option.optionId };
-  throw new HoldfastError("invalid", "The agent offers nothing that denies it permanently.", {
-    hint: `It offers: ${options.map(optionText).join(", ")}. Leave out --always to deny it once.`,
+  throw new HoldfastError("invalid", 'This agent has no "always deny" option.', {
+    hint: `Options: ${options.map(optionText).join(", ")}. Omit --always to deny it once.`,
   });
 }

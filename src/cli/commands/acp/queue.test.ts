@@ -36,11 +36,11 @@ describe("[ATT-6] acp queue", () => {
   });
 
   test.each([
-    [["--withdraw", "a"], "More than one prompt that waits is a."],
-    [["--withdraw", "zz"], "No prompt that waits is zz."],
-    [["--move", "ab", "0"], "--move needs a place: 1 is the first."],
-    [["--edit", "ab"], "--edit needs the new text."],
-    [["words"], "The text is for --edit; send a prompt with holdfast send."],
+    [["--withdraw", "a"], "More than one queued prompt matches a."],
+    [["--withdraw", "zz"], "No queued prompt matches zz."],
+    [["--move", "ab", "0"], "--move requires a position; 1 is the first."],
+    [["--edit", "ab"], "--edit requires the new text."],
+    [["words"], "The text requires --edit. To send a prompt, use holdfast send."],
   ])("%j is refused and changes nothing", async (argv, message) => {
     const { run, asked } = await daemon(script);
     const ran = await run(["acp", "queue", "ma-1", ...argv]);

@@ -18,7 +18,7 @@ test("[CLI-14] completion asks a running daemon for names and starts none", asyn
   expect((await run(["complete", "--", "session", "kill", "ma-1", "a"])).out).toBe("ab-1\tworking Some work");
   expect((await run(["complete", "--", "send", "ma-1", "-f", ""])).out).toBe(":files");
   expect((await run(["complete", "--", "session", "ki"])).out).toMatch(/^kill\t/);
-  expect((await run(["complete", "--", "info", "--"])).out).toBe("--json\tprint JSON");
+  expect((await run(["complete", "--", "info", "--"])).out).toBe("--json\tPrint JSON");
   expect((await run(["complete", "--", "comp"])).out).toMatch(/^completion\t/);
   expect((await run(["complete", "--", ""])).out).toMatch(/^init\t.*\nproject\t/);
   const down = await daemon(null);

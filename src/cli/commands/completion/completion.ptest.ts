@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { findProgram } from "../../../base/find-program.ts";
 import { until } from "../../../../test/harness/until.ts";
-import { completionScript, type Shell } from "./scripts.ts";
+import { completionScript, type Shell } from "./completion.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "hf-completion-"));
 const socket = `hf-completion-${process.pid}`;

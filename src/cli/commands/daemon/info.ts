@@ -1,36 +1,36 @@
 import { build, version } from "../../../base/program.ts";
 import type { InfoJson } from "../../../contract/wire.ts";
-import { askInfo } from "../../system/daemon/connection.ts";
+import { readInfo } from "../../system/daemon/connection.ts";
 import type { Context } from "../../context.ts";
 import { type CommandEntry, jsonOption } from "../../command.ts";
 import { findSettledDaemon, isReplaced } from "../../system/daemon/find-daemon.ts";
 import { infoLines } from "../../render/daemon.ts";
 
-/** A daemon that lives answers within milliseconds; one that is stopped or hangs never does. */
+/** A live daemon answers within milliseconds; a suspended or hanging one never does. */
 const deadlineMs = 2_000;
 
 export const command: CommandEntry = {
   options: [jsonOption],
   examples: [
-    ["is it running, and where", "holdfast info"],
-    ["its address, for a script", "holdfast info --json | jq -r .url"],
+    ["show whether it is running, and where", "holdfast info"],
+    ["get its address, for a script", "holdfast info --json | jq -r .url"],
   ],
   daemon: "alone",
   async run(context, input) {
-    const info = await readInfo(context);
+    const info = await infoOf(context);
     const replaced = isReplaced(info.build) ? { version, build } : null;
     if (input.flag("json")) context.json({ ...info, installed: { version, build } });
     else for (const line of infoLines(info, context.now(), replaced)) context.out(line);
   },
 };
 
-async function readInfo({ paths }: Context): Promise<InfoJson> {
+async function infoOf({ paths }: Context): Promise<InfoJson> {
   const found = await findSettledDaemon(paths);
   const nothing = { url: null, socket: null, home: paths.home, startedAt: null, managedBy: null };
   if (found.daemon === "none") return { state: "stopped", pid: null, version, build, ...nothing };
   if (found.daemon === "starting") return { state: "starting", pid: found.identity.pid, version, build, ...nothing };
   const { file } = found;
-  const answer = await askInfo(file.socket, deadlineMs);
+  const answer = await readInfo(file.socket, deadlineMs);
   if (answer !== null) return answer;
   const { pid, url, socket, managedBy } = file;
   const startedAt = new Date(file.startedAt).toISOString();

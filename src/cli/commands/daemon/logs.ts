@@ -1,8 +1,75 @@
 import { join } from "node:path";
 import { HoldfastError } from "../../../contract/error.ts";
 import { type CommandEntry } from "../../command.ts";
-import { logLine } from "../../render/log.ts";
-import { followFile, lastLines } from "./tail-file.ts";
+import { type Paint, clean } from "../../render/text.ts";
+import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
+
+const blockBytes = 64 * 1024;
+const pollMs = 200;
+
+/** The last `count` lines; null if the file does not exist. */
+function lastLines(path: string, count: number): { lines: string[]; end: number; inode: number } | null {
+  let file: number;
+  try {
+    file = openSync(path, "r");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+  try {
+    const { size, ino } = fstatSync(file);
+    let from = size;
+    let held = Buffer.alloc(0);
+    while (from > 0 && held.filter((byte) => byte === newline).length <= count) {
+      const length = Math.min(blockBytes, from);
+      from -= length;
+      const block = Buffer.alloc(length);
+      readSync(file, block, 0, length, from);
+      held = Buffer.concat([block, held]);
+    }
+    const lines = held.toString("utf8").split("\n");
+    // Complete lines only: the next read returns a last line that is still being written.
+    const rest = lines.pop() ?? "";
+    return { lines: count === 0 ? [] : lines.slice(-count), end: size - Buffer.byteLength(rest), inode: ino };
+  } finally {
+    closeSync(file);
+  }
+}
+
+const newline = 0x0a;
+
+/** Yields new lines after `end` forever, across rotations. */
+async function* followFile(path: string, start: { end: number; inode: number }): AsyncGenerator<string> {
+  let { end, inode } = start;
+  for (;;) {
+    const now = statSync(path, { throwIfNoEntry: false });
+    // Rotated: lines written to the old file since the last read are now in its first successor.
+    if (now !== undefined && now.ino !== inode) {
+      const old = statSync(`${path}.1`, { throwIfNoEntry: false });
+      if (old?.ino === inode) yield* readFrom(`${path}.1`, end).lines;
+      [inode, end] = [now.ino, 0];
+    }
+    if (now !== undefined && now.size > end) {
+      const read = readFrom(path, end);
+      end = read.end;
+      yield* read.lines;
+    }
+    await new Promise((resume) => setTimeout(resume, pollMs));
+  }
+}
+
+function readFrom(path: string, from: number): { lines: string[]; end: number } {
+  const file = openSync(path, "r");
+  try {
+    const block = Buffer.alloc(Math.max(0, fstatSync(file).size - from));
+    const read = readSync(file, block, 0, block.length, from);
+    const lines = block.subarray(0, read).toString("utf8").split("\n");
+    const rest = lines.pop() ?? "";
+    return { lines, end: from + read - Buffer.byteLength(rest) };
+  } finally {
+    closeSync(file);
+  }
+}
 
 const defaultLines = 50;
 
@@ -12,24 +79,23 @@ export const command: CommandEntry = {
       long: "lines",
       short: "n",
       value: "number",
-      description: `how many lines (default ${defaultLines})`,
+      description: `Number of lines (default: ${defaultLines})`,
       completes: "none",
     },
-    { long: "follow", short: "f", description: "go on as lines come" },
-    { long: "json", description: "the log as it is stored, one JSON object a line" },
+    { long: "follow", short: "f", description: "Follow new lines" },
+    { long: "json", description: "Print raw log entries, one JSON object per line" },
   ],
   examples: [
-    ["the last lines", "holdfast logs"],
+    ["show the last lines", "holdfast logs"],
     ["follow it", "holdfast logs -n 10 -f"],
   ],
-  notes:
-    "For more detail: `HOLDFAST_LOG=debug holdfast restart`, and `HOLDFAST_LOG=info holdfast restart` for less again.",
+  notes: "For more detail: HOLDFAST_LOG=debug holdfast restart. To undo: HOLDFAST_LOG=info holdfast restart.",
   daemon: "alone",
   async run(context, input) {
-    const wanted = input.text("lines") ?? String(defaultLines);
-    if (!/^\d{1,7}$/.test(wanted)) throw new HoldfastError("usage", `-n must be a whole number, not ${wanted}.`);
+    const lines = input.text("lines") ?? String(defaultLines);
+    if (!/^\d{1,7}$/.test(lines)) throw new HoldfastError("usage", `-n must be an integer, not ${lines}.`);
     const path = join(context.paths.logs, "daemon.log");
-    const found = lastLines(path, Number(wanted));
+    const found = lastLines(path, Number(lines));
     const print = (line: string): void => context.out(input.flag("json") ? line : logLine(line, context.paint));
     if (found === null && !input.flag("follow")) {
       throw new HoldfastError("not-found", `There is no log yet: ${path}`, {
@@ -41,3 +107,21 @@ export const command: CommandEntry = {
     for await (const line of followFile(path, found ?? { end: 0, inode: 0 })) print(line);
   },
 };
+
+export function logLine(text: string, paint: Paint): string {
+  let entry: Record<string, unknown>;
+  try {
+    entry = JSON.parse(text) as Record<string, unknown>;
+  } catch {
+    return clean(text);
+  }
+  if (typeof entry["message"] !== "string") return clean(text);
+  const { at, level, message, ...fields } = entry as { at?: unknown; level?: unknown; message: string };
+  const when = typeof at === "string" ? at.replace("T", " ").replace(/Z$/, "") : "";
+  const word = typeof level === "string" ? clean(level) : "info";
+  const color = word === "error" ? paint.red : word === "warn" ? paint.yellow : paint.dim;
+  const details = Object.entries(fields).map(
+    ([name, value]) => `${name}=${clean(typeof value === "string" ? value : JSON.stringify(value))}`,
+  );
+  return [paint.dim(when), color(word.padEnd(5)), clean(message), ...details].filter((part) => part !== "").join("  ");
+}

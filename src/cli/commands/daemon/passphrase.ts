@@ -7,14 +7,14 @@ import { type CommandEntry, jsonOption } from "../../command.ts";
 
 export const command: CommandEntry = {
   options: [
-    { long: "file", value: "file", description: "Write it to a new file (0600) instead", completes: "file" },
+    { long: "file", value: "file", description: "Write it to a new file (mode 0600) instead", completes: "file" },
     jsonOption,
   ],
   examples: [
-    ["print one", "holdfast passphrase"],
-    ["write one to a file for start --passphrase-file", "holdfast passphrase --file ~/.holdfast-passphrase"],
+    ["print a passphrase", "holdfast passphrase"],
+    ["write it to a file for start --passphrase-file", "holdfast passphrase --file ~/.holdfast-passphrase"],
   ],
-  notes: "Nothing is set before a start is given the passphrase. Setting another one logs every browser out.",
+  notes: "Takes effect once you pass it to holdfast start. Changing the passphrase logs out every browser.",
   daemon: "alone",
   run(context, input) {
     const passphrase = generatePassphrase((below) => crypto().randomInt(below));
@@ -28,7 +28,7 @@ export const command: CommandEntry = {
   },
 };
 
-/** Never over another file: it may hold the passphrase that is in use. */
+/** Never overwrites a file: it may contain the passphrase in use. */
 function writeNew(file: string, text: string): void {
   try {
     const descriptor = openSync(file, "wx", 0o600);
@@ -36,8 +36,8 @@ function writeNew(file: string, text: string): void {
     closeSync(descriptor);
   } catch (error) {
     const exists = (error as NodeJS.ErrnoException).code === "EEXIST";
-    throw new HoldfastError("usage", exists ? `${file} exists already.` : `Cannot write ${file}: ${messageOf(error)}`, {
-      hint: "Give the path of a new file.",
+    throw new HoldfastError("usage", exists ? `${file} already exists.` : `Cannot write ${file}: ${messageOf(error)}`, {
+      hint: "Use the path of a new file.",
       cause: error,
     });
   }

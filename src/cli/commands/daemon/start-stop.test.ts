@@ -26,7 +26,7 @@ describe("stop --halt-sessions", () => {
       "POST /api/daemon/stop": { answer: { kept: 0, halted: [], remaining: ["ma-1"] } },
     });
     const ran = await run(["stop", "--halt-sessions", "--yes"]);
-    expect([ran.code, ran.err.split("\n")[0]]).toEqual([1, "Still ending: ma-1."]);
+    expect([ran.code, ran.err.split("\n")[0]]).toEqual([1, "Still running: ma-1."]);
     expect(asked.at(-1)).toMatchObject({ line: "POST /api/daemon/stop", body: { haltSessions: true } });
   });
 });
@@ -36,7 +36,7 @@ test("[CTL-7] restart leaves a managed daemon alone and says how it is restarted
   const { ownDaemonFile } = await import("../../test-support/stand-in.ts");
   // A home of its own has a service of its own, by the name that `service install` gives it.
   for (const [managedBy, words, hint] of [
-    ["foreground", "runs in the foreground", /^End it where it runs/],
+    ["foreground", "runs in the foreground", /^Stop it in the terminal that runs it/],
     ["systemd", "is managed by systemd", / holdfast-[0-9a-f]{12}$/],
     ["launchd", "is managed by launchd", /\/holdfast-[0-9a-f]{12}$/],
   ] as const) {
@@ -45,10 +45,7 @@ test("[CTL-7] restart leaves a managed daemon alone and says how it is restarted
       JSON.stringify({ ...ownDaemonFile(join(stand.home, "s")), managedBy }),
     );
     const ran = await stand.run(["restart"]);
-    expect([ran.code, ran.err.split("\n")[0]]).toEqual([
-      1,
-      `The daemon (pid ${process.pid}) ${words}; it was left alone.`,
-    ]);
+    expect([ran.code, ran.err.split("\n")[0]]).toEqual([1, `The daemon (pid ${process.pid}) ${words}; not restarted.`]);
     expect(ran.err.split("\n")).toEqual([expect.any(String), expect.stringMatching(hint)]);
   }
   expect(stand.asked).toEqual([]);
@@ -60,7 +57,7 @@ test("[CTL-2] [REACH-2] start leaves a running daemon unchanged and names the op
   expect(await run(["start", "--port", "0"])).toEqual({ code: 0, err: "", out });
   expect(await run(["start", "--port", "4711", "--read-only", "--log-level", "debug", "--no-restore"])).toEqual({
     code: 0,
-    err: "It keeps its options: --port, --read-only, --log-level, --no-restore had no effect. To change them: holdfast stop, then start it again.",
+    err: "It keeps its options; --port, --read-only, --log-level, --no-restore had no effect. To change them, run holdfast stop, then start it again.",
     out,
   });
 });

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { isTerminated } from "../../../model/session.ts";
 import type { SessionJson } from "../../../contract/wire.ts";
-import { HoldfastError } from "../../../contract/error.ts";
+import { requireYes } from "../../confirm.ts";
 import type { Context } from "../../context.ts";
 import type { StopOutcome } from "../../system/daemon/control.ts";
 import { type CommandEntry, jsonOption, yesOption } from "../../command.ts";
@@ -11,16 +11,16 @@ import { clean, compareNaturally, count } from "../../render/text.ts";
 
 export const command: CommandEntry = {
   options: [
-    { long: "halt-sessions", description: "also stop the sessions; worktrees and conversations are kept" },
-    { ...yesOption, description: "with --halt-sessions: do not ask" },
+    { long: "halt-sessions", description: "Also stop the sessions; worktrees and conversations are kept" },
+    { ...yesOption, description: "With --halt-sessions: skip the confirmation prompt" },
     jsonOption,
   ],
   examples: [
-    ["end the daemon and nothing else", "holdfast stop"],
+    ["stop only the daemon", "holdfast stop"],
     ["stop every session as well", "holdfast stop --halt-sessions"],
   ],
   notes:
-    "What happens to sessions: they keep running, unsupervised, turns in flight included; `holdfast start` takes them\nover again. Only --halt-sessions stops them. It works with the daemon down, too.",
+    "Sessions keep running unsupervised, including their current turns; holdfast start adopts them. Only --halt-sessions\nstops them. This also works if the daemon is not running.",
   daemon: "alone",
   async run(context, input) {
     const halt = input.flag("halt-sessions");
@@ -31,7 +31,7 @@ export const command: CommandEntry = {
       if (halt) await confirmHalt(context, input.flag("yes"));
       outcome = await stop(context, { haltSessions: halt });
     } catch (error) {
-      // A daemon that was started only for this goes again.
+      // A daemon that was started only for this exits again.
       if (wasDown) await stop(context);
       throw error;
     }
@@ -42,7 +42,7 @@ export const command: CommandEntry = {
   },
 };
 
-/** Asks where something would be interrupted. Nothing is stopped unless the answer is yes. */
+/** Asks if sessions would be interrupted. Nothing is stopped unless the answer is yes. */
 async function confirmHalt(context: Context, yes: boolean): Promise<void> {
   const found = findDaemon(context.paths);
   // No database: nothing was ever started here.
@@ -50,21 +50,17 @@ async function confirmHalt(context: Context, yes: boolean): Promise<void> {
   if (found.daemon === "none")
     await (await import("../../system/daemon/control.ts")).startAgain(context, { mayHalt: true });
   context.mayStart = true;
-  const sessions = (await context.call("sessions")).filter(isAtWork).toSorted((a, b) => compareNaturally(a.id, b.id));
+  const sessions = (await context.call("sessions"))
+    .filter(hasProcesses)
+    .toSorted((a, b) => compareNaturally(a.id, b.id));
   if (sessions.length === 0 || yes) return;
   context.err(`${count(sessions.length, "session")} would be stopped:`);
   for (const { id, status, title } of sessions) context.err(`  ${id}  [${status}]  ${clean(title)}`);
-  const { askYesNo } = await import("../../confirm.ts");
-  if (context.isTerminal(0) && (await askYesNo("Stop them?"))) return;
-  throw new HoldfastError(
-    "conflict",
-    "Nothing was stopped.",
-    context.isTerminal(0) ? {} : { hint: "Add --yes to stop them." },
-  );
+  await requireYes(context, "Stop them?", { refusal: "Nothing was stopped.", hint: "Add --yes to stop them." });
 }
 
-/** Every session with a live process; and where that cannot be told, rather one too many. */
-export function isAtWork(session: Pick<SessionJson, "status" | "processes">): boolean {
+/** Whether a session has live processes; true if that cannot be determined. */
+export function hasProcesses(session: Pick<SessionJson, "status" | "processes">): boolean {
   if (session.processes.length > 0) return true;
   return !isTerminated(session.status) && (session.status === "starting" || session.status === "unknown");
 }

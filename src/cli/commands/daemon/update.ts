@@ -23,23 +23,23 @@ import { type NpmPlace, readPlace, requireNpmPlace } from "../../system/update/i
 
 export const command: CommandEntry = {
   options: [
-    { ...yesOption, description: "restart the daemon without asking" },
+    { ...yesOption, description: "Restart the daemon without asking" },
     {
       long: "from",
       value: "what",
-      description: "a packed tarball, or a version (default: the latest)",
+      description: "Tarball or version to install (default: the latest version)",
       completes: "file",
     },
     jsonOption,
   ],
   examples: [
-    ["update to the latest version, then be asked about the restart", "holdfast update"],
-    ["update and restart without questions", "holdfast update -y"],
-    ["a certain version", "holdfast update --from 0.1.0"],
-    ["from a tarball that npm pack made", "holdfast update --from ./holdfast-0.2.0.tgz"],
+    ["update to the latest version; asks before restarting", "holdfast update"],
+    ["update and restart without asking", "holdfast update -y"],
+    ["install a specific version", "holdfast update --from 0.1.0"],
+    ["install a tarball made by npm pack", "holdfast update --from ./holdfast-0.2.0.tgz"],
   ],
   notes:
-    "Replaces an installation by npm where it lies. Sessions keep running, turns in flight included: the daemon runs\nfrom a copy of its own until it is restarted, and the new one takes everything over.",
+    "Updates an npm installation in place. Sessions keep running, including their current turns. The daemon runs from its\nown copy until you restart it; the new daemon then adopts every session.",
   daemon: "alone",
   async run(shown, input) {
     const json = input.flag("json");

@@ -27,7 +27,7 @@ test("[DEMO-16] the scratch project is a repository with one commit that nothing
   expect(ran).toEqual({
     code: 0,
     err: "",
-    out: expect.stringContaining(`Made a scratch project: ${path}\nSession demo-1 is running. A title.\n`),
+    out: expect.stringContaining(`Created a scratch project: ${path}\nSession demo-1 is running. A title.\n`),
   });
   const git = (...args: string[]): string => execFileSync("git", ["-C", path, ...args], { encoding: "utf8" }).trim();
   expect(git("log", "--all", "--format=%an <%ae> %s %D")).toBe(
@@ -47,7 +47,7 @@ test("[DEMO-17] one kind that cannot start is named with its reason, and the res
     0,
     "The chat session could not be started: The demo agent has no chat yet.\nWait for it.",
   ]);
-  expect(ran.out).toContain("Session demo-1 is there already [idle].\n  Attach: holdfast attach demo-1\n");
+  expect(ran.out).toContain("Session demo-1 already exists [idle].\n  Attach: holdfast attach demo-1\n");
   expect(ran.out).toMatch(/\nhttp:\/\/127\.0\.0\.1:9\/#once\n?$/);
   expect(half.asked.filter(({ line }) => line === "POST /api/sessions").map(({ body }) => body)).toEqual([
     expect.objectContaining({ project: "demo", agent: "demo", kind: "chat" }),
@@ -75,6 +75,6 @@ test("[DEMO-16, DEMO-17] the demo shows both kinds; run again it only says what 
   expect(projects.map(({ id, prefix, agent }) => [id, prefix, agent])).toEqual([["demo", "demo", "demo"]]);
 
   const second = await home.ok(["demo", "--no-open"]);
-  expect(second).toMatch(/^The demo project is there already: .*\nSession demo-1 is there already \[\w+\]\.\n/);
+  expect(second).toMatch(/^The demo project already exists: .*\nSession demo-1 already exists \[\w+\]\.\n/);
   expect((await home.json<SessionJson[]>(["session", "ls"])).map(({ id }) => id)).toEqual(["demo-1", "demo-2"]);
 });

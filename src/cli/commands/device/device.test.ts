@@ -42,7 +42,7 @@ test("[DEVICE-10] a device is named by id, a unique prefix or its name, then ren
   expect((await run(["device", "revoke", "3f9a"])).out).toMatch(/^Revoked 3f9a2c81b0de1234 \(My .?phone\)\.$/);
   const before = asked.length;
   const unclear = await run(["device", "revoke", "3f"]);
-  expect([unclear.code, unclear.err]).toEqual([1, expect.stringContaining("3f fits 2 devices")]);
+  expect([unclear.code, unclear.err]).toEqual([1, expect.stringContaining("3f matches 2 devices")]);
   expect((await run(["device", "revoke", "nobody"])).err).toContain("No device nobody is logged in");
   expect((await run(["device", "revoke"])).code).toBe(2);
   expect((await run(["device", "revoke", "Desk", "--all"])).code).toBe(2);
@@ -81,7 +81,7 @@ test("[DEVICE-12] pair prints a QR code and the link, at the public address wher
 
 test("[DEVICE-13] token rotate names the file, never the token", async () => {
   const { run } = await daemon({ "POST /api/token/rotate": { answer: { file: "/home/me/token" } } });
-  expect((await run(["token", "rotate"])).out).toBe("The main token was replaced. Scripts read it from /home/me/token");
+  expect((await run(["token", "rotate"])).out).toBe("Main token replaced. Scripts read it from /home/me/token");
 });
 
 test("[DEVICE-14] a daemon that makes no file gets its link printed, and nothing is opened with it", async () => {
@@ -90,8 +90,5 @@ test("[DEVICE-14] a daemon that makes no file gets its link printed, and nothing
   });
   const ran = await run(["dashboard"], { env: { DISPLAY: ":9", PATH: "/nowhere" } });
   expect(asked[0]?.body).toEqual({ file: true });
-  expect([ran.out, ran.err]).toEqual([
-    "http://x/#login=a.b",
-    "No browser could be opened here; open the link yourself.",
-  ]);
+  expect([ran.out, ran.err]).toEqual(["http://x/#login=a.b", "Cannot open a browser here; open the link yourself."]);
 });

@@ -3,7 +3,9 @@ import { rights, rightWords, type Right } from "../../../contract/rights.ts";
 import { type CommandEntry, jsonOption } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { bareHost, isLoopback } from "../../../base/addresses.ts";
-import { wantsColours } from "../../render/paint.ts";
+import { wantsColors } from "../../render/text.ts";
+import { styleText } from "node:util";
+import { renderUnicodeCompact } from "uqr";
 
 export const command: CommandEntry = {
   options: [
@@ -13,11 +15,11 @@ export const command: CommandEntry = {
     jsonOption,
   ],
   examples: [
-    ["Log in a phone by its camera", "holdfast pair"],
-    ["A screen that only shows the board", "holdfast pair --rights watch --name Kiosk"],
+    ["log in a phone with its camera", "holdfast pair"],
+    ["log in a screen that only shows the board", "holdfast pair --rights watch --name Kiosk"],
   ],
   notes:
-    "The link works once and expires after 10 minutes. watch: read everything. answer: also send prompts, answer\nquestions, cancel turns and type into agents' terminals, not shells. all: everything you may do.",
+    "The link works once and expires after 10 minutes. watch: read everything. answer: also send prompts, answer\npermission requests, cancel turns and type into agents' terminals, not shells. all: everything you may do.",
   daemon: "starts",
   async run(context, input) {
     const name = input.text("name");
@@ -31,14 +33,13 @@ export const command: CommandEntry = {
       return;
     }
     if (!input.flag("no-qr")) {
-      const { qrLines } = await import("../../render/qr.ts");
-      context.out(qrLines(url, wantsColours(context.env, context.isTerminal(1))).join("\n"));
+      context.out(qrLines(url, wantsColors(context.env, context.isTerminal(1))).join("\n"));
     }
     context.out(url);
     context.out(`Works once, until ${new Date(expiresAt ?? 0).toLocaleTimeString()}. The device ${rightWords[right]}.`);
     if (isLoopback(bareHost(URL.parse(url)?.hostname ?? ""))) {
       context.err(
-        "This address only works on this machine, or through an SSH tunnel to it. For a phone start the daemon with --public-url.",
+        "This address only works on this machine, or through an SSH tunnel to it. For a phone, start the daemon with --public-url.",
       );
     }
   },
@@ -48,4 +49,10 @@ export const command: CommandEntry = {
 async function publicUrl(context: Context): Promise<string> {
   const { url, publicUrls } = await context.call("info");
   return publicUrls?.[0] ?? url ?? "";
+}
+
+/** With colors it is white on black in every theme: not all cameras read an inverted code. */
+function qrLines(text: string, colors: boolean): string[] {
+  const lines = renderUnicodeCompact(text, { border: 2 }).split("\n");
+  return colors ? lines.map((line) => styleText(["whiteBright", "bgBlack"], line, { validateStream: false })) : lines;
 }

@@ -24,7 +24,7 @@ describe("init", () => {
       `Wrote ${path}/holdfast.yaml\nProject my-app registered (/x).\nStart a session: holdfast spawn my-app --prompt '...'`,
     ]);
     expect(asked.at(-1)).toMatchObject({ line: "POST /api/projects", body: { path } });
-    expect((await run(["init", path])).out).toContain(`Kept ${path}/holdfast.yaml, which was there.`);
+    expect((await run(["init", path])).out).toContain(`Kept existing ${path}/holdfast.yaml`);
   });
 
   test("[CONF-200] projects that cannot be registered leave no file, and nothing claims one", async () => {

@@ -2,15 +2,15 @@ import { realpathSync, rmSync } from "node:fs";
 import { resolve } from "node:path";
 import { type CommandEntry, jsonOption } from "../../command.ts";
 import { clean } from "../../render/text.ts";
-import { findingLines } from "../../render/findings.ts";
-import { registeredLines } from "../../render/projects.ts";
+import { findingLines } from "../../doctor/finding.ts";
+import { registeredLines } from "./project.ts";
 import { answerFor, decide, trustOptions } from "./answer-trust.ts";
 
 export const command: CommandEntry = {
   arguments: [
     {
       name: "path",
-      description: "the repository (default: the one you are in)",
+      description: "Repository (default: the one you are in)",
       optional: true,
       completes: "directory",
     },
@@ -18,10 +18,10 @@ export const command: CommandEntry = {
   options: [...trustOptions, jsonOption],
   examples: [
     ["set up the repository you are in", "holdfast init"],
-    ["set up another one", "holdfast init ~/code/my-app"],
+    ["set up another repository", "holdfast init ~/code/my-app"],
   ],
   notes:
-    "Writes holdfast.yaml (an existing one is left as it is), registers its projects, and checks tools.\nShows what an existing file would run or change and asks whether you trust it.",
+    "Writes holdfast.yaml (an existing file is left unchanged), registers its projects, and checks tools.\nShows what an existing file would run or change and asks whether you trust it.",
   daemon: "starts",
   async run(context, input) {
     const [path] = input.args;
@@ -38,7 +38,7 @@ export const command: CommandEntry = {
     ]);
     const directory = path === undefined ? (repositoryRoot(context.cwd) ?? context.cwd) : resolve(context.cwd, path);
     requireRepository(directory);
-    // Before anything is written: a daemon that may not or cannot start leaves the repository as it was.
+    // Before anything is written: if the daemon cannot start, the repository is not changed.
     const registered = await context.call("projects");
     const isHere = ({ path: at }: { path: string }): boolean => at === realpathSync(directory);
     const others = registered.filter((project) => !isHere(project));
@@ -50,17 +50,16 @@ export const command: CommandEntry = {
       takenPrefixes: others.map(({ prefix }) => prefix),
     });
     const json = input.flag("json");
-    // What was written just now is the user's own, and has no part that needs trust.
+    // A file written just now is the user's own; nothing in it needs trust.
     const question = written.is === "written" ? null : await context.call("trustAt", { query: { path: directory } });
     const trust = question === null ? null : await decide(context, question, input);
     const added = await context.call("projectAdd", { body: { path: directory } }).catch((error: unknown) => {
-      // What could not be registered is left as it was: the error names what is wrong, and `init` can be run again.
+      // Removes the new file, so that `init` can be run again once the error is fixed.
       if (written.is === "written") rmSync(written.file, { force: true });
       throw error;
     });
     const projects = question === null || trust === null ? added : await answerFor(context, added, question, trust);
-    if (!json)
-      context.out(written.is === "written" ? `Wrote ${written.file}` : `Kept ${written.file}, which was there.`);
+    if (!json) context.out(written.is === "written" ? `Wrote ${written.file}` : `Kept existing ${written.file}`);
     const tools = [...(await checkTools(context.env)), ...checkAgents(context.env)];
     if (json) {
       context.json({ file: written.file, written: written.is === "written", projects });
@@ -71,7 +70,7 @@ export const command: CommandEntry = {
     if (trouble.length > 0) context.err(findingLines(trouble, new Set(), context.paint).slice(0, -2).join("\n"));
     const schema = shippedSchema();
     if (written.is === "written" && schema !== null && !isBelow(directory, schema))
-      context.out(`For completion in your editor, give it this schema for holdfast.yaml: ${schema}`);
+      context.out(`For completion in your editor, use this schema for holdfast.yaml: ${schema}`);
     context.out(`Start a session: holdfast spawn ${clean(projects[0]?.id ?? "")} --prompt '...'`);
   },
 };

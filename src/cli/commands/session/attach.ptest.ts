@@ -37,8 +37,8 @@ test("[CLI-18] [CLI-207] attach prints how to leave, and works inside the person
     });
     // On the screen it stays for four seconds; tmux keeps it longer.
     const messages = (): string => tmux(["-L", name, "show-messages"]);
-    await until("the hint", () => messages().includes("message: Leave with Ctrl-B, then d. Inside your own tmux"));
-    const line = "Attaching to ma-1. Leave with Ctrl-B, then d;";
+    await until("the hint", () => messages().includes("message: Detach with Ctrl-B, then d. Inside your own tmux"));
+    const line = "Attaching to ma-1. Detach with Ctrl-B, then d;";
     await until(
       "the line",
       () => {

@@ -1,22 +1,58 @@
 import { type CommandEntry, jsonOption, projectOption } from "../../command.ts";
 import { requireProject } from "../project/find-project.ts";
-import { cleanupLines } from "../../render/cleanup.ts";
-import { compareNaturally } from "../../render/text.ts";
+import { compareNaturally, clean, count } from "../../render/text.ts";
 import { leaveDirectory } from "./verb.ts";
+import type { CleanupLine } from "../../../contract/command.ts";
+
+const cleanupHeading = "Checking for completed sessions...";
+
+export function cleanupLines(lines: readonly CleanupLine[], dryRun: boolean): string[] {
+  const sorted = lines.toSorted((a, b) => compareNaturally(a.session, b.session));
+  const done = sorted.filter(({ outcome }) => outcome === (dryRun ? "would-kill" : "cleaned")).length;
+  const end = dryRun
+    ? `Dry run complete. ${count(done, "session")} would be cleaned.`
+    : `Cleanup complete. ${count(done, "session")} cleaned.`;
+  return [
+    cleanupHeading,
+    "",
+    ...sorted.flatMap((line) => [
+      cleanupLine(line),
+      ...(line.notes ?? []).map((note) => `    ${note.startsWith("  ") ? "  " : ""}${clean(note)}`),
+    ]),
+    ...(sorted.length > 0 ? [""] : []),
+    end,
+  ];
+}
+
+function cleanupLine({ session, outcome, why }: CleanupLine): string {
+  const reason = clean(why ?? "no reason given");
+  switch (outcome) {
+    case "would-kill":
+      return `  Would kill ${session}`;
+    case "cleaned":
+      return `  Cleaned: ${session}`;
+    case "error":
+      return `  Error cleaning ${session}: ${reason}`;
+    case "skipped":
+      return `  Skipped: ${session} (${reason})`;
+    default:
+      return outcome satisfies never;
+  }
+}
 
 export const command: CommandEntry = {
   options: [
     projectOption,
-    { long: "dry-run", description: "only show what would be done" },
-    { long: "dead", description: "also sessions whose processes are proven gone" },
+    { long: "dry-run", description: "Only show what would be done" },
+    { long: "dead", description: "Also clean up sessions whose processes are confirmed dead" },
     jsonOption,
   ],
   examples: [
-    ["look first", "holdfast session cleanup --dry-run"],
-    ["one project's", "holdfast session cleanup -p my-app"],
+    ["preview it", "holdfast session cleanup --dry-run"],
+    ["clean up one project", "holdfast session cleanup -p my-app"],
   ],
   notes:
-    "Completed means: its pull request is merged or its issue is closed. Completed sessions are killed, so their\nworktrees go to the trash. Orchestrators are never touched.",
+    "A session is completed if its pull request is merged or its issue is closed. Completed sessions are killed, and\ntheir worktrees move to the trash. Orchestrators are never cleaned up.",
   daemon: "starts",
   async run(context, input) {
     const project = input.text("project");

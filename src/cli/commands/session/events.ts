@@ -1,43 +1,54 @@
-import { jsonText } from "../../render/json.ts";
+import { jsonText, type Paint, clean } from "../../render/text.ts";
 import { HoldfastError } from "../../../contract/error.ts";
 import { type CommandEntry, sessionArgument } from "../../command.ts";
-import { eventLine } from "../../render/events.ts";
 import { readOn } from "../../read-events.ts";
-import { verbFailure } from "./verb.ts";
+import { follow } from "../../system/daemon/follow.ts";
 import type { EventJson } from "../../../contract/wire.ts";
+import { shorten } from "../../../model/text.ts";
+
+/** Longer values are for --json. */
+const maxDetail = 100;
+const leftOut = new Set(["seq", "at", "type", "lastLines", "launch", "session"]);
+
+export function eventLine(event: EventJson, paint: Paint): string {
+  const details = Object.entries(event)
+    .filter(([name, value]) => !leftOut.has(name) && value !== null && value !== undefined)
+    .map(
+      ([name, value]) =>
+        `${name}=${shorten(clean(typeof value === "string" ? value : JSON.stringify(value)), maxDetail)}`,
+    );
+  const when = event.at.slice(0, 19).replace("T", " ");
+  return [String(event.seq).padStart(4), paint.dim(when), paint.cyan(clean(event.type)), ...details].join("  ");
+}
 
 export const command: CommandEntry = {
   arguments: [sessionArgument],
   options: [
-    { long: "since", value: "seq", description: "only events after this sequence number", completes: "none" },
-    { long: "follow", short: "f", description: "go on as events come" },
-    { long: "json", description: "one JSON object a line" },
+    { long: "since", value: "seq", description: "Only events after this sequence number", completes: "none" },
+    { long: "follow", short: "f", description: "Follow new events" },
+    { long: "json", description: "Print one JSON object per line" },
   ],
   examples: [
-    ["what happened in it", "holdfast events ma-12"],
-    ["follow it from a known event on", "holdfast events ma-12 --since 40 --follow --json"],
+    ["show what happened", "holdfast events ma-12"],
+    ["follow it from a known event", "holdfast events ma-12 --since 40 --follow --json"],
   ],
   notes: "Events are numbered without gaps, from 1.",
   daemon: "starts",
+  fails: "show events of",
   async run(context, input) {
     const id = input.arg(0);
     const since = input.text("since") ?? "0";
-    if (!/^\d{1,15}$/.test(since)) throw new HoldfastError("usage", `--since must be a whole number, not ${since}.`);
+    if (!/^\d{1,15}$/.test(since)) throw new HoldfastError("usage", `--since must be an integer, not ${since}.`);
     const json = input.flag("json");
     let last = Number(since);
     const print = (event: EventJson): void => {
       context.out(json ? jsonText(event) : eventLine(event, context.paint));
       last = event.seq;
     };
-    try {
+    await readOn(context, id, last, print);
+    if (!input.flag("follow")) return;
+    await follow(context, id, async () => {
       await readOn(context, id, last, print);
-      if (!input.flag("follow")) return;
-      const { follow } = await import("../../system/daemon/follow.ts");
-      await follow(context, id, async () => {
-        await readOn(context, id, last, print);
-      });
-    } catch (error) {
-      throw await verbFailure(context, "show events of", id, error);
-    }
+    });
   },
 };

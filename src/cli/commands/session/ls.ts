@@ -1,26 +1,23 @@
+import type { SessionJson } from "../../../contract/wire.ts";
 import { type CommandEntry, jsonOption, projectOption } from "../../command.ts";
+import type { Context } from "../../context.ts";
 import { chooseSessions, sessionLines } from "../../render/sessions.ts";
-import { cut } from "../../render/width.ts";
+import { cut } from "../../render/text.ts";
 
 export const command: CommandEntry = {
   options: [
     projectOption,
-    { long: "all", short: "a", description: "also orchestrators; each line ends with the role" },
-    { long: "include-terminated", description: "also sessions that are killed, exited, done or archived" },
+    { long: "all", short: "a", description: "Include orchestrators; each line ends with the role" },
+    { long: "include-terminated", description: "Include killed, exited, done and archived sessions" },
     jsonOption,
   ],
   examples: [
-    ["all sessions", "holdfast session ls"],
-    ["one project's, ended ones included", "holdfast session ls -p my-app --include-terminated"],
+    ["list all sessions", "holdfast session ls"],
+    ["list one project's, including ended ones", "holdfast session ls -p my-app --include-terminated"],
   ],
   daemon: "starts",
   async run(context, input) {
-    const project = input.text("project");
-    const sessions = await context.call("sessions", project === undefined ? {} : { query: { project } });
-    if (project !== undefined && sessions.length === 0) {
-      const { requireProject } = await import("../project/find-project.ts");
-      await requireProject(context, project);
-    }
+    const sessions = await readSessions(context, input.text("project"));
     const options = { all: input.flag("all"), includeTerminated: input.flag("include-terminated") };
     if (input.flag("json")) context.json(chooseSessions(sessions, options).shown);
     else {
@@ -30,3 +27,13 @@ export const command: CommandEntry = {
     }
   },
 };
+
+/** All sessions, or those of one project; throws if the project does not exist. */
+export async function readSessions(context: Context, project: string | undefined): Promise<SessionJson[]> {
+  const sessions = await context.call("sessions", project === undefined ? {} : { query: { project } });
+  if (project !== undefined && sessions.length === 0) {
+    const { requireProject } = await import("../project/find-project.ts");
+    await requireProject(context, project);
+  }
+  return sessions;
+}

@@ -1,31 +1,32 @@
 import { HoldfastError } from "../../../contract/error.ts";
 import type { SessionJson } from "../../../contract/wire.ts";
-import { type CommandEntry, jsonOption, noWaitOption, projectOption } from "../../command.ts";
-import { restoredLines } from "../../render/restored.ts";
-import { count, sortedNaturally } from "../../render/text.ts";
-import { namedSessions, sessionsArgument, verbOnAll } from "./several.ts";
-import { waitingBack } from "../spawn/waits.ts";
+import { type CommandEntry, jsonOption, noWaitOption, projectOption, sessionsArgument } from "../../command.ts";
+import { clean, count, sortedNaturally } from "../../render/text.ts";
+import { readSessions } from "./ls.ts";
+import { namedSessions, runVerb } from "./verb.ts";
 
 export const command: CommandEntry = {
   arguments: [{ ...sessionsArgument, optional: true }],
   options: [
-    { long: "all", description: "Every session that a stop, or a reboot with --no-restore, took down" },
+    { long: "all", description: "Restore every session lost to a stop, or to a reboot with --no-restore" },
     { ...projectOption, description: "With --all: only this project" },
     noWaitOption,
     jsonOption,
   ],
   examples: [
-    ["bring a killed session back", "holdfast session restore ma-12"],
-    ["after holdfast stop --halt-sessions: bring everything back", "holdfast session restore --all"],
+    ["restore a killed session", "holdfast session restore ma-12"],
+    ["restore everything after holdfast stop --halt-sessions", "holdfast session restore --all"],
   ],
   notes:
-    "Its worktree comes back from the trash if it is there, and the agent is started in its own conversation.\nAn agent that cannot resume starts a new conversation, with a notice. --all leaves killed, archived and snoozed\nsessions as they are.",
+    "Moves the worktree back from the trash if it is there, and starts the agent in its own conversation.\nAn agent that cannot resume starts a new conversation, with a notice. --all does not change killed, archived\nand snoozed sessions.",
   daemon: "starts",
   async run(context, input) {
     const all = input.flag("all");
+    const project = input.text("project");
     if (all === input.args.length > 0) throw new HoldfastError("usage", "Name sessions or use --all, not both.");
-    if (!all && input.text("project") !== undefined) throw new HoldfastError("usage", "--project requires --all.");
-    const ids = all ? await stoppedSessions() : namedSessions(input);
+    if (!all && project !== undefined) throw new HoldfastError("usage", "--project requires --all.");
+    const down = all ? (await readSessions(context, project)).filter(isTakenDown) : [];
+    const ids = all ? sortedNaturally(down, ({ id }) => id).map(({ id }) => id) : namedSessions(input);
     if (ids.length === 0) {
       if (input.flag("json")) context.json([]);
       else context.out("No session is stopped.");
@@ -33,39 +34,34 @@ export const command: CommandEntry = {
     }
     let restored = 0;
     const wait = !input.flag("no-wait");
-    const code = await verbOnAll(
-      context,
-      input,
-      "restore",
-      { done: "restored", recorded: "will be restored" },
-      {
-        ids,
-        calls: waitingBack(context, input, ids.length),
-        say: (id, answer) => {
-          restored++;
-          context.out(wait ? restoredLines(answer.session).join("\n") : `Session ${id} will be restored.`);
-        },
+    const code = await runVerb(context, input, {
+      operation: "restore",
+      done: "restored",
+      starts: "session",
+      ids,
+      print: (id, { session }) => {
+        restored++;
+        context.out(wait ? restoredLines(session).join("\n") : `Session ${id} will be restored.`);
       },
-    );
+    });
     if (all && !input.flag("json")) {
       const failed = ids.length - restored;
       context.out(`${count(restored, "session")} restored${failed === 0 ? "" : `, ${failed} failed`}.`);
     }
     return code;
-
-    async function stoppedSessions(): Promise<string[]> {
-      const project = input.text("project");
-      const sessions = await context.call("sessions", project === undefined ? {} : { query: { project } });
-      if (project !== undefined && sessions.length === 0) {
-        const { requireProject } = await import("../project/find-project.ts");
-        await requireProject(context, project);
-      }
-      return sortedNaturally(sessions.filter(isTakenDown), ({ id }) => id).map(({ id }) => id);
-    }
   },
 };
 
-/** By a stop, or lost with the machine or its tmux server and not restarted. */
+/** Stopped, or lost with the machine or its tmux server and not restarted. */
 function isTakenDown({ status, end }: SessionJson): boolean {
   return status === "stopped" || (status === "failed" && end?.how === "lost");
+}
+
+export function restoredLines(session: Pick<SessionJson, "id" | "workspacePath" | "branch">): string[] {
+  return [
+    `Session ${session.id} restored.`,
+    `  Worktree: ${clean(session.workspacePath)}`,
+    ...(session.branch === null ? [] : [`  Branch:   ${clean(session.branch)}`]),
+    `  Attach:   holdfast attach ${session.id}`,
+  ];
 }

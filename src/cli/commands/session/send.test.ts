@@ -97,7 +97,7 @@ describe("[CLI-13] send --wait", () => {
     const ran = await terminal.run(["send", "ma-1", "--wait", "x"]);
     expect([ran.code, ran.err.split("\n")[0]]).toEqual([
       1,
-      "Failed to send to session ma-1: it is a terminal session, whose turns have no end that can be waited for.",
+      "Failed to send to session ma-1: --wait is only supported for chat sessions.",
     ]);
     expect(terminal.asked.map(({ line }) => line)).toEqual(["GET /api/sessions/ma-1"]);
   });
@@ -111,7 +111,7 @@ describe("[CLI-13] send --wait", () => {
       },
     });
     const ran = await made.run(["send", "ma-1", "--wait", "x"]);
-    expect(ran).toEqual({ code: 0, out: "ok", err: "The daemon went away; waiting for it." });
+    expect(ran).toEqual({ code: 0, out: "ok", err: "Lost connection to the daemon; waiting for it to come back." });
     const ids = made.asked.flatMap(({ body }) => (body === null ? [] : [(body as { promptId: string }).promptId]));
     expect([ids.length, new Set(ids).size]).toEqual([2, 1]);
   });

@@ -9,7 +9,7 @@ describe("[CLI-205] verbs take several sessions", () => {
     ["stop", "stopped"],
     ["kill", "killed"],
     ["archive", "archived"],
-    ["unarchive", "taken out of the archive"],
+    ["unarchive", "unarchived"],
     ["wake", "woken"],
   ])("session %s names each", async (verb, done) => {
     const { run } = await daemon({
@@ -90,7 +90,9 @@ describe("[CLI-206] session restore --all", () => {
     const { run, asked } = await daemon({
       "GET /api/sessions": { answer: sessions },
       "POST /api/sessions/ma-2/restore": { answer: verbAnswer("ma-2") },
-      "POST /api/sessions/ma-3/restore": failure(409, "conflict", "Workspace missing: /trees/ma-3"),
+      "POST /api/sessions/ma-3/restore": failure(409, "conflict", "Workspace missing: /trees/ma-3", null, {
+        reason: "worktree-missing",
+      }),
       "POST /api/sessions/ma-10/restore": { answer: verbAnswer("ma-10") },
     });
     const ran = await run(["session", "restore", "--all"]);
@@ -123,7 +125,7 @@ describe("[CLI-204] acp approve and deny of a terminal session", () => {
     expect(await run(["acp", verb, "ma-1"])).toEqual({
       code: 1,
       out: "",
-      err: `Failed to ${verb} a question of session ma-1: it is a terminal session. It asks: ${reason}\nAnswer on its screen: holdfast attach ma-1`,
+      err: `Failed to ${verb} a permission request of session ma-1: it is a terminal session. It asks: ${reason}\nAnswer on its screen: holdfast attach ma-1`,
     });
   });
 });
@@ -234,9 +236,7 @@ describe("[CLI-210] --json of commands about the daemon", () => {
     writeFileSync(file, text);
     const ran = await run(["service", "uninstall"], { env });
     expect([ran.code, ran.err]).toEqual([0, ""]);
-    expect(ran.out).toMatch(
-      /^Removed .*\n(systemd|launchd) could not be asked to stop it \(Failed to connect to bus\)/,
-    );
+    expect(ran.out).toMatch(/^Removed .*\n(systemd|launchd) could not stop it \(Failed to connect to bus\)/);
     expect(existsSync(file)).toBe(false);
     writeFileSync(file, text);
     expect(JSON.parse((await run(["service", "uninstall", "--json"], { env })).out)).toMatchObject({

@@ -1,23 +1,80 @@
-import { jsonText } from "../../render/json.ts";
+import { jsonText } from "../../render/text.ts";
 import type { Context } from "../../context.ts";
-import { type CommandEntry, jsonOption, projectOption } from "../../command.ts";
-import type { Input } from "../../input.ts";
+import { type CommandEntry, jsonOption, projectOption, type Input } from "../../command.ts";
 import { chooseSessions } from "../../render/sessions.ts";
 import { fitted, type StatusLine, statusLines } from "../../render/status.ts";
+import { follow } from "../../system/daemon/follow.ts";
+
+const enter = "\u001b[?1049h\u001b[?25l";
+const leave = "\u001b[?25h\u001b[?1049l";
+/** Clearing each line behind its text, and the rest of the screen last, flickers less than clearing first. */
+const home = "\u001b[H";
+const clearLine = "\u001b[K";
+const clearBelow = "\u001b[J";
+
+const fallback = { columns: 80, rows: 24 };
+const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/** `status --watch` on a terminal: an own screen of the terminal's size; the terminal is restored afterwards. */
+async function watchScreen(context: Context, read: () => Promise<StatusLine[]>): Promise<void> {
+  // Fails for a known reason (no daemon) before the screen is changed.
+  let lines = await read();
+  let note: string | null = null;
+  let shown = "";
+  const draw = (): void => {
+    const { columns, rows } = context.terminalSize() ?? fallback;
+    const head = note === null ? [] : [{ text: context.paint.yellow(note), session: false }];
+    const text = fitted([...head, ...lines], { columns, rows }).join(`${clearLine}\r\n`);
+    if (text !== shown) context.write(`${home}${text}${clearLine}${clearBelow}`);
+    shown = text;
+  };
+  const resized = (): void => {
+    shown = "";
+    draw();
+  };
+  const end = (signal: NodeJS.Signals): void => {
+    context.write(leave);
+    for (const name of signals) process.off(name, end);
+    process.kill(process.pid, signal);
+  };
+  for (const name of signals) process.on(name, end);
+  process.on("SIGWINCH", resized);
+  context.write(enter);
+  try {
+    draw();
+    // A lost daemon is reported on the screen, not between its lines.
+    const quiet: Context = {
+      ...context,
+      err: (text) => {
+        note = text;
+        draw();
+      },
+    };
+    await follow(quiet, undefined, async () => {
+      lines = await read();
+      note = null;
+      draw();
+    });
+  } finally {
+    context.write(leave);
+    process.off("SIGWINCH", resized);
+    for (const name of signals) process.off(name, end);
+  }
+}
 
 export const command: CommandEntry = {
   options: [
     projectOption,
-    { long: "watch", short: "w", description: "Show it again whenever something changes" },
-    { long: "include-terminated", description: "Also sessions that are killed, exited, done or archived" },
+    { long: "watch", short: "w", description: "Refresh on every change" },
+    { long: "include-terminated", description: "Include killed, exited, done and archived sessions" },
     jsonOption,
   ],
   examples: [
-    ["what needs you, what is in progress", "holdfast status"],
-    ["kept up to date", "holdfast status --watch"],
+    ["show what needs you and what is working", "holdfast status"],
+    ["keep it up to date", "holdfast status --watch"],
   ],
   notes:
-    "Sessions that need you come first, each with what it asks and the command that answers. On a terminal, lines are cut\nto its width, and --watch also to its height; Ctrl-C leaves it. In a pipe nothing is cut.",
+    "Sessions that need you come first, each with its request and the command to answer it. On a terminal, lines are cut\nto its width, and with --watch to its height; Ctrl-C exits. In a pipe nothing is cut.",
   daemon: "starts",
   async run(context, input) {
     if (!input.flag("watch")) {
@@ -31,21 +88,19 @@ export const command: CommandEntry = {
       return;
     }
     if (!input.flag("json") && context.isTerminal(1)) {
-      const { watchScreen } = await import("./watch-screen.ts");
       await watchScreen(context, () => read(context, input));
       return;
     }
-    const { follow } = await import("../../system/daemon/follow.ts");
     let last = "";
-    const look = async (): Promise<void> => {
+    const print = async (): Promise<void> => {
       const text = input.flag("json")
         ? await json(context, input)
         : (await read(context, input)).map((line) => line.text).join("\n");
       if (text !== last) context.out(text);
       last = text;
     };
-    await look();
-    await follow(context, undefined, look);
+    await print();
+    await follow(context, undefined, print);
   },
 };
 
@@ -57,7 +112,7 @@ async function sessionsOf(context: Context, input: Input) {
 async function json(context: Context, input: Input): Promise<string> {
   const includeTerminated = input.flag("include-terminated");
   const { shown } = chooseSessions(await sessionsOf(context, input), { all: true, includeTerminated });
-  // One object per line where more follow.
+  // One array per line if more follow.
   return jsonText(shown, input.flag("watch") ? undefined : 2);
 }
 

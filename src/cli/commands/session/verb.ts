@@ -1,93 +1,141 @@
-/** What the verbs on one session have in common: the call, its failures in known words, and what to say afterwards. */
-import { HoldfastError } from "../../../contract/error.ts";
+/** Runs a verb on sessions: several at the same time, reported in order; exits 1 if any of them failed. */
+import type { ClientInput } from "../../../contract/operations.ts";
+import { HoldfastError, type ErrorReason } from "../../../contract/error.ts";
 import type { VerbAnswer } from "../../../contract/wire.ts";
-import type { BodyOf } from "../../../client/client.ts";
+import type { Input } from "../../command.ts";
 import type { Context } from "../../context.ts";
-import type { Input } from "../../input.ts";
+import { printError } from "../../errors.ts";
 import { clean } from "../../render/text.ts";
+import { waitingBack } from "../spawn/waits.ts";
 
-export type VerbName =
+type VerbOperation =
   | ("stop" | "kill" | "restore" | "archive" | "unarchive" | "wake" | "delete" | "snooze")
   | ("acpKill" | "acpRestart" | "convert");
 
-export interface VerbWords {
-  /** `Session X killed.` */
+export interface SessionVerb {
+  operation: VerbOperation;
+  /** Past participle for `Session X killed.` and, with --no-wait, `Session X will be killed.` */
   done: string;
-  /** With --no-wait: the intent is written, the rest follows. */
-  recorded: string;
-  /** `Failed to … session X`, where the route's name is no word. */
-  verb?: string;
+  /** For `Failed to … session X`; by default the operation's name. */
+  fails?: string;
+  /** What the verb starts; any other verb ends processes. A `session` that takes long to start shows its progress. */
+  starts?: "session" | "agent";
 }
 
-export async function runVerb(
-  context: Context,
-  input: Input,
-  verb: VerbName,
-  words: VerbWords,
-  body: Record<string, unknown> = {},
-): Promise<VerbAnswer> {
-  const id = input.arg(0);
+export interface VerbCall extends SessionVerb {
+  body?: Record<string, unknown>;
+  /** By default the sessions named on the command line. */
+  ids?: readonly string[];
+  print?: (id: string, response: VerbAnswer) => void;
+}
+
+/** Each waits for its processes; more at the same time would slow all of them down. */
+const concurrency = 8;
+
+interface Outcome {
+  id: string;
+  result: { ok: true; response: VerbAnswer } | { ok: false; error: unknown };
+}
+
+/** The named sessions, without duplicates. */
+export function namedSessions(input: Input): string[] {
+  return [...new Set(input.args)];
+}
+
+export async function runVerb(context: Context, input: Input, call: VerbCall): Promise<number> {
+  const { operation, fails = operation, body = {}, ids = namedSessions(input) } = call;
   const wait = !input.flag("no-wait");
-  const answer = await callVerb(context, verb, id, { ...body, ...(wait ? {} : { wait }) }, words.verb);
-  if (input.flag("json")) context.json(verbJson(answer));
-  else sayVerb(context, id, verb, words, { wait, answer });
-  return answer;
+  const json = input.flag("json");
+  const caller = call.starts === "session" ? waitingBack(context, input, ids.length) : context;
+  if (operation === "kill" || operation === "delete") leaveDirectory();
+  const one = async (id: string): Promise<VerbAnswer> => {
+    try {
+      const fullBody: ClientInput<typeof operation> = { ...body, ...(wait ? {} : { wait }) };
+      return await caller.call(operation, { params: { id }, body: fullBody });
+    } catch (error) {
+      throw await sessionFailure(context, fails, id, error);
+    }
+  };
+  const outcomes = await onEach(ids, one, ({ id, result }) => {
+    if (!result.ok) {
+      // A single failure is the command's own, with its exit code.
+      if (ids.length > 1) printError(context, result.error, json);
+      return;
+    }
+    if (json) return;
+    const { response } = result;
+    if (call.print === undefined) printVerb(context, id, call, { wait, response });
+    else call.print(id, response);
+    for (const note of response.notes) context.out(`  ${clean(note)}`);
+  });
+  const [first] = outcomes;
+  if (ids.length === 1 && first !== undefined && !first.result.ok) throw first.result.error;
+  const responses = outcomes.flatMap(({ result }) => (result.ok ? [result.response] : []));
+  if (json) context.json(input.args.length === 1 ? verbJson(responses[0]!) : responses.map(verbJson));
+  return responses.length === outcomes.length ? 0 : 1;
 }
 
-/** A command run from inside the worktree that it moves must not count as a process that uses it. */
+/** Calls `one` for each id and reports each outcome as soon as those before it are reported. */
+async function onEach(
+  ids: readonly string[],
+  one: (id: string) => Promise<VerbAnswer>,
+  report: (outcome: Outcome) => void,
+): Promise<Outcome[]> {
+  const outcomes: (Outcome | undefined)[] = ids.map(() => undefined);
+  let next = 0;
+  let reported = 0;
+  const work = async (): Promise<void> => {
+    for (let at = next++; at < ids.length; at = next++) {
+      const id = ids[at]!;
+      outcomes[at] = await one(id).then(
+        (response) => ({ id, result: { ok: true, response } }),
+        (error: unknown) => ({ id, result: { ok: false, error } }),
+      );
+      for (let done = outcomes[reported]; done !== undefined; done = outcomes[++reported]) report(done);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(concurrency, ids.length) }, work));
+  return outcomes.filter((outcome) => outcome !== undefined);
+}
+
+function printVerb(
+  context: Context,
+  id: string,
+  { done, starts }: SessionVerb,
+  { wait, response }: { wait: boolean; response: VerbAnswer },
+): void {
+  const timedOut = wait && !response.done && starts === undefined;
+  if (timedOut) context.out(`Session ${id} will be ${done}, but some processes are still running:`);
+  else context.out(`Session ${id} ${wait && response.done ? done : `will be ${done}`}.`);
+  for (const { pid, what } of response.remaining) context.out(`  Still running: ${clean(what)} (pid ${pid})`);
+}
+
+/** The session as every other command prints it, plus the result of the verb. */
+function verbJson({ session, done, remaining, notes }: VerbAnswer): Record<string, unknown> {
+  return { ...session, done, remaining, notes };
+}
+
+/** A command run inside the worktree that it moves must not count as a process that uses it. */
 export function leaveDirectory(): void {
   try {
     process.chdir("/");
   } catch {
-    // Not possible in a thread of a test.
+    // Not possible in a worker thread of a test.
   }
 }
 
-export function sayVerb(
-  context: Context,
-  id: string,
-  verb: VerbName,
-  words: VerbWords,
-  { wait, answer }: { wait: boolean; answer: VerbAnswer },
-): void {
-  const waitedInVain = wait && !answer.done && ending.has(verb);
-  if (waitedInVain) context.out(`Session ${id} ${words.recorded}; not everything has ended yet:`);
-  else context.out(`Session ${id} ${wait && answer.done ? words.done : words.recorded}.`);
-  for (const { pid, what } of answer.remaining) context.out(`  Still ending: ${clean(what)} (pid ${pid})`);
-}
+/** Their messages already name what could not be done. */
+const complete: ReadonlySet<ErrorReason | undefined> = new Set<ErrorReason>(["verb-refused", "worktree-missing"]);
 
-const ending: ReadonlySet<VerbName> = new Set(["stop", "kill", "delete", "archive", "snooze", "acpKill", "convert"]);
-
-/** The session as every other command prints it, and beside its fields what became of the verb. */
-export function verbJson({ session, done, remaining, notes }: VerbAnswer): Record<string, unknown> {
-  return { ...session, done, remaining, notes };
-}
-
-export async function callVerb(
-  context: Context,
-  verb: VerbName,
-  id: string,
-  body: Record<string, unknown>,
-  word: string = verb,
-): Promise<VerbAnswer> {
-  if (verb === "kill" || verb === "delete") leaveDirectory();
-  try {
-    return await context.call(verb, { params: { id }, body: body as BodyOf<typeof verb> });
-  } catch (error) {
-    throw await verbFailure(context, word, id, error);
-  }
-}
-
-/** Sentences that already say what could not be done, and to what. */
-const whole = /^(Cannot |Workspace missing: )/;
-
-export async function verbFailure(context: Context, verb: string, id: string, error: unknown): Promise<unknown> {
-  if (!(error instanceof HoldfastError) || error.code === "unreachable" || whole.test(error.message)) return error;
-  const missing = error.code === "not-found" && /session not found/i.test(error.message);
+export async function sessionFailure(context: Context, fails: string, id: string, error: unknown): Promise<unknown> {
+  if (!(error instanceof HoldfastError) || error.code === "usage" || error.code === "unreachable") return error;
+  const { reason } = error.details;
+  if (complete.has(reason)) return error;
+  const missing = reason === "session-not-found";
   const hint = missing ? await nearestSession(context, id) : error.hint;
   return new HoldfastError(
     error.code,
-    `Failed to ${verb} session ${clean(id)}: ${missing ? "Session not found" : error.message}`,
+    `Failed to ${fails} session ${clean(id)}: ${missing ? "Session not found" : error.message}`,
     hint === null ? { cause: error } : { hint, cause: error },
   );
 }
@@ -101,9 +149,4 @@ async function nearestSession(context: Context, id: string): Promise<string> {
   );
   const near = nearest(id, ids);
   return near === null ? list : `Did you mean ${near}? ${list}`;
-}
-
-export function sayNotes(context: Context, input: Input, answer: VerbAnswer): void {
-  if (input.flag("json")) return;
-  for (const note of answer.notes) context.out(`  ${clean(note)}`);
 }

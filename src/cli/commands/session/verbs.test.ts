@@ -34,10 +34,10 @@ describe("[CLI-5] verbs print the sentences people know", () => {
     );
     for (const [verb, word] of Object.entries(verbs)) {
       const ran = await run(["session", verb, "ma-1", ...(verb === "delete" ? ["--yes"] : [])]);
-      expect([verb, ran.code, ran.out.replace(/ until .*?;/, ";")]).toEqual([
+      expect([verb, ran.code, ran.out.replace(/ until .*?, but/, ", but")]).toEqual([
         verb,
         0,
-        `Session ma-1 will be ${word}; not everything has ended yet:\n  Still ending: agent (pid 7)\n  ${notes[0]}`,
+        `Session ma-1 will be ${word}, but some processes are still running:\n  Still running: agent (pid 7)\n  ${notes[0]}`,
       ]);
     }
     expect(JSON.parse((await run(["session", "kill", "ma-1", "--json"])).out)).toMatchObject({
@@ -55,8 +55,16 @@ describe("[CLI-5] verbs print the sentences people know", () => {
       "POST /api/sessions/ma-1/restore": {
         answer: verbAnswer("ma-1", { notes: ["Conversation context reset: gone"] }),
       },
-      "POST /api/sessions/ma-2/restore": failure(409, "conflict", "Cannot restore: Session is still running"),
-      "POST /api/sessions/ma-3/restore": failure(409, "conflict", "Workspace missing: /trees/ma-3", "Spawn a new one."),
+      "POST /api/sessions/ma-2/restore": failure(409, "conflict", "Cannot restore: Session is still running", null, {
+        reason: "verb-refused",
+      }),
+      "POST /api/sessions/ma-3/restore": failure(
+        409,
+        "conflict",
+        "Workspace missing: /trees/ma-3",
+        "Spawn a new one.",
+        { reason: "worktree-missing" },
+      ),
     });
     expect((await run(["session", "restore", "ma-1"])).out).toBe(
       "Session ma-1 restored.\n  Worktree: /trees/ma-1\n  Branch:   some-branch\n  Attach:   holdfast attach ma-1\n  Conversation context reset: gone",
@@ -83,7 +91,7 @@ describe("[CLI-5] verbs print the sentences people know", () => {
     expect(asked.at(-1)?.body).toEqual({ forMs: 1_800_000 });
     expect((await run(["session", "snooze", "ma-1", "--for", "soon"])).code).toBe(2);
     const far = await run(["session", "snooze", "ma-1", "--for", "9999d"]);
-    expect([far.code, far.err.split("\n")[0]]).toEqual([2, "--for must be a year at most, not 9999d."]);
+    expect([far.code, far.err.split("\n")[0]]).toEqual([2, "--for must be at most a year, not 9999d."]);
     expect((await run(["session", "snooze", "ma-1", "--for", "99999999999999w"])).code).toBe(2);
     expect((await run(["session", "rename", "ma-1", "New", "title"])).out).toBe("Session ma-1 renamed: New title");
     expect(await run(["session", "delete", "ma-1"])).toEqual({

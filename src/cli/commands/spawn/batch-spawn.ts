@@ -1,30 +1,28 @@
 import { Slots } from "../../../base/async.ts";
 import { messageOf } from "../../../contract/error.ts";
 import { kinds } from "../../../model/session.ts";
-import { callSpawn } from "./call-spawn.ts";
+import { callSpawn, spawnBody, spawnOptionEntries, batchLine, type BatchResult, batchSummary } from "./call-spawn.ts";
 import { type CommandEntry, jsonOption, noWaitOption, projectOption } from "../../command.ts";
 import { noProjectHere, projectAt, unknownProject } from "../project/find-project.ts";
-import { batchLine, type BatchResult, batchSummary } from "../../render/spawned.ts";
-import { spawnBody, spawnOptionEntries } from "./spawn-options.ts";
 import { settleTrust, trustOptions } from "../project/answer-trust.ts";
 import { Waits } from "./waits.ts";
 
-/** As many as the daemon starts at once; more would only wait there. */
-const atOnce = 4;
+/** As many as the daemon starts at the same time; more would only wait there. */
+const concurrency = 4;
 
 export const command: CommandEntry = {
-  arguments: [{ name: "issue", description: "issues to work on", variadic: true, completes: "none" }],
+  arguments: [{ name: "issue", description: "Issues to work on", variadic: true, completes: "none" }],
   options: [
-    { ...projectOption, description: "their project; inside a registered repository it may be left out" },
+    { ...projectOption, description: "Project id (optional inside a registered repository)" },
     ...spawnOptionEntries,
-    { long: "kind", value: "kind", description: "terminal or chat", choices: kinds },
-    { long: "resume", description: "take up the sessions that the issues already have" },
+    { long: "kind", value: "kind", description: "Kind of session", choices: kinds },
+    { long: "resume", description: "Reuse the issues' existing sessions" },
     ...trustOptions,
     noWaitOption,
     jsonOption,
   ],
-  examples: [["three issues at once", "holdfast batch-spawn 101 102 103 -p my-app"]],
-  notes: "One line for each issue as it comes up. Exit code 1 if any failed; the others run.",
+  examples: [["start three sessions", "holdfast batch-spawn 101 102 103 -p my-app"]],
+  notes: "Prints one line per issue as each session starts. Exits 1 if any spawn failed; the others keep running.",
   daemon: "starts",
   async run(context, input) {
     const projects = await context.call("projects");
@@ -36,7 +34,7 @@ export const command: CommandEntry = {
     const json = input.flag("json");
     const issues = [...new Set(input.args)];
     const waits = new Waits(context, issues.length);
-    const slots = new Slots(atOnce, Infinity);
+    const slots = new Slots(concurrency, Infinity);
     const spawnOne = async (issue: string): Promise<BatchResult> => {
       try {
         const session = await callSpawn(context, waits, spawnBody({ project: project.id, issue, input }));

@@ -1,4 +1,4 @@
-/** A spawn as the command line waits for it. */
+/** Options, request and output of `spawn` and `batch-spawn`. */
 import { findProgram } from "../../../base/find-program.ts";
 import type { SpawnRequest } from "../../../contract/command.ts";
 import { HoldfastError } from "../../../contract/error.ts";
@@ -6,10 +6,75 @@ import { missingPrograms, notOnPath } from "../../../model/runs.ts";
 import type { SessionJson } from "../../../contract/wire.ts";
 import type { Context } from "../../context.ts";
 import type { Waits } from "./waits.ts";
+import { containModes, parseNetwork, type ContainMode } from "../../../contract/containment.ts";
+import type { Kind, Role } from "../../../model/session.ts";
+import type { OptionEntry, Input } from "../../command.ts";
+import { clean, count } from "../../render/text.ts";
 
-let count = 0;
+export const spawnOptionEntries: readonly OptionEntry[] = [
+  { long: "agent", value: "id", description: "Agent to run, e.g. claude or codex", completes: "agent" },
+  { long: "contain", value: "mode", description: "How to contain the agent", choices: containModes },
+  {
+    long: "network",
+    value: "network",
+    description: "Network access: on, off, allow-list (only its own model), or comma-separated hosts",
+    completes: "none",
+  },
+  { long: "trust-devcontainer", description: "Accept what the repository's devcontainer.json runs and mounts" },
+];
 
-/** A program that the daemon does not find, but the user's shell does: installing it again would not help. */
+interface SpawnOptions {
+  project: string;
+  issue: string | undefined;
+  input: Input;
+}
+
+export function spawnBody({ project, issue, input }: SpawnOptions): SpawnRequest {
+  const text = (name: "prompt" | "agent" | "branch" | "base" | "name"): { [K in typeof name]?: string } => {
+    const value = input.text(name);
+    return value === undefined ? {} : { [name]: value };
+  };
+  const kind = input.text("kind") as Kind | undefined;
+  const role = input.text("role") as Role | undefined;
+  return {
+    project,
+    ...(issue === undefined ? {} : { issue }),
+    ...text("prompt"),
+    ...text("agent"),
+    ...text("branch"),
+    ...text("base"),
+    ...text("name"),
+    ...(kind === undefined ? {} : { kind }),
+    ...containBody(input),
+    ...(role === undefined ? {} : { role }),
+    ...(input.flag("resume") ? { resume: true } : {}),
+    ...(input.flag("no-wait") ? { wait: false } : {}),
+  };
+}
+
+function containBody(input: Input): Pick<SpawnRequest, "contain"> {
+  const mode = input.text("contain") as ContainMode | undefined;
+  const text = input.text("network");
+  const trust = input.flag("trust-devcontainer");
+  if (mode === undefined && text === undefined && !trust) return {};
+  const network = text === undefined ? undefined : parseNetwork(text);
+  if (network === null) {
+    throw new HoldfastError("usage", `--network must be on, off, allow-list or hosts, not ${JSON.stringify(text)}.`, {
+      hint: "For example: --network api.anthropic.com,registry.npmjs.org",
+    });
+  }
+  return {
+    contain: {
+      ...(mode === undefined ? {} : { mode }),
+      ...(network === undefined ? {} : { network }),
+      ...(trust ? { trustDevcontainer: true } : {}),
+    },
+  };
+}
+
+let requests = 0;
+
+/** Explains a program that only the daemon does not find: installing it again would not help. */
 export function withOwnPath(error: unknown, env: NodeJS.ProcessEnv): unknown {
   if (!(error instanceof HoldfastError) || error.code !== "preflight-failed") return error;
   const found = missingPrograms(error.message).flatMap((program) => {
@@ -18,9 +83,9 @@ export function withOwnPath(error: unknown, env: NodeJS.ProcessEnv): unknown {
   });
   if (found.length === 0) return error;
   const lines = error.message.split("\n").map((line) => {
-    const own = found.find(({ program }) => line.startsWith(notOnPath(program)));
-    if (own === undefined) return line;
-    return `${own.program} is not on the daemon's PATH. This shell finds it at ${own.path}: the daemon was started with another PATH.`;
+    const local = found.find(({ program }) => line.startsWith(notOnPath(program)));
+    if (local === undefined) return line;
+    return `${local.program} is not on the daemon's PATH. This shell finds it at ${local.path}: the daemon was started with another PATH.`;
   });
   const hint = `Run \`holdfast restart\` here, then spawn again. Sessions keep running. ${error.hint ?? ""}`.trim();
   return new HoldfastError(error.code, lines.join("\n"), { hint, cause: error });
@@ -32,8 +97,8 @@ export function callSpawn(context: Context, waits: Waits, body: SpawnRequest): P
       throw withOwnPath(error, context.env);
     });
   }
-  // Among the requests of one home: no other process of this machine has this pid at this time.
-  const requestId = `${process.pid}-${Date.now()}-${count++}`;
+  // Unique within the home: no other process of this machine has this pid now.
+  const requestId = `${process.pid}-${Date.now()}-${requests++}`;
   let found: string | null = null;
   return waits.during(
     {
@@ -45,4 +110,31 @@ export function callSpawn(context: Context, waits: Waits, body: SpawnRequest): P
       throw withOwnPath(error, context.env);
     }),
   );
+}
+
+export function spawnedLines(
+  session: Pick<SessionJson, "id" | "agent" | "project" | "workspacePath" | "branch" | "status" | "processes">,
+): string[] {
+  // An agent that runs but is not ready for input is `starting` as well.
+  const isUp = session.status !== "starting" || session.processes.length > 0;
+  return [
+    `Session ${session.id} ${isUp ? "is running" : "is starting"} (${clean(session.agent)}, ${clean(session.project)}).`,
+    `  Worktree: ${clean(session.workspacePath)}`,
+    ...(session.branch === null ? [] : [`  Branch:   ${clean(session.branch)}`]),
+    `  Attach:   holdfast attach ${session.id}`,
+    `SESSION=${session.id}`,
+  ];
+}
+
+export type BatchResult = { issue: string } & ({ session: string; error: null } | { session: null; error: string });
+
+export function batchLine(result: BatchResult): string {
+  return result.session === null
+    ? `  Error spawning ${clean(result.issue)}: ${clean(result.error)}`
+    : `  Spawned: ${result.session} (${clean(result.issue)})`;
+}
+
+export function batchSummary(results: readonly BatchResult[]): string {
+  const failed = results.filter(({ session }) => session === null).length;
+  return `${count(results.length - failed, "session")} spawned${failed === 0 ? "" : `, ${failed} failed`}.`;
 }

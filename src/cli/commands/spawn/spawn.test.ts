@@ -62,7 +62,7 @@ describe("spawn", () => {
     const wrong = await run(["spawn", "my-app", "--network", "https://a.example"]);
     expect([wrong.code, wrong.err.split("\n")[0]]).toEqual([
       2,
-      '--network takes on, off, allow-list or hosts, not "https://a.example".',
+      '--network must be on, off, allow-list or hosts, not "https://a.example".',
     ]);
     expect(asked.slice(before).map(({ line }) => line)).toEqual(["GET /api/projects"]);
     expect((await run(["spawn", "my-app", "--contain", "vm"])).code).toBe(2);

@@ -1,49 +1,49 @@
 import { kinds, roles } from "../../../model/session.ts";
-import { callSpawn } from "./call-spawn.ts";
+import { callSpawn, spawnBody, spawnOptionEntries, spawnedLines } from "./call-spawn.ts";
 import { type CommandEntry, jsonOption, noWaitOption } from "../../command.ts";
-import { noProjectHere, projectAt } from "../project/find-project.ts";
-import { spawnedLines } from "../../render/spawned.ts";
+import { noProjectHere, projectAt, unknownProject } from "../project/find-project.ts";
 import { clean } from "../../render/text.ts";
-import { spawnTarget } from "./spawn-target.ts";
-import { spawnBody, spawnOptionEntries } from "./spawn-options.ts";
 import { settleTrust, trustOptions } from "../project/answer-trust.ts";
 import { Waits } from "./waits.ts";
+import { HoldfastError } from "../../../contract/error.ts";
+import { projectIdPattern } from "../../../contract/ids.ts";
+import type { ProjectJson } from "../../../contract/wire.ts";
 
 export const command: CommandEntry = {
   arguments: [
     {
       name: "project",
-      description: "its id; inside a registered repository it may be left out",
+      description: "Project id (optional inside a registered repository)",
       optional: true,
       completes: "project",
     },
-    { name: "issue", description: "the issue to work on", optional: true, completes: "none" },
+    { name: "issue", description: "Issue to work on", optional: true, completes: "none" },
   ],
   options: [
-    { long: "prompt", value: "text", description: "the first prompt", completes: "none" },
+    { long: "prompt", value: "text", description: "First prompt", completes: "none" },
     ...spawnOptionEntries,
-    { long: "kind", value: "kind", description: "terminal or chat", choices: kinds },
-    { long: "role", value: "role", description: "worker, orchestrator or shell", choices: roles },
-    { long: "branch", value: "name", description: "work on this branch", completes: "none" },
-    { long: "base", value: "ref", description: "start the branch from here", completes: "none" },
-    { long: "name", value: "title", description: "the session's title", completes: "none" },
-    { long: "issue", value: "issue", description: "the issue to work on", completes: "none" },
-    { long: "resume", description: "take up the session that the issue already has" },
+    { long: "kind", value: "kind", description: "Kind of session", choices: kinds },
+    { long: "role", value: "role", description: "Role of the session", choices: roles },
+    { long: "branch", value: "name", description: "Branch to work on", completes: "none" },
+    { long: "base", value: "ref", description: "Base ref for the new branch", completes: "none" },
+    { long: "name", value: "title", description: "Session title", completes: "none" },
+    { long: "issue", value: "issue", description: "Issue to work on", completes: "none" },
+    { long: "resume", description: "Reuse the issue's existing session" },
     ...trustOptions,
     noWaitOption,
     jsonOption,
   ],
   examples: [
-    ["in a registered repository, with a first prompt", "holdfast spawn --prompt 'Fix the failing test'"],
-    ["for an issue of a project", "holdfast spawn my-app 123"],
+    ["start one in a registered repository", "holdfast spawn --prompt 'Fix the failing test'"],
+    ["start one for an issue", "holdfast spawn my-app 123"],
     [
-      "shut in: it sees and changes only its worktree, branch and own state",
+      "contain it: it sees and changes only its worktree, branch and own state",
       "holdfast spawn my-app --contain worktree --network registry.npmjs.org --prompt 'Fix the failing test'",
     ],
-    ["take up what was begun for it", "holdfast spawn my-app 123 --resume"],
+    ["resume the issue's existing session", "holdfast spawn my-app 123 --resume"],
   ],
   notes:
-    "Returns when the agent runs or has failed. The last line is SESSION=<id>.\nOn a terminal stderr tells what takes long; Ctrl-C only stops the waiting.",
+    "Returns when the agent is running or has failed. The last line is SESSION=<id>.\nProgress goes to stderr. Ctrl-C stops waiting; the spawn continues.",
   daemon: "starts",
   async run(context, input) {
     const projects = await context.call("projects");
@@ -58,3 +58,38 @@ export const command: CommandEntry = {
     else context.out(spawnedLines(session).join("\n"));
   },
 };
+
+interface SpawnTarget {
+  project: string;
+  issue: string | undefined;
+}
+
+interface Typed {
+  args: readonly string[];
+  issueOption: string | undefined;
+}
+
+/** What `spawn [project] [issue]` means. `none-here`: no project was named and this directory has none. */
+export function spawnTarget(
+  typed: Typed,
+  projects: readonly ProjectJson[],
+  here: ProjectJson | null,
+): SpawnTarget | "none-here" {
+  const { args, issueOption } = typed;
+  if (issueOption === "") throw new HoldfastError("usage", "--issue must not be empty.");
+  const [first, second] = args;
+  const named = projects.find(({ id }) => id === first);
+  if (first !== undefined && second !== undefined && named === undefined) throw unknownProject(first, projects);
+  const project = named ?? here;
+  // One argument that is a project's id is the project; any other is the issue.
+  const positional = named === undefined ? first : second;
+  if (positional !== undefined && issueOption !== undefined && positional !== issueOption) {
+    throw new HoldfastError("usage", `Two issues given: ${positional} and --issue ${issueOption}.`);
+  }
+  const issue = issueOption ?? positional;
+  if (project !== null) return { project: project.id, issue };
+  // Outside of any project, a single word that could be a project's name was probably meant as one.
+  const looksLikeProject = first !== undefined && projectIdPattern.test(first) && !/^\d+$/.test(first);
+  if (looksLikeProject) throw unknownProject(first, projects);
+  return "none-here";
+}

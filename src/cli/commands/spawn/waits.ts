@@ -3,7 +3,7 @@
  * goes on. A fast answer pays for a timer and a signal handler, nothing is loaded or asked for it.
  */
 import type { Context } from "../../context.ts";
-import type { Input } from "../../input.ts";
+import type { Input } from "../../command.ts";
 
 /** Shorter waits need no explanation; what scripts see of a fast spawn is its result alone. */
 const silentMs = 1_000;

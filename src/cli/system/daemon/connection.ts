@@ -1,6 +1,6 @@
 /**
- * The way to the daemon for commands: its socket as its file names it, never rebuilt. A refused connection means that
- * nothing was asked yet, so it is safe to wait for a daemon that is stopping, start one, and ask again.
+ * Connects commands to the daemon, at the socket named in its file. A refused connection means that no request was sent
+ * yet, so it is safe to wait for a daemon that is stopping, start one, and retry.
  */
 import { existsSync } from "node:fs";
 import type { DaemonFile } from "../../../base/launch-options.ts";
@@ -12,16 +12,16 @@ import { routes } from "../../../contract/http.ts";
 import type { InfoJson } from "../../../contract/wire.ts";
 import type { Context } from "../../context.ts";
 import { findDaemon } from "./find-daemon.ts";
-import { type Answer, CutOff, SocketTransport } from "./socket-transport.ts";
+import { CutOff, type HttpResponse, SocketTransport } from "./socket-transport.ts";
 
-/** A stop is over within a second; a daemon that lives but refuses for longer has lost its socket. */
+/** A stop takes less than a second; a live daemon that refuses for longer has lost its socket. */
 const refusedDeadlineMs = 10_000;
 const pollMs = 25;
-/** A daemon whose socket was removed listens there again at once [DAEMON-200]. */
+/** A daemon whose socket was removed listens there again immediately [DAEMON-200]. */
 const socketBackMs = 1_000;
 /** Per request. A daemon that keeps exiting right after its start is an error to report, not to retry forever. */
 const mostStarts = 3;
-/** Questions are answered at once. A verb may take minutes (a checkout, an install): then the daemon is asked whether it lives. */
+/** Reads are answered immediately. A verb may take minutes (a checkout, an install): meanwhile the daemon is pinged. */
 const answerDeadlineMs = 15_000;
 const pulseMs = 15_000;
 const pulseDeadlineMs = 10_000;
@@ -36,47 +36,47 @@ export function identityOf({ env }: Pick<Context, "env">): Record<string, string
   const capability = env[capabilityVariable] ?? "";
   return {
     ...(session === "" ? {} : { [actorHeader]: `session:${session}` }),
-    // A stale one would only refuse what the daemon knows by itself.
+    // A stale capability would only cause refusals of calls that the daemon can identify on its own.
     ...(capability === "" || agentsSocketOf({ env }) === null ? {} : { [capabilityHeader]: capability }),
   };
 }
 
-/** The socket for agents, where this command runs inside a launch of this home; null elsewhere. */
+/** The socket for agents if this command runs inside a launch of this home, otherwise null. */
 export function agentsSocketOf({ env }: Pick<Context, "env">): string | null {
   const socket = env[socketVariable] ?? "";
   if (socket === "") return null;
   const home = env["HOLDFAST_HOME"] ?? "";
-  // Somebody inside a launch who names another home means that home's daemon.
+  // A command inside a launch that names another home means that home's daemon.
   return home === "" || resolvePaths(env).agentsSocket === socket ? socket : null;
 }
 
 function notRunning(noStart: boolean): HoldfastError {
   return new HoldfastError("unreachable", "Holdfast is not running.", {
-    hint: noStart ? "Start it with `holdfast start`, or leave out --no-start." : "Start it with `holdfast start`.",
+    hint: noStart ? "Start it with `holdfast start`, or omit --no-start." : "Start it with `holdfast start`.",
   });
 }
 
 /** Seen from a contained session, which cannot start a daemon. */
 function notRunningOutside(): HoldfastError {
   return new HoldfastError("unreachable", "Holdfast is not running.", {
-    hint: "Ask the person to run `holdfast start` outside of this session.",
+    hint: "Ask the user to run `holdfast start` outside of this session.",
   });
 }
 
-/** It answered its starter and went, before it could be asked anything. */
+/** It reported to its starter and exited before it received a request. */
 function wentAgain(): HoldfastError {
-  return new HoldfastError("unreachable", "Holdfast was started, but it ended right after its start.", {
-    hint: "`holdfast logs` shows why; `holdfast start` starts it again.",
+  return new HoldfastError("unreachable", "Holdfast was started, but exited immediately.", {
+    hint: "See why with `holdfast logs`; start it again with `holdfast start`.",
   });
 }
 
-/** Where a daemon is asked; its pid is not known by its socket alone. */
+/** Where a daemon is reached; a socket alone does not identify its process. */
 type Reached = { socket: string; pid: number | null };
 
 function unresponsive({ pid }: Reached): HoldfastError {
   const which = pid === null ? "The daemon" : `The daemon (pid ${pid})`;
-  return new HoldfastError("unreachable", `${which} does not answer.`, {
-    hint: "See `holdfast logs`. `holdfast restart` replaces it; sessions keep running meanwhile.",
+  return new HoldfastError("unreachable", `${which} is not responding.`, {
+    hint: "See `holdfast logs`. Replace it with `holdfast restart`; sessions keep running.",
   });
 }
 
@@ -87,7 +87,7 @@ class PatientTransport implements Transport {
     this.#context = context;
   }
 
-  async request(request: TransportRequest): Promise<Answer> {
+  async request(request: TransportRequest): Promise<HttpResponse> {
     const deadline = Date.now() + refusedDeadlineMs;
     const inside = agentsSocketOf(this.#context);
     if (inside !== null) {
@@ -95,7 +95,7 @@ class PatientTransport implements Transport {
         return await answered({ socket: inside, pid: null }, request);
       } catch (error) {
         if (!isRefused(error) && !(request.method === "GET" && isLost(error))) throw error;
-        // A contained session sees this socket and nothing else of the home.
+        // A contained session sees only this socket of the home.
         if (!existsSync(this.#context.paths.database)) throw notRunningOutside();
       }
     }
@@ -132,35 +132,35 @@ function isRefused(error: unknown): boolean {
   return code === "ECONNREFUSED" || code === "ENOENT";
 }
 
-/** The daemon went while it was asked. A question can be put again; a verb may have been done. */
+/** The connection broke after the request was sent. Reads can be retried; a verb may have been executed. */
 export function isLost(error: unknown): boolean {
   const code = (error as NodeJS.ErrnoException | undefined)?.code;
   return code === "ECONNRESET" || code === "EPIPE" || error instanceof CutOff;
 }
 
-async function answered(file: Reached, request: TransportRequest): Promise<Answer> {
-  const { answer, abandon } = new SocketTransport(file.socket).exchange(request);
+async function answered(file: Reached, request: TransportRequest): Promise<HttpResponse> {
+  const { response, abandon } = new SocketTransport(file.socket).exchange(request);
   const giveUp = (): void => abandon(unresponsive(file));
   const timer =
     request.method === "GET"
       ? setTimeout(giveUp, answerDeadlineMs)
       : setInterval(() => void hasPulse(file.socket).then((alive) => (alive ? undefined : giveUp())), pulseMs);
   try {
-    return await answer;
+    return await response;
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** What the daemon says of itself, or null when it does not answer: a stopped process accepts connections and never does. */
-export async function askInfo(socket: string, deadlineMs: number): Promise<InfoJson | null> {
+/** The daemon's info, or null if it does not respond: a suspended process accepts connections and never answers. */
+export async function readInfo(socket: string, deadlineMs: number): Promise<InfoJson | null> {
   const { method, path } = routes.info;
   const until = Date.now() + Math.min(deadlineMs, socketBackMs);
   for (;;) {
-    const { answer, abandon } = new SocketTransport(socket).exchange({ method, path, headers: {}, body: null });
-    const timer = setTimeout(() => abandon(new Error("no answer in time")), deadlineMs);
+    const { response, abandon } = new SocketTransport(socket).exchange({ method, path, headers: {}, body: null });
+    const timer = setTimeout(() => abandon(new Error("timed out")), deadlineMs);
     try {
-      const { status, text } = await answer;
+      const { status, text } = await response;
       return status === 200 ? (JSON.parse(text) as InfoJson) : null;
     } catch (error) {
       if (!isRefused(error) || Date.now() >= until) return null;
@@ -172,5 +172,5 @@ export async function askInfo(socket: string, deadlineMs: number): Promise<InfoJ
 }
 
 export async function hasPulse(socket: string, deadlineMs = pulseDeadlineMs): Promise<boolean> {
-  return (await askInfo(socket, deadlineMs)) !== null;
+  return (await readInfo(socket, deadlineMs)) !== null;
 }

@@ -15,11 +15,10 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { defaultLaunchOptions } from "../../../base/launch-options.ts";
 import { identify, isAlive, readStat, signalIdentity } from "../../../base/pid.ts";
 import { createContext, type Context } from "../../context.ts";
-import { start, stop, restart } from "./control.ts";
+import { start, stop, restart, endDaemon } from "./control.ts";
 import { findDaemon, startingFile } from "./find-daemon.ts";
 import { listOldBuilds } from "./install-build.ts";
 import { dispatch } from "../../main.ts";
-import { endDaemon } from "./stop.ts";
 
 let directory: string;
 let context: Context;
@@ -208,7 +207,7 @@ test("[CTL-5] a daemon that cannot be asked is ended by its identity", async () 
   script("no-socket");
   await start(context, request);
   expect(await stop(context)).toEqual({ stop: "stopped", answer: null, ended: "terminated" });
-  expect(err.at(-1)).toContain("does not answer; ending its process");
+  expect(err.at(-1)).toContain("is not responding; stopping its process");
 });
 
 test("[CTL-5] a daemon that ignores SIGTERM is ended by force, and that is said", async () => {

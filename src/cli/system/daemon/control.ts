@@ -1,4 +1,4 @@
-/** Start, stop and restart, as the commands and the automatic start use them. */
+/** Starts, stops and restarts the daemon, for commands and for the automatic start. */
 import { keepLaunch, takeBackLaunch } from "../../../base/launch-options.ts";
 import { type DaemonFile, defaultLaunchOptions, type LaunchOptions } from "../../../base/launch-options.ts";
 import { namedVariables } from "../../../config/pass-env.ts";
@@ -14,11 +14,12 @@ import {
   type PassphraseSources,
   rememberLaunch,
   storedPassphrase,
+  admitPassphrase,
+  rememberMark,
 } from "./launch-options.ts";
 import { bareHost, isLoopback } from "../../../base/addresses.ts";
-import { admitPassphrase, rememberMark } from "./passphrase.ts";
 import { assertTls, reachTroubles, troubleLines } from "./reach.ts";
-import { serviceName } from "../service/unit.ts";
+import { serviceName } from "../service/service.ts";
 import {
   becomeDaemon,
   type HomeChoice,
@@ -28,10 +29,42 @@ import {
   type StartSurroundings,
   waitForOther,
 } from "./start.ts";
-import { endDaemon, type Ended, isGone } from "./stop.ts";
 import { writeHome } from "./write-home.ts";
+import { type Identity, isAlive, signalIdentity } from "../../../base/pid.ts";
 
-/** Longer than anything the daemon does between two answers. */
+type Ended = "gone" | "terminated" | "killed";
+
+/** A stop takes under a second; a daemon on a busy machine gets time before it is ended by force. */
+const politeMs = 10_000;
+const pollMs = 10;
+
+interface EndOptions {
+  /** It has been told over its socket and only needs waiting for. */
+  asked: boolean;
+  say: (text: string) => void;
+  waitMs?: number;
+}
+
+export async function endDaemon(identity: Identity, { asked, say, waitMs = politeMs }: EndOptions): Promise<Ended> {
+  if (await isGone(identity, asked ? waitMs : 0)) return "gone";
+  if (!signalIdentity(identity, "SIGTERM")) return "gone";
+  if (await isGone(identity, waitMs)) return "terminated";
+  say(`The daemon (pid ${identity.pid}) did not end within ${waitMs / 1000} s of SIGTERM; ending it by force.`);
+  signalIdentity(identity, "SIGKILL");
+  await isGone(identity, politeMs);
+  return "killed";
+}
+
+async function isGone(identity: Identity, ms: number): Promise<boolean> {
+  const deadline = Date.now() + ms;
+  while (isAlive(identity)) {
+    if (Date.now() >= deadline) return false;
+    await new Promise((resume) => setTimeout(resume, pollMs));
+  }
+  return true;
+}
+
+/** Longer than anything the daemon does between two responses. */
 const askDeadlineMs = 5_000;
 
 export interface StartRequest {
@@ -39,7 +72,7 @@ export interface StartRequest {
   passphraseFile?: string | undefined;
   foreground?: boolean;
   home?: HomeChoice;
-  /** It is started to halt the sessions: that it may do even where it is read-only. */
+  /** It is started to halt the sessions, which is allowed even in read-only mode. */
   mayHalt?: boolean;
 }
 
@@ -47,17 +80,17 @@ export type StartOutcome =
   | { start: "already-running"; url: string; pid: number; publicUrls: readonly string[]; notes: string[] }
   | { start: "started"; daemon: Started; publicUrls: readonly string[] };
 
-/** A daemon that runs is left as it is, whatever the options. */
+/** Never changes a running daemon, whatever the options. */
 export async function start(context: Context, request: StartRequest): Promise<StartOutcome> {
   const { paths, env } = context;
   const { home = null } = request;
   const found = findDaemon(paths);
   if (found.daemon === "running") {
     if (await hasPulse(found.file.socket, askDeadlineMs)) return alreadyRunning(found.file, request);
-    // One that is just stopping has closed its socket already; one that hangs will not go.
+    // A stopping daemon has already closed its socket; a hanging one does not exit.
     if (!(await isGone(found.file, askDeadlineMs))) {
-      throw new HoldfastError("unreachable", `The daemon (pid ${found.file.pid}) does not answer.`, {
-        hint: "Replace it with `holdfast restart`; agents keep running.",
+      throw new HoldfastError("unreachable", `The daemon (pid ${found.file.pid}) is not responding.`, {
+        hint: "Replace it with `holdfast restart`; sessions keep running.",
       });
     }
   }
@@ -75,7 +108,7 @@ export async function start(context: Context, request: StartRequest): Promise<St
     rememberMark(paths, mark);
     return installed;
   });
-  // The daemon itself keeps the options once it is ready.
+  // The daemon keeps the options once it is ready.
   const names = (await namedVariables(paths)).map(({ name }) => name);
   if (request.foreground === true) {
     for (const line of troubleLines(reachTroubles(request.options, paths))) context.err(line);
@@ -88,13 +121,13 @@ export async function start(context: Context, request: StartRequest): Promise<St
   return { start: "started", daemon: { ...daemon, notes }, publicUrls };
 }
 
-/** Without passphrase login, one that happens to be in the environment is neither kept nor judged. */
+/** Without passphrase login, a passphrase in the environment is neither stored nor checked. */
 function usedPassphrase(options: LaunchOptions, sources: PassphraseSources): string | null {
   const given = choosePassphrase(options, sources);
   return options.auth === "passphrase" || !isLoopback(bareHost(options.host)) ? given : null;
 }
 
-/** A daemon that runs keeps its options. What it lacks of those asked for is named, as nothing was changed. */
+/** A running daemon keeps its options; the notes name the requested options that had no effect. */
 function alreadyRunning(
   { url, pid, options }: { url: string; pid: number; options?: LaunchOptions },
   { options: asked, passphraseFile }: StartRequest,
@@ -106,12 +139,12 @@ function alreadyRunning(
     missing.length === 0
       ? []
       : [
-          `It keeps its options: ${missing.join(", ")} had no effect. To change them: holdfast stop, then start it again.`,
+          `It keeps its options; ${missing.join(", ")} had no effect. To change them, run holdfast stop, then start it again.`,
         ];
   return { start: "already-running", url, pid, publicUrls, notes };
 }
 
-/** Options that were asked for and that a running daemon was not started with. */
+/** Requested options that the running daemon was not started with. */
 function missingOptions({ url, options }: { url: string; options: LaunchOptions }, asked: LaunchOptions): string[] {
   const differs = (name: keyof LaunchOptions): boolean =>
     JSON.stringify(asked[name]) !== JSON.stringify(options[name] ?? defaultLaunchOptions[name]);
@@ -138,19 +171,19 @@ async function startOrTakeBack(
 ): Promise<Started> {
   try {
     const daemon = await startDaemon(bundle, { paths, env, ...more, progress: (text) => err(text) });
-    // What was proposed is not what the faster one was started with.
+    // The daemon that started first has other options than the proposed ones.
     const found = findDaemon(paths);
     if (!daemon.ours && found.daemon === "running") rememberLaunch(paths, found.file.options, null);
     keepLaunch(paths.launchFile);
     return daemon;
   } catch (error) {
-    // Any other error leaves open whether it becomes ready after all.
+    // After any other error it may still become ready.
     if (error instanceof HoldfastError && error.code === "launch-failed") takeBackLaunch(paths.launchFile);
     throw error;
   }
 }
 
-/** The start that any command makes when no daemon runs: as it was started last, and quiet unless there is something to say. */
+/** The automatic start by any command: with the options of the last start, and quiet unless there are notes. */
 export async function startAgain(context: Context, { mayHalt = false } = {}): Promise<void> {
   const outcome = await start(context, { options: optionsToReplay(context), mayHalt });
   if (outcome.start !== "started") return;
@@ -160,9 +193,9 @@ export async function startAgain(context: Context, { mayHalt = false } = {}): Pr
 
 export type StopOutcome =
   | { stop: "not-running" }
-  /** `answer` is null when the daemon could not be asked. */
+  /** `answer` is null if the daemon did not respond. */
   | { stop: "stopped"; answer: Answers["daemonStop"] | null; ended: Ended }
-  /** Some sessions could not be halted, so the daemon stays to go on ending them. */
+  /** Some sessions could not be halted, so the daemon stays to keep stopping them. */
   | { stop: "still-halting"; answer: Answers["daemonStop"] };
 
 export async function stop(context: Context, { haltSessions = false } = {}): Promise<StopOutcome> {
@@ -175,12 +208,12 @@ export async function stop(context: Context, { haltSessions = false } = {}): Pro
   const { file } = found;
   const answer = (await hasPulse(file.socket, askDeadlineMs)) ? await askToStop(context, haltSessions) : null;
   if (answer === null && haltSessions) {
-    throw new HoldfastError("unreachable", `The daemon (pid ${file.pid}) does not answer; nothing was stopped.`, {
+    throw new HoldfastError("unreachable", `The daemon (pid ${file.pid}) is not responding; nothing was stopped.`, {
       hint: "Replace it (holdfast restart), then try again.",
     });
   }
   if (answer !== null && answer.remaining.length > 0) return { stop: "still-halting", answer };
-  if (answer === null) say(`The daemon (pid ${file.pid}) does not answer; ending its process.`);
+  if (answer === null) say(`The daemon (pid ${file.pid}) is not responding; stopping its process.`);
   return { stop: "stopped", answer, ended: await endDaemon(file, { asked: answer !== null, say }) };
 }
 
@@ -188,13 +221,13 @@ async function askToStop(context: Context, haltSessions: boolean): Promise<Answe
   try {
     return await clientOf({ ...context, mayStart: false }).call("daemonStop", { body: { haltSessions } });
   } catch (error) {
-    // It went away between the pulse and the question, or answers with garbage: its process says what is true.
+    // It exited between the ping and the request, or its response is invalid: its process decides.
     if (error instanceof HoldfastError && error.code === "unreachable") return null;
     throw error;
   }
 }
 
-/** Everything that could fail is done while the old daemon still runs: the passphrase recalled, the new build in place. */
+/** Everything that could fail is done while the old daemon still runs: checking the passphrase, installing the build. */
 export async function restart(context: Context): Promise<StartOutcome> {
   const { paths, env } = context;
   const found = findDaemon(paths);
@@ -219,7 +252,7 @@ export async function restart(context: Context): Promise<StartOutcome> {
   return outcome;
 }
 
-/** A free port that was picked is picked again, if it still is free: open dashboards find the new daemon where the old one was. */
+/** Reuses a port that was picked freely, if it is still free, so that open dashboards reconnect. */
 function onSamePort(options: LaunchOptions, url: string): LaunchOptions {
   const port = Number(/:(\d+)$/.exec(url)?.[1] ?? 0);
   return options.portGiven && options.port !== 0 ? options : { ...options, port, portGiven: false };
@@ -232,6 +265,6 @@ export function managedElsewhere(context: Context, file: DaemonFile): HoldfastEr
       ? ["is managed by systemd", `Restart it there, for example: systemctl --user restart ${name}`]
       : file.managedBy === "launchd"
         ? ["is managed by launchd", `Restart it there, for example: launchctl kickstart -k gui/$(id -u)/${name}`]
-        : ["runs in the foreground", "End it where it runs, and start it there again."];
-  return new HoldfastError("conflict", `The daemon (pid ${file.pid}) ${who}; it was left alone.`, { hint: how });
+        : ["runs in the foreground", "Stop it in the terminal that runs it, then start it again there."];
+  return new HoldfastError("conflict", `The daemon (pid ${file.pid}) ${who}; not restarted.`, { hint: how });
 }

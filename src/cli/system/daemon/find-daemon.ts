@@ -9,9 +9,9 @@ import { type Identity, isAlive } from "../../../base/pid.ts";
 
 export type Found =
   | { daemon: "running"; file: DaemonFile }
-  /** Its starter noted that it exists, or it holds the home's lock; it does not answer yet. */
+  /** Its starter wrote a note, or it holds the home's lock; it does not respond yet. */
   | { daemon: "starting"; identity: Identity; known: "by note" | "by lock" }
-  /** `stale`: a daemon file is left of one that is gone. */
+  /** `stale`: a dead daemon left its file. */
   | { daemon: "none"; stale: boolean };
 
 export function findDaemon(paths: Paths): Found {
@@ -25,8 +25,8 @@ export function findDaemon(paths: Paths): Found {
 }
 
 /**
- * A copied home holds the daemon file of the original, whose daemon must not be asked for anything. A daemon's working
- * directory is its home, so the lock there tells them apart, however either is spelled.
+ * A copied home contains the daemon file of the original, whose daemon must not be called. A daemon's working directory is
+ * its home, so the lock there distinguishes them, however the paths are spelled.
  */
 function isOfAnother({ pid, socket }: DaemonFile, paths: Paths): boolean {
   if (socket === paths.socket) return false;
@@ -35,16 +35,16 @@ function isOfAnother({ pid, socket }: DaemonFile, paths: Paths): boolean {
   return its !== undefined && (its.dev !== ours?.dev || its.ino !== ours.ino);
 }
 
-/** Whether a daemon of this build runs another program than the one that is installed now, which asks. */
+/** Whether a daemon of this build runs another program than the installed one. */
 export function isReplaced(daemonBuild: string): boolean {
   return daemonBuild !== build;
 }
 
-/** A daemon whose file was removed writes it again at once; one that starts in the foreground does so later. */
+/** A daemon whose file was removed rewrites it immediately; one that starts in the foreground writes it later. */
 const rewrittenMs = 1_000;
 const pollMs = 25;
 
-/** As `findDaemon`, where a daemon that holds the lock alone gets a moment to say where it is [DAEMON-200]. */
+/** Like `findDaemon`, but gives a daemon that only holds the lock a moment to write its file [DAEMON-200]. */
 export async function findSettledDaemon(paths: Paths): Promise<Found> {
   const until = Date.now() + rewrittenMs;
   for (;;) {
@@ -54,13 +54,13 @@ export async function findSettledDaemon(paths: Paths): Promise<Found> {
   }
 }
 
-/** Null when there is none or it does not hold what it should: then nothing may be concluded from it. */
+/** Null if it is missing or invalid: then nothing may be concluded from it. */
 function readDaemonFile(path: string): DaemonFile | null {
   try {
     const value = JSON.parse(readFileSync(path, "utf8")) as Partial<DaemonFile>;
-    const whole =
+    const isValid =
       Number.isSafeInteger(value.pid) && typeof value.startTime === "string" && typeof value.socket === "string";
-    return whole ? (value as DaemonFile) : null;
+    return isValid ? (value as DaemonFile) : null;
   } catch {
     return null;
   }
@@ -68,7 +68,7 @@ function readDaemonFile(path: string): DaemonFile | null {
 
 const startingName = /^starting-\d+\.json$/;
 
-/** Where the starter of a daemon notes its identity until it has reported: one file each, so that two starters never meet. */
+/** Where a starter notes the daemon's identity until it has reported; one file per starter, so that two never collide. */
 export function startingFile(paths: Paths, pid: number): string {
   return join(paths.run, `starting-${pid}.json`);
 }
@@ -92,7 +92,7 @@ export function listStarting(paths: Paths): { path: string; identity: Identity }
     });
 }
 
-/** Notes of starters that are gone say nothing any more. */
+/** Removes notes of daemons that are no longer running. */
 export function clearStarting(paths: Paths): void {
   for (const { path, identity } of listStarting(paths)) if (!isAlive(identity)) rmSync(path, { force: true });
 }

@@ -1,6 +1,6 @@
 /**
- * Tells that something changed, for commands that follow: they then re-read by sequence, so nothing can be lost between
- * two connections. A daemon that went away is waited for and never started: somebody may have stopped it on purpose.
+ * Notifies commands that follow a session or the list of sessions. They re-read by sequence number, so nothing is lost
+ * between two connections. A stopped daemon is waited for and never started: it may have been stopped on purpose.
  */
 import { HoldfastError } from "../../../contract/error.ts";
 import { routes } from "../../../contract/http.ts";
@@ -10,41 +10,41 @@ import { findDaemon } from "./find-daemon.ts";
 import { SocketTransport } from "./socket-transport.ts";
 
 const retryMs = 250;
-/** Looked again at this pace even if nothing is said, in case the stream is silent for a reason of its own. */
+/** Rechecks at this interval, in case the stream is silent for a reason of its own. */
 const idleMs = 30_000;
 
-/** Calls `look` now and whenever something may have changed, for ever. */
-export async function follow(context: Context, session: string | undefined, look: () => Promise<void>): Promise<never> {
+/** Calls `read` now and whenever something may have changed, forever. */
+export async function follow(context: Context, session: string | undefined, read: () => Promise<void>): Promise<never> {
   context.mayStart = false;
   for await (const _ of changes(context, session)) {
     try {
-      await look();
+      await read();
     } catch (error) {
-      // The daemon went in mid-question: the next connection tells when to ask again, from the same place.
+      // The connection broke: the next one triggers another read from the same position.
       if (!(error instanceof HoldfastError && error.code === "unreachable")) throw error;
     }
   }
-  throw new Error("following never ends by itself");
+  throw new Error("following never ends");
 }
 
 async function* changes(context: Context, session?: string): AsyncGenerator<void> {
   const path = session === undefined ? routes.sse.path : `${routes.sse.path}?session=${encodeURIComponent(session)}`;
-  let saidLost = false;
+  let reportedLost = false;
   for (;;) {
     const inside = agentsSocketOf(context);
     const found = findDaemon(context.paths);
     const socket = inside ?? (found.daemon === "running" ? found.file.socket : null);
     if (socket === null) {
-      if (!saidLost) context.err("The daemon is not running; waiting for it.");
-      saidLost = true;
+      if (!reportedLost) context.err("The daemon is not running; waiting for it.");
+      reportedLost = true;
       await pause(retryMs);
       continue;
     }
     const lines = new SocketTransport(socket).lines(path, identityOf(context));
     try {
-      yield* wakeUps(lines, () => (saidLost = false));
+      yield* wakeUps(lines, () => (reportedLost = false));
     } catch (error) {
-      // Stopping, or not listening yet: then the connection fails with a code of the system's.
+      // A daemon that is stopping or not yet listening fails with a system error code.
       if ((error as NodeJS.ErrnoException).code === undefined) throw error;
     } finally {
       await lines.return(undefined);
@@ -71,7 +71,7 @@ async function* wakeUps(lines: AsyncIterator<string>, connected: () => void): As
 function pause(ms: number): Promise<void> {
   return new Promise((resume) => {
     setTimeout(resume, ms).unref();
-    // An unreferenced timer alone would let the process end while it waits for a daemon.
+    // An unreferenced timer alone would let the process exit while it waits for a daemon.
     if (ms === retryMs) setTimeout(() => undefined, ms);
   });
 }

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { keepLaunch } from "../../../base/launch-options.ts";
 import { defaultLaunchOptions } from "../../../base/launch-options.ts";
 import { resolvePaths, type Paths } from "../../../base/paths.ts";
-import { Input } from "../../input.ts";
+import { Input } from "../../command.ts";
 import {
   choosePassphrase,
   lastLaunchOptions,
@@ -79,7 +79,7 @@ test("[CTL-4] a given passphrase and a host beyond loopback mean --auth passphra
   expect(auth({}, { HOLDFAST_PASSPHRASE: "x" })).toBe("passphrase");
   expect(auth({ host: "127.0.0.1" }, { HOLDFAST_PASSPHRASE: "" })).toBe("token");
   expect(auth({ auth: "token" }, { HOLDFAST_PASSPHRASE: "x" })).toBe("token");
-  expect(() => auth({ host: "0.0.0.0", auth: "token" })).toThrow("needs --auth passphrase");
+  expect(() => auth({ host: "0.0.0.0", auth: "token" })).toThrow("requires --auth passphrase");
 });
 
 test.each([
@@ -98,15 +98,15 @@ test.each([
 test("[CTL-4] beyond loopback nothing starts without a passphrase", () => {
   const sources = { file: undefined, env: {}, paths };
   expect(() => choosePassphrase(beyond, sources)).toThrow(
-    "Listening on 0.0.0.0, beyond this machine, needs a passphrase.",
+    "Listening on 0.0.0.0, beyond this machine, requires a passphrase.",
   );
   expect(() => choosePassphrase({ ...defaultLaunchOptions, auth: "passphrase" }, sources)).toThrow(
-    "--auth passphrase needs a passphrase.",
+    "--auth passphrase requires a passphrase.",
   );
   expect(choosePassphrase(defaultLaunchOptions, sources)).toBeNull();
   expect(choosePassphrase(beyond, { ...sources, env: { HOLDFAST_PASSPHRASE: "from env" } })).toBe("from env");
   const file = join(home, "given");
-  expect(() => choosePassphrase(beyond, { ...sources, file })).toThrow("cannot be read");
+  expect(() => choosePassphrase(beyond, { ...sources, file })).toThrow("Cannot read the passphrase file");
   writeFileSync(file, " \n");
   expect(() => choosePassphrase(beyond, { ...sources, file })).toThrow("is empty");
   writeFileSync(file, "from file\n");

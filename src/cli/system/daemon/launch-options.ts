@@ -1,4 +1,4 @@
-/** With which options the daemon starts, and whether it may: what can be refused is refused before anything runs. */
+/** The daemon's options. Everything that can be refused is refused before anything runs. */
 import { readFileSync } from "node:fs";
 import { readJson, writeDurable } from "../../../base/durable-file.ts";
 import { keepLaunch, proposeLaunch, takeBackLaunch } from "../../../base/launch-options.ts";
@@ -6,43 +6,44 @@ import { defaultLaunchOptions, type LaunchOptions, readLaunchOptions } from "../
 import { isLevel, type Level, levels } from "../../../base/launch-options.ts";
 import type { Paths } from "../../../base/paths.ts";
 import { HoldfastError, messageOf } from "../../../contract/error.ts";
-import type { OptionEntry } from "../../command.ts";
+import type { OptionEntry, Input } from "../../command.ts";
 import { findDaemon } from "./find-daemon.ts";
-import type { Input } from "../../input.ts";
 import { bareHost, isLoopback } from "../../../base/addresses.ts";
 import { type Reach, reachOptions, readReach } from "./reach.ts";
+import { hashForMark, isSamePassphrase, type PassphraseMark, readPassphraseMark } from "../../../base/passphrase.ts";
+import { weaknessOf } from "../../../base/passphrase.ts";
 
 export const startOptions: readonly OptionEntry[] = [
-  { long: "host", value: "address", description: `address to listen on (default ${defaultLaunchOptions.host})` },
+  { long: "host", value: "address", description: `Address to listen on (default: ${defaultLaunchOptions.host})` },
   {
     long: "port",
     value: "number",
-    description: `port to listen on; 0 picks a free one (default ${defaultLaunchOptions.port}, or a free one if taken)`,
+    description: `Port to listen on; 0 picks a free one (default: ${defaultLaunchOptions.port}, or a free one if taken)`,
   },
   {
     long: "auth",
     value: "mode",
-    description: "how the dashboard logs in (default token; passphrase where one is given or the host needs it)",
+    description: "Dashboard login method (default: passphrase if one is set or the host requires it, otherwise token)",
     choices: ["token", "passphrase"],
   },
   {
     long: "passphrase-file",
     value: "file",
-    description: "file with the passphrase (or set HOLDFAST_PASSPHRASE)",
+    description: "File with the passphrase (or set HOLDFAST_PASSPHRASE)",
     completes: "file",
   },
   ...reachOptions,
-  { long: "read-only", description: "show everything, change nothing" },
+  { long: "read-only", description: "Start in read-only mode: reject every write" },
   {
     long: "log-level",
     value: "level",
-    description: "how much the daemon logs (default info, or what HOLDFAST_LOG names)",
+    description: "How much the daemon logs (default: HOLDFAST_LOG, or info)",
     choices: levels,
   },
-  { long: "no-restore", description: "leave down what a reboot or a lost tmux server took" },
+  { long: "no-restore", description: "Do not restart sessions lost to a reboot or tmux crash" },
 ];
 
-/** @param kept of the last start; public addresses and TLS stay until they are changed. */
+/** @param kept options of the last start; public addresses and TLS are kept until changed. */
 export function readStartOptions(
   input: Input,
   env: NodeJS.ProcessEnv,
@@ -52,7 +53,7 @@ export function readStartOptions(
   if (port !== undefined && !(/^\d{1,5}$/.test(port) && Number(port) <= 65_535)) {
     throw new HoldfastError("usage", `--port must be a number from 0 to 65535, not ${port}.`);
   }
-  // An IPv6 address may stand in brackets, as in an address line.
+  // An IPv6 address may be in brackets, as in a URL.
   const host = input
     .text("host")
     ?.replace(/^\[(.*)\]$/, "$1")
@@ -61,8 +62,8 @@ export function readStartOptions(
   const passphraseGiven = input.text("passphrase-file") !== undefined || (env["HOLDFAST_PASSPHRASE"] ?? "") !== "";
   const beyond = host !== undefined && !isLoopback(bareHost(host));
   if (beyond && input.text("auth") === "token") {
-    throw new HoldfastError("usage", `Listening on ${host}, beyond this machine, needs --auth passphrase.`, {
-      hint: "Leave --auth out, and give a passphrase with --passphrase-file <file> or in HOLDFAST_PASSPHRASE.",
+    throw new HoldfastError("usage", `Listening on ${host}, beyond this machine, requires --auth passphrase.`, {
+      hint: "Omit --auth, and set a passphrase with --passphrase-file <file> or HOLDFAST_PASSPHRASE.",
     });
   }
   return {
@@ -78,7 +79,7 @@ export function readStartOptions(
   };
 }
 
-/** What HOLDFAST_LOG asks for: also of a daemon that another command starts, or that is restarted. */
+/** The level in HOLDFAST_LOG; it applies to automatic starts and restarts too. */
 export function levelOf(env: NodeJS.ProcessEnv): Level | null {
   const named = env["HOLDFAST_LOG"] ?? "";
   if (named === "") return null;
@@ -86,17 +87,17 @@ export function levelOf(env: NodeJS.ProcessEnv): Level | null {
   throw new HoldfastError("usage", `HOLDFAST_LOG must be ${levels.join(", ")}, not ${named}.`);
 }
 
-/** The options of the last start, with what the environment asks for now. */
+/** The options of the last start, with the log level of the current environment. */
 export function optionsToReplay({ paths, env }: { paths: Paths; env: NodeJS.ProcessEnv }): LaunchOptions {
   const last = lastLaunchOptions(paths);
   return { ...last, logLevel: levelOf(env) ?? last.logLevel };
 }
 
-/** The options of the last start that worked; the defaults where there was none or the file is damaged. */
+/** The options of the last successful start; the defaults if there was none or the file is damaged. */
 export function lastLaunchOptions(paths: Paths): LaunchOptions {
   const { daemon } = findDaemon(paths);
   if (daemon === "running") keepLaunch(paths.launchFile);
-  // Its starter went away and it never became ready.
+  // Its starter exited and it never became ready.
   if (daemon === "none") takeBackLaunch(paths.launchFile);
   const read = readJson(paths.launchFile);
   return (read.is === "known" ? readLaunchOptions(read.value) : null) ?? defaultLaunchOptions;
@@ -108,7 +109,7 @@ export interface PassphraseSources {
   paths: Paths;
 }
 
-/** A newly given passphrase, null when the stored one (or none) is to be used. Refuses where one is needed and none is known. */
+/** A new passphrase, or null to use the stored one (or none). Throws if one is required and none is known. */
 export function choosePassphrase(options: LaunchOptions, { file, env, paths }: PassphraseSources): string | null {
   const given = file === undefined ? env["HOLDFAST_PASSPHRASE"] : readPassphraseFile(file);
   if (given !== undefined && given !== "") return given;
@@ -117,9 +118,9 @@ export function choosePassphrase(options: LaunchOptions, { file, env, paths }: P
   throw new HoldfastError(
     "preflight-failed",
     beyond
-      ? `Listening on ${options.host}, beyond this machine, needs a passphrase. Nothing was started.`
-      : "--auth passphrase needs a passphrase. Nothing was started.",
-    { hint: "Give one with --passphrase-file <file> or in HOLDFAST_PASSPHRASE." },
+      ? `Listening on ${options.host}, beyond this machine, requires a passphrase. Nothing was started.`
+      : "--auth passphrase requires a passphrase. Nothing was started.",
+    { hint: "Set one with --passphrase-file <file> or HOLDFAST_PASSPHRASE." },
   );
 }
 
@@ -128,8 +129,8 @@ function readPassphraseFile(file: string): string {
   try {
     text = readFileSync(file, "utf8").replace(/\r?\n$/, "");
   } catch (error) {
-    throw new HoldfastError("usage", `The passphrase file cannot be read: ${messageOf(error)}`, {
-      hint: "Give the path of a file that holds the passphrase alone, or set HOLDFAST_PASSPHRASE.",
+    throw new HoldfastError("usage", `Cannot read the passphrase file: ${messageOf(error)}`, {
+      hint: "Use a file that contains only the passphrase, or set HOLDFAST_PASSPHRASE.",
       cause: error,
     });
   }
@@ -146,8 +147,28 @@ export function storedPassphrase(paths: Paths): string | null {
   }
 }
 
-/** On disk before the daemon is, which reads it; once it is ready, a later start by whatever command replays this one. */
+/** Written before the daemon starts, which reads it. Once it is ready, later starts reuse these options. */
 export function rememberLaunch(paths: Paths, options: LaunchOptions, passphrase: string | null): void {
   if (passphrase !== null) writeDurable(paths.passphrase, `${passphrase}\n`, 0o600);
   proposeLaunch(paths.launchFile, `${JSON.stringify(options, null, 2)}\n`);
+}
+
+/** Checks a given passphrase: a new one must not be weak, the one in use may be. */
+export function admitPassphrase(paths: Paths, given: string): PassphraseMark {
+  const mark = readPassphraseMark(paths.passphraseMark);
+  if (mark !== null && isSamePassphrase(given, mark.hash)) return mark;
+  const stored = storedPassphrase(paths);
+  const weak = weaknessOf(given);
+  // Set by an older build that wrote no mark.
+  const isOld = mark === null && stored !== null && isSamePassphrase(given, stored);
+  if (weak !== null && !isOld) {
+    throw new HoldfastError("usage", `The passphrase is too weak: ${weak}. Nothing was started.`, {
+      hint: "Use four words, or 12 mixed characters. Generate one: holdfast passphrase --file <file>",
+    });
+  }
+  return { hash: hashForMark(given), weak, replaced: !isOld && stored !== null };
+}
+
+export function rememberMark(paths: Paths, mark: PassphraseMark | null): void {
+  if (mark !== null) writeDurable(paths.passphraseMark, `${JSON.stringify(mark)}\n`, 0o600);
 }

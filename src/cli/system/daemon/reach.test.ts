@@ -7,9 +7,8 @@ import { defaultLaunchOptions, readLaunchOptions } from "../../../base/launch-op
 import { hashForMark } from "../../../base/passphrase.ts";
 import { generatePassphrase, weaknessOf } from "../../../base/passphrase.ts";
 import { resolvePaths, type Paths } from "../../../base/paths.ts";
-import { Input } from "../../input.ts";
-import { readStartOptions, rememberLaunch } from "./launch-options.ts";
-import { admitPassphrase, rememberMark } from "./passphrase.ts";
+import { Input } from "../../command.ts";
+import { readStartOptions, rememberLaunch, admitPassphrase, rememberMark } from "./launch-options.ts";
 import { reachTroubles, troubleLines } from "./reach.ts";
 
 let home: string;

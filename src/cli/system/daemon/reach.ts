@@ -6,8 +6,7 @@ import type { Paths } from "../../../base/paths.ts";
 import { readPublicUrl } from "../../../base/addresses.ts";
 import { readTlsFiles } from "../../../base/tls-files.ts";
 import { HoldfastError } from "../../../contract/error.ts";
-import type { OptionEntry } from "../../command.ts";
-import type { Input } from "../../input.ts";
+import type { OptionEntry, Input } from "../../command.ts";
 import { bareHost, isLoopback } from "../../../base/addresses.ts";
 
 export type Reach = Pick<LaunchOptions, "publicUrls" | "tlsCert" | "tlsKey">;

@@ -6,6 +6,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { chmodSync, closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
+import { agentVariables } from "../../../agents/registry.ts";
 import { cleanEnvironment } from "../../../base/clean-env.ts";
 import { makePrivateDirectory, writeAtomically } from "../../../base/durable-file.ts";
 import type { StartReport } from "../../../base/launch-options.ts";
@@ -81,7 +82,11 @@ async function launchOnce(
   const risk = judgeCgroup(readCgroupFacts());
   const prefix = risk.risk === "none" ? null : scopePrefix();
   const flags = [...choiceArguments(home), ...(mayHalt ? ["--may-halt"] : [])];
-  const child = launch([...(prefix ?? []), process.execPath, bundle, ...flags], paths, cleanEnvironment(env, names));
+  const child = launch(
+    [...(prefix ?? []), process.execPath, bundle, ...flags],
+    paths,
+    cleanEnvironment(env, agentVariables, names),
+  );
   const note = noteStarting(paths, child);
   try {
     const report = await readReport(child);
@@ -239,7 +244,10 @@ export function becomeDaemon(bundle: string, { paths, env, home, names }: Omit<S
   if (process.execve === undefined) {
     throw new HoldfastError("preflight-failed", "--foreground does not work on this platform.");
   }
-  return process.execve(process.execPath, argv, { ...cleanEnvironment(env, names), ...managerMarks(env) });
+  return process.execve(process.execPath, argv, {
+    ...cleanEnvironment(env, agentVariables, names),
+    ...managerMarks(env),
+  });
 }
 
 /** systemd's marks are inherited by everything below a unit; only the process that it started itself is managed by it. */

@@ -148,7 +148,7 @@ test("[UPD-5] with nobody to ask the daemon stays; one that a manager runs is le
     "The daemon (pid PID) still runs 1.2.3.\nRestart it when it suits you: holdfast restart. Sessions keep running meanwhile, and through it.",
   );
   expect(await offer({ managedBy: "systemd" }, true)).toBe(
-    `The daemon (pid PID) is managed by systemd; it was left alone. It still runs 1.2.3. Restart it there, for example: systemctl --user restart ${resolvePaths({ HOLDFAST_HOME: directory }).tmuxSocket}`,
+    `The daemon (pid PID) is managed by systemd; not restarted. It still runs 1.2.3. Restart it there, for example: systemctl --user restart ${resolvePaths({ HOLDFAST_HOME: directory }).tmuxSocket}`,
   );
   expect(await offer({ build: "2.0.0+b" }, true)).toBe("");
 });

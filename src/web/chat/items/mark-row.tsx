@@ -16,7 +16,7 @@ import {
   turnEndWords,
 } from "../words.ts";
 import { Clock } from "./prompt-row.tsx";
-import { Fold, Output } from "./text-row.tsx";
+import { Disclosure, Output } from "./text-row.tsx";
 
 export type MarkItem = Exclude<
   TranscriptItem,
@@ -30,11 +30,11 @@ export function MarkRow({ item, open }: { item: MarkItem; open: boolean }) {
     case "reset":
       return (
         <Callout title="Conversation context reset" sign={<RotateCcw size={16} aria-hidden />}>
-          The agent no longer knows what was said above. {safeText(asSentence(item.reason))}
+          The agent no longer remembers the conversation above. {safeText(asSentence(item.reason))}
         </Callout>
       );
     case "launch":
-      // The reset that follows says why, and what can be done; one thing needs no second alarm.
+      // The context reset that follows shows the reason and what to do: not shown twice.
       return item.state === "failed" && item.conversationGone !== true ? (
         <Callout title="The agent did not start" tone="danger">
           {safeText(launchWords(item))}
@@ -56,7 +56,7 @@ export function MarkRow({ item, open }: { item: MarkItem; open: boolean }) {
       return <Callout title="Output damaged">{damageWords(item)}</Callout>;
     case "auth":
       return (
-        <Callout title="The agent wants you to sign in" sign={<KeyRound size={16} aria-hidden />}>
+        <Callout title="The agent requires sign-in" sign={<KeyRound size={16} aria-hidden />}>
           {safeText(item.message)}
           <ul className="mt-1 list-disc pl-5">
             {item.methods.map((method, index) => {
@@ -82,7 +82,7 @@ export function MarkRow({ item, open }: { item: MarkItem; open: boolean }) {
     case "config":
       return <Line at={item.at}>{`${safeText(item.id)} set to ${safeText(item.value)} ${byWords(item.by)}`}</Line>;
     case "converted":
-      return <Line at={item.at}>{`Became a ${item.kind} session ${byWords(item.by)}`}</Line>;
+      return <Line at={item.at}>{`Converted to ${item.kind} ${byWords(item.by)}`}</Line>;
     default:
       return null;
   }
@@ -144,8 +144,8 @@ export function Callout({ title, tone = "alert", sign, children }: CalloutProps)
 function LastLines({ name, lines, open }: { name: string; lines: string[]; open: boolean }) {
   if (lines.length === 0) return null;
   return (
-    <Fold name={name} open={open} summary="Last lines">
+    <Disclosure name={name} open={open} summary="Last lines">
       <Output text={plainOutput(lines.join("\n"))} />
-    </Fold>
+    </Disclosure>
   );
 }

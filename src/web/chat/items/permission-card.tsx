@@ -1,4 +1,4 @@
-/** A question of the agent, with its own answers. It can be answered once, from anywhere. */
+/** A permission request with its options. It can be answered once, from any client. */
 import { useState } from "react";
 import { CircleHelp } from "lucide-react";
 import type { PermissionItem } from "../../../contract/transcript.ts";
@@ -23,7 +23,7 @@ export function PermissionCard({ item }: { item: PermissionItem }) {
     try {
       const body = { requestId: item.requestId, optionId };
       const { answered, reason } = await call("answer", { params: { id: session }, body });
-      if (!answered) showToast(reason ?? "This answer came too late: another one counted.");
+      if (!answered) showToast(reason ?? "Already answered.");
     } catch (error) {
       showToast(sentenceOf(error), "fault");
     } finally {
@@ -32,7 +32,7 @@ export function PermissionCard({ item }: { item: PermissionItem }) {
   };
   return (
     <article
-      aria-label={`Question: ${safeText(item.title)}`}
+      aria-label={`Permission request: ${safeText(item.title)}`}
       data-permission={item.requestId}
       className={clsx(
         "mt-2 rounded-lg border p-3",
@@ -43,7 +43,7 @@ export function PermissionCard({ item }: { item: PermissionItem }) {
         <CircleHelp size={16} aria-hidden className={clsx("mt-0.5 shrink-0", item.open ? "text-alert" : "text-dim")} />
         <span className="min-w-0 flex-1">
           <span className="block text-xs text-dim">
-            {item.open ? "The agent asks for permission" : "The agent asked"}
+            {item.open ? "The agent asks for permission" : "The agent asked for permission"}
           </span>
           <PermissionText text={item.title} className="text-[13px]" />
         </span>
@@ -66,14 +66,14 @@ export function PermissionCard({ item }: { item: PermissionItem }) {
           ))}
         </div>
       ) : (
-        <p className="mt-1 pl-6 text-xs text-dim">{AnswerText(item)}</p>
+        <p className="mt-1 pl-6 text-xs text-dim">{answerText(item)}</p>
       )}
     </article>
   );
 }
 
-function AnswerText({ answer, options }: PermissionItem): React.ReactNode {
-  if (answer === null) return "Not answered: its turn ended first.";
+function answerText({ answer, options }: PermissionItem): React.ReactNode {
+  if (answer === null) return "Not answered: the turn ended first.";
   if (answer.outcome === "cancelled")
     return (
       <>

@@ -10,16 +10,16 @@ import { fetchAttachment } from "../../shared/data/api.ts";
 import { useChat } from "../chat-context.ts";
 
 const states: Partial<Record<PromptItem["state"], string>> = {
-  queued: "Waiting to be sent",
+  queued: "Queued",
   sending: "Sending …",
-  doubtful: "It is not certain that the agent got this",
+  doubtful: "This prompt may not have reached the agent",
   refused: "Not sent",
   withdrawn: "Withdrawn",
 };
 
 export interface PromptView extends Pick<PromptItem, "text" | "attachments" | "by" | "state" | "reason" | "edited"> {
   at?: number;
-  /** Known to the daemon, which then has its images. */
+  /** Set if the daemon knows it; the daemon then has its images. */
   promptId?: string;
 }
 
@@ -85,7 +85,7 @@ export function Clock({ at }: { at: number }) {
 
 interface SentImageProps {
   prompt: string;
-  /** Which of the prompt's attachments. */
+  /** Index among the prompt's attachments. */
   n: number;
   name: string;
 }
@@ -104,7 +104,7 @@ function SentImage({ prompt, n, name }: SentImageProps) {
         made = URL.createObjectURL(blob);
         setAddress(made);
       } catch {
-        // Its name and size stand there without it.
+        // Its name and size are shown without it.
       }
     };
     void load();
@@ -113,7 +113,7 @@ function SentImage({ prompt, n, name }: SentImageProps) {
       if (made !== null) URL.revokeObjectURL(made);
     };
   }, [session, prompt, n]);
-  // As high as the picture will be: rows must not jump when it comes.
+  // As tall as the image will be: rows must not jump when it loads.
   if (address === null) {
     return (
       <span className="flex size-24 items-center justify-center rounded bg-sunken text-dim">
@@ -125,7 +125,7 @@ function SentImage({ prompt, n, name }: SentImageProps) {
     <button
       type="button"
       aria-expanded={large}
-      aria-label={large ? `Make ${name} small` : `Make ${name} large`}
+      aria-label={large ? `Shrink ${name}` : `Enlarge ${name}`}
       className="block max-w-full cursor-zoom-in rounded aria-expanded:cursor-zoom-out"
       onClick={() => setLarge(!large)}
     >

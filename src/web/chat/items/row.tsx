@@ -8,15 +8,15 @@ import { ThoughtRow, TextRow, WorkspaceRow } from "./text-row.tsx";
 
 export interface RowProps {
   item: TranscriptItem;
-  /** Whether words are still being added to it. */
+  /** Whether text is still being added. */
   streaming: boolean;
-  /** Whether what is folded in it is to be seen: a search stands here. */
+  /** Expands everything: the current search match is here. */
   revealed: boolean;
-  /** What came after this row came while nobody looked. */
+  /** Whether this is the first item since the user left. */
   awayBefore: boolean;
 }
 
-/** Drawn again only when its own item is another object. */
+/** Rendered again only if its item is another object. */
 export const Row = memo(function Row({ item, streaming, revealed, awayBefore }: RowProps) {
   return (
     <div data-seq={item.seq} className="mx-auto w-full max-w-[64rem] px-3 sm:px-6">

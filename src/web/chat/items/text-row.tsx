@@ -7,13 +7,13 @@ import { Shortened } from "../shortened.tsx";
 import { useDisclosure } from "../chat-context.ts";
 
 /** About ten screens of prose. */
-const drawnAtOnce = 24_000;
+const firstPart = 24_000;
 
 export function TextRow({ text, streaming }: { text: string; streaming: boolean }) {
   if (text.trim() === "") return null;
   return (
     <article aria-label="Answer" className="group/row relative mt-2 max-w-[52rem] pr-9">
-      <Shortened text={text} step={drawnAtOnce} fromEnd={streaming}>
+      <Shortened text={text} step={firstPart} fromEnd={streaming}>
         {(part) => <Markdown text={part} streaming={streaming} />}
       </Shortened>
       <div className="absolute top-0 right-0 opacity-0 group-focus-within/row:opacity-100 group-hover/row:opacity-100 pointer-coarse:opacity-100">
@@ -33,7 +33,7 @@ export interface ThoughtRowProps {
 export function ThoughtRow({ name, text, streaming, open }: ThoughtRowProps) {
   const first = safeText(text.slice(0, 300)).replaceAll(/\s+/g, " ").trim().replaceAll("*", "");
   return (
-    <Fold
+    <Disclosure
       name={name}
       open={open}
       summary={
@@ -44,10 +44,10 @@ export function ThoughtRow({ name, text, streaming, open }: ThoughtRowProps) {
         </>
       }
     >
-      <Shortened text={text} step={drawnAtOnce} fromEnd={streaming}>
+      <Shortened text={text} step={firstPart} fromEnd={streaming}>
         {(part) => <p className="max-w-[52rem] break-words whitespace-pre-wrap text-dim">{safeText(part)}</p>}
       </Shortened>
-    </Fold>
+    </Disclosure>
   );
 }
 
@@ -55,7 +55,7 @@ export function WorkspaceRow({ name, text, open }: { name: string; text: string;
   const output = plainOutput(text);
   const last = output.trimEnd().split("\n").at(-1) ?? "";
   return (
-    <Fold
+    <Disclosure
       name={name}
       open={open}
       summary={
@@ -67,7 +67,7 @@ export function WorkspaceRow({ name, text, open }: { name: string; text: string;
       }
     >
       <Output text={output} />
-    </Fold>
+    </Disclosure>
   );
 }
 
@@ -87,16 +87,16 @@ export function Output({ text }: { text: string }) {
   );
 }
 
-export interface FoldProps {
-  /** Of its own in the session. */
+export interface DisclosureProps {
+  /** Unique in the session. */
   name: string;
   summary: ReactNode;
   children: ReactNode;
-  /** Opens it again when it becomes true: a search found something inside. */
+  /** Opens it when it becomes true: a search matched inside. */
   open: boolean;
 }
 
-export function Fold({ name, summary, children, open }: FoldProps) {
+export function Disclosure({ name, summary, children, open }: DisclosureProps) {
   const { isOpen, onClick } = useDisclosure(name, open);
   return (
     <details open={isOpen} className="group/fold mt-2">

@@ -1,4 +1,4 @@
-/** One tool call: what it is, how it stands, and what came of it. */
+/** A tool call: what it does, its state, and its result. */
 import { useState } from "react";
 import {
   CircleCheck,
@@ -22,22 +22,22 @@ import { CopyButton } from "../../shared/ui/code-text.tsx";
 import { safeText } from "../inert.ts";
 import { partsOf, type ToolParts } from "../tool-parts.ts";
 import { ToolDiff } from "./tool-diff.tsx";
-import { Fold, Output } from "./text-row.tsx";
+import { Disclosure, Output } from "./text-row.tsx";
 
 export function ToolCard({ item, open }: { item: ToolItem; open: boolean }) {
-  const [whole, setWhole] = useState<{ of: ToolItem; item: ToolItem } | null>(null);
-  const shown = whole?.of === item ? whole.item : item;
+  const [full, setFull] = useState<{ of: ToolItem; item: ToolItem } | null>(null);
+  const shown = full?.of === item ? full.item : item;
   const parts = partsOf(shown);
   const title = safeText(shown.title ?? parts.command ?? shown.kind ?? "Tool call");
   const failed = shown.status === "failed" || (parts.exitCode !== null && parts.exitCode !== 0);
   const added = parts.diffs.length > 0;
-  // Opened by itself when it turns out to matter.
-  const fold = useDisclosure(item.key, open || failed || added);
+  // Opens automatically if it fails or changes files.
+  const disclosure = useDisclosure(item.key, open || failed || added);
   return (
     <article aria-label={`Tool: ${title}`} className="mt-2 rounded-lg border border-line bg-panel">
-      <details open={fold.isOpen} className="group/card">
+      <details open={disclosure.isOpen} className="group/card">
         <summary
-          onClick={fold.onClick}
+          onClick={disclosure.onClick}
           className="flex min-h-9 cursor-pointer list-none items-center gap-2 px-2.5 py-1 text-[13px] select-none pointer-coarse:min-h-11"
         >
           <KindSign kind={shown.kind} />
@@ -46,7 +46,9 @@ export function ToolCard({ item, open }: { item: ToolItem; open: boolean }) {
         </summary>
         <div className="flex flex-col gap-2 border-t border-line p-2.5">
           <Body item={shown} parts={parts} open={open} title={title} />
-          {shown.cut === true && <ShowWhole item={shown} onWhole={(full) => setWhole({ of: item, item: full })} />}
+          {shown.cut === true && (
+            <ShowAll item={shown} onLoaded={(complete) => setFull({ of: item, item: complete })} />
+          )}
         </div>
       </details>
     </article>
@@ -90,32 +92,26 @@ function Body({ item, parts, open, title }: { item: ToolItem; parts: ToolParts; 
       ))}
       {output !== "" && <Output text={output} />}
       {input !== null && (
-        <Fold name={`${item.key} input`} open={open} summary="Input as sent">
+        <Disclosure name={`${item.key} input`} open={open} summary="Raw input">
           <Output text={input} />
-        </Fold>
+        </Disclosure>
       )}
-      {isEmpty && (
-        <p className="text-xs text-dim">{item.abandoned ? "Nothing more was heard of it." : "No details yet."}</p>
-      )}
+      {isEmpty && <p className="text-xs text-dim">{item.abandoned ? "No further updates." : "No details yet."}</p>}
     </>
   );
 }
 
 function ToolState({ item, parts }: { item: ToolItem; parts: ToolParts }) {
   const { exitCode, signal } = parts;
-  if (item.abandoned) return <State sign={<CircleDashed size={14} />} tone="text-dim" words="not finished" />;
+  if (item.abandoned) return <State sign={<CircleDashed size={14} />} tone="text-dim" text="not finished" />;
   if (item.status === "failed" || (exitCode !== null && exitCode !== 0)) {
-    const words =
-      signal !== null ? `ended by ${signal}` : exitCode !== null && exitCode !== 0 ? `exit ${exitCode}` : "failed";
-    return <State sign={<CircleX size={14} />} tone="text-danger" words={words} />;
+    const text =
+      signal !== null ? `killed by ${signal}` : exitCode !== null && exitCode !== 0 ? `exit ${exitCode}` : "failed";
+    return <State sign={<CircleX size={14} />} tone="text-danger" text={text} />;
   }
   if (item.status === "completed") {
     return (
-      <State
-        sign={<CircleCheck size={14} />}
-        tone="text-good"
-        words={exitCode === null ? "done" : `exit ${exitCode}`}
-      />
+      <State sign={<CircleCheck size={14} />} tone="text-good" text={exitCode === null ? "done" : `exit ${exitCode}`} />
     );
   }
   const waiting = item.status === "pending";
@@ -123,16 +119,16 @@ function ToolState({ item, parts }: { item: ToolItem; parts: ToolParts }) {
     <State
       sign={<LoaderCircle size={14} className={clsx(!waiting && "animate-spin")} />}
       tone="text-busy"
-      words={waiting ? "waiting" : "running"}
+      text={waiting ? "pending" : "running"}
     />
   );
 }
 
-function State({ sign, tone, words }: { sign: React.ReactNode; tone: string; words: string }) {
+function State({ sign, tone, text }: { sign: React.ReactNode; tone: string; text: string }) {
   return (
     <span className={clsx("flex shrink-0 items-center gap-1 text-xs whitespace-nowrap", tone)}>
       <span aria-hidden>{sign}</span>
-      {words}
+      {text}
     </span>
   );
 }
@@ -156,8 +152,8 @@ function KindSign({ kind }: { kind: string | null }) {
   );
 }
 
-/** The transcript has long fields shortened; the events that told them have them whole. */
-function ShowWhole({ item, onWhole }: { item: ToolItem; onWhole: (item: ToolItem) => void }) {
+/** The transcript shortens long fields; the original events have them in full. */
+function ShowAll({ item, onLoaded }: { item: ToolItem; onLoaded: (item: ToolItem) => void }) {
   const { session } = useChat();
   const load = async (): Promise<void> => {
     try {
@@ -168,14 +164,14 @@ function ShowWhole({ item, onWhole }: { item: ToolItem; onWhole: (item: ToolItem
         if (event?.seq === seq && field in event) full = { ...full, [field]: event[field as keyof typeof event] };
       }
       const { cut: _, ...rest } = full;
-      onWhole(rest);
+      onLoaded(rest);
     } catch (error) {
       showToast(sentenceOf(error), "fault");
     }
   };
   return (
     <Button size="small" className="self-start" onClick={() => void load()}>
-      Show all of it
+      Show all
     </Button>
   );
 }

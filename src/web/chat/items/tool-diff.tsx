@@ -7,8 +7,8 @@ import { diffLines, hunksOf } from "../line-diff.ts";
 import type { DiffPart } from "../tool-parts.ts";
 
 /** About three screens; the changes view shows everything. */
-const drawnLines = 120;
-/** Beyond this the texts are not compared at all. */
+const firstLines = 120;
+/** Larger texts are not compared. */
 const comparedCharacters = 2_000_000;
 
 export function ToolDiff({ diff, path }: { diff: DiffPart; path: string }) {
@@ -17,9 +17,9 @@ export function ToolDiff({ diff, path }: { diff: DiffPart; path: string }) {
   if (lines === null) {
     return <p className="text-xs text-dim">{path}: too large to show here. See the changes view.</p>;
   }
-  const shown = all ? lines : lines.slice(0, drawnLines);
+  const shown = all ? lines : lines.slice(0, firstLines);
   return (
-    <figure aria-label={`Changes of ${path}`} className="overflow-hidden rounded-md border border-line">
+    <figure aria-label={`Changes in ${path}`} className="overflow-hidden rounded-md border border-line">
       <figcaption className="flex min-h-8 items-center gap-2 bg-sunken px-2 text-xs">
         <span className="min-w-0 flex-1 truncate font-mono" title={path}>
           {path}

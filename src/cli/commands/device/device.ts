@@ -1,0 +1,120 @@
+/** Commands on logged-in browsers. */
+import { HoldfastError } from "../../../contract/error.ts";
+import { type Right, rights, rightWords } from "../../../contract/rights.ts";
+import type { DeviceJson } from "../../../contract/wire.ts";
+import { type ArgumentEntry, type CommandEntry, jsonOption } from "../../command.ts";
+import type { Context } from "../../context.ts";
+import { ageOf, clean, count, table } from "../../render/text.ts";
+import { operationCommand } from "../operation.ts";
+
+const deviceArgument: ArgumentEntry = {
+  name: "device",
+  description: "Device id, a unique prefix of it, or its name",
+  completes: "device",
+};
+
+/** Finds a device by its id, a unique prefix of it, or its name. */
+async function findDevice(context: Context, given: string): Promise<DeviceJson> {
+  const all = await context.call("devices");
+  const exact = all.filter(({ id, name }) => id === given || name === given);
+  const found = exact.length > 0 ? exact : all.filter(({ id }) => given !== "" && id.startsWith(given));
+  if (found.length === 1) return found[0]!;
+  if (found.length === 0) {
+    throw new HoldfastError("not-found", `No device ${clean(given)} is logged in.`, {
+      hint: "Run: holdfast device ls",
+    });
+  }
+  const which = found.map(({ id, name }) => `${id} (${clean(name)})`).join(", ");
+  throw new HoldfastError("conflict", `${clean(given)} matches ${found.length} devices: ${which}.`, {
+    hint: "Use the full id.",
+  });
+}
+
+export const ls = operationCommand("devices", {
+  examples: [["list logged-in browsers", "holdfast device ls"]],
+  notes: "A device that is not used for 30 days is logged out.",
+  request: () => ({}),
+  print: (devices, { now }) => deviceLines(devices, now()).join("\n"),
+});
+
+const head = ["ID", "NAME", "RIGHTS", "LAST SEEN", "ADDRESS", "LOGGED IN"];
+
+function deviceLines(devices: readonly DeviceJson[], now: number): string[] {
+  if (devices.length === 0) return ["No browser is logged in. Run: holdfast dashboard"];
+  const rows = devices.map(({ id, name, rights, lastSeen, lastAddress, createdAt }) => [
+    id,
+    clean(name),
+    rights,
+    `${ageOf(lastSeen, now)} ago`,
+    lastAddress ?? "-",
+    `${ageOf(createdAt, now)} ago`,
+  ]);
+  return table([head, ...rows]);
+}
+
+export const rename: CommandEntry = {
+  arguments: [deviceArgument, { name: "name", description: "New name", variadic: true, completes: "none" }],
+  options: [jsonOption],
+  examples: [["rename a device", "holdfast device rename 3f9a My phone"]],
+  daemon: "starts",
+  async run(context, input) {
+    const [given = "", ...words] = input.args;
+    const { id } = await findDevice(context, given);
+    const device = await context.call("deviceEdit", { params: { id }, body: { name: words.join(" ") } });
+    if (input.flag("json")) context.json(device);
+    else context.out(`Device ${device.id} renamed: ${clean(device.name)}`);
+  },
+};
+
+export const setRights: CommandEntry = {
+  arguments: [deviceArgument, { name: "rights", description: "What it may do", choices: rights }],
+  options: [jsonOption],
+  examples: [
+    ["let a phone prompt agents and answer permission requests", "holdfast device rights 3f9a answer"],
+    ["only let it watch", 'holdfast device rights "My phone" watch'],
+  ],
+  notes:
+    "watch: read everything. answer: also send prompts, answer permission requests, cancel turns and type into agents'\nterminals, not shells. all: everything you may do.",
+  daemon: "starts",
+  async run(context, input) {
+    const right = rights.find((one): one is Right => one === input.arg(1));
+    const { id } = await findDevice(context, input.arg(0));
+    const device = await context.call("deviceEdit", {
+      params: { id },
+      body: right === undefined ? {} : { rights: right },
+    });
+    if (input.flag("json")) context.json(device);
+    else context.out(`${clean(device.name)} ${rightWords[device.rights]}.`);
+  },
+};
+
+export const revoke: CommandEntry = {
+  arguments: [{ ...deviceArgument, optional: true, variadic: true }],
+  options: [{ long: "all", description: "Log out every device and void unused login links" }, jsonOption],
+  examples: [
+    ["lock out a lost phone", 'holdfast device revoke "My phone"'],
+    ["log out everywhere", "holdfast device revoke --all"],
+  ],
+  notes: "Its open pages close immediately and its push notifications stop. Sessions keep running.",
+  daemon: "starts",
+  async run(context, input) {
+    const all = input.flag("all");
+    if (all === input.args.length > 0) {
+      throw new HoldfastError("usage", all ? "--all does not accept a device." : "Name a device to revoke.", {
+        hint: "List devices: holdfast device ls. To revoke every device, use --all.",
+      });
+    }
+    if (all) {
+      const { revoked } = await context.call("logout", { body: { all: true } });
+      if (input.flag("json")) context.json({ revoked });
+      else context.out(`Logged ${count(revoked, "device")} out.`);
+      return;
+    }
+    const found = [];
+    for (const given of input.args) found.push(await findDevice(context, given));
+    const revoked = [];
+    for (const { id } of found) revoked.push(await context.call("deviceRevoke", { params: { id } }));
+    if (input.flag("json")) context.json(revoked);
+    else for (const { id, name } of revoked) context.out(`Revoked ${id} (${clean(name)}).`);
+  },
+};

@@ -1,0 +1,73 @@
+/**
+ * Keeps the network of contained sessions working while their agents run: a proxy that died is started again, and what it
+ * refused is reported in the session, so that a user sees why an agent cannot download something.
+ */
+import type { Store } from "../../ports/store.ts";
+import type { Logger } from "../../ports/api.ts";
+import type { ContainedNetwork, BlockedHost } from "../../ports/network.ts";
+import type { FactEvent } from "../../contract/event.ts";
+import type { SessionState } from "../../model/session.ts";
+
+const everyMs = 3_000;
+
+export function watchNetwork(
+  parts: { store: Store; log: Logger },
+  load: () => Promise<ContainedNetwork>,
+  wasUsed: () => boolean,
+): () => Promise<void> {
+  let running: Promise<void> | undefined;
+  const timer = setInterval(() => {
+    const listed = parts.store.sessions().filter(isListed);
+    if (listed.length === 0) return;
+    running ??= check(parts, listed, load)
+      .catch((error: unknown) => parts.log.warn("the network of contained sessions could not be checked", { error }))
+      .finally(() => (running = undefined));
+  }, everyMs);
+  timer.unref();
+  return async () => {
+    clearInterval(timer);
+    await running;
+    // Its sessions may all be deleted by now.
+    if (!wasUsed()) return;
+    await (await load()).close({ idle: !parts.store.sessions().some((one) => isListed(one) && isUp(one)) });
+  };
+}
+
+async function check(
+  parts: { store: Store },
+  listed: readonly SessionState[],
+  load: () => Promise<ContainedNetwork>,
+): Promise<void> {
+  const network = await load();
+  if (listed.some(isUp)) await network.ensure();
+  for (const { id } of listed) {
+    const { blocked, full, reported } = network.news(id);
+    if (blocked.length === 0) continue;
+    await parts.store.change(id, () => notices(blocked, full));
+    reported();
+  }
+}
+
+function isListed({ contain }: SessionState): boolean {
+  return contain?.mode === "worktree" && typeof contain.network === "object";
+}
+
+function isUp({ run }: SessionState): boolean {
+  return run.run === "up" || run.run === "launching";
+}
+
+export function notices(blocked: readonly BlockedHost[], full: boolean): FactEvent[] {
+  const texts = blocked.map(blockedNotice);
+  if (full) texts.push("Network: blocked more hosts than are listed here.");
+  return texts.map((text) => ({ type: "notice", level: "warn", text }));
+}
+
+function blockedNotice({ host, port, why }: BlockedHost): string {
+  const endpoint = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+  if (why === "too-many-connections") {
+    return "Network: blocked further connections; this session has too many open.";
+  }
+  return why === "private"
+    ? `Network: blocked ${endpoint}, which is in a private network. To allow it, list it with its port: ${endpoint}`
+    : `Network: blocked ${endpoint}, which is not in this session's allow list.`;
+}

@@ -1,0 +1,129 @@
+/** Tells the person from the agents, for every request [RIGHTS-1]: facts from the kernel, decided by supervisor/callers/identify-caller.ts. */
+import type { Socket } from "node:net";
+import { readLineage, tcpClient } from "../../base/lineage.ts";
+import { peerLookUp } from "../../base/peer.ts";
+import { whyNotStarted } from "../../base/run.ts";
+import { callerOf, currentLaunch, peerOf, type Launches } from "./identify-caller.ts";
+import { isShell } from "../../model/roles.ts";
+import type { Callers } from "../../ports/api.ts";
+import type { Peer, AgentLaunch } from "../../contract/caller.ts";
+import { HoldfastError } from "../../contract/error.ts";
+import { asSessionId, asLaunchId } from "../../contract/ids.ts";
+import type { SessionState } from "../../model/session.ts";
+import type { Services } from "../services.ts";
+import { crypto } from "../../base/digest.ts";
+import type { Store } from "../../ports/store.ts";
+
+/** The setting that holds the secret. */
+const keptSecret = "agents.capability-secret";
+const secretBytes = 32;
+/** The log leaves out whatever begins so (base/log-file.ts). */
+const prefix = "hfc_";
+
+export interface Capabilities {
+  of(launch: AgentLaunch): Promise<string>;
+  /** The launch that it is for; null where it is not ours, or that launch is over. */
+  read(text: string): AgentLaunch | null;
+}
+
+export function openCapabilities(store: Pick<Store, "getSetting" | "putSetting" | "session">): Capabilities {
+  let making: Promise<string> | undefined;
+  const make = async (): Promise<string> => {
+    const made = crypto().randomBytes(secretBytes).toString("base64url");
+    await store.putSetting(keptSecret, made);
+    return made;
+  };
+  return {
+    of: async (launch) => {
+      const secret = store.getSetting(keptSecret) ?? (await (making ??= make().finally(() => (making = undefined))));
+      return `${prefix}${launch.session}.${launch.launch}.${sign(secret, launch)}`;
+    },
+    read: (text) => {
+      const [session = "", launch = "", proof = ""] = text.slice(prefix.length).split(".");
+      const named = { session: asSessionId(session), launch: asLaunchId(launch) };
+      const secret = store.getSetting(keptSecret);
+      if (secret === null || !text.startsWith(prefix) || !isSame(proof, sign(secret, named))) return null;
+      const state = store.session(named.session);
+      return state !== null && currentLaunch(state) === named.launch ? named : null;
+    },
+  };
+}
+
+function sign(secret: string, { session, launch }: AgentLaunch): string {
+  return crypto().createHmac("sha256", secret).update(`${session}.${launch}`).digest("base64url");
+}
+
+function isSame(given: string, wanted: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(wanted)];
+  return a.length === b.length && crypto().timingSafeEqual(a, b);
+}
+
+export function openCallers(
+  services: Pick<Services, "store" | "agents" | "home" | "worktrees">,
+  capabilities: Capabilities,
+  cgroup: string,
+): Callers {
+  const { store } = services;
+  const launches = (): Launches => ({
+    home: services.home,
+    cgroup,
+    worktrees: services.worktrees,
+    sessions: store.sessions(),
+    isShell: (id) => {
+      const session = store.session(asSessionId(id));
+      return session !== null && isShellSession(services, session);
+    },
+  });
+  /** Nobody's, rather than the person's, where this process cannot look: an agent could use up the descriptors first. */
+  const looked = (look: () => Peer): Peer => {
+    try {
+      return look();
+    } catch (error) {
+      return { is: "gone", why: whyNotStarted(error) };
+    }
+  };
+  const peerWith = (pid: number): Peer => {
+    const lineage = pid > 0 ? readLineage(pid, process.pid) : null;
+    return lineage === null ? { is: "gone" } : peerOf(lineage, launches());
+  };
+  /** A connection may outlive the launch that made it. */
+  const now = (peer: Peer): Peer => {
+    if (peer.is !== "agent") return peer;
+    const session = store.session(peer.session);
+    return session !== null && currentLaunch(session) === peer.launch ? peer : { is: "ended", session: peer.session };
+  };
+  return {
+    peer: (connection) => {
+      const look = peerLookUp();
+      return look.is === "none" ? { is: "unknown" } : looked(() => peerWith(look.pidOf(connection as Socket)));
+    },
+    tcpPeer: (clientPort, ourPort) => {
+      if (process.platform !== "linux") return { is: "unknown" };
+      // Without an agent there is none to be kept out, and nothing to look for.
+      if (!store.sessions().some((one) => currentLaunch(one) !== null && !isShellSession(services, one))) {
+        return { is: "person" };
+      }
+      const client = tcpClient(clientPort, ourPort);
+      if (client.is !== "found") return { is: client.is === "gone" ? "gone" : "person" };
+      return peerWith(client.pid);
+    },
+    actor: (peer, claims) => {
+      const held = claims.capability === null ? null : capabilities.read(claims.capability);
+      const caller = callerOf(now(peer), claims, held);
+      if (caller.may) return caller.actor;
+      throw new HoldfastError("forbidden", caller.message, { hint: caller.hint });
+    },
+  };
+}
+
+export function isShellSession(services: Pick<Services, "agents">, session: SessionState): boolean {
+  return isShell(session, startOf(services, session));
+}
+
+/** Argv of a session's agent in its terminal; null in a chat. */
+export function startOf(
+  { agents }: Pick<Services, "agents">,
+  session: Pick<SessionState, "project" | "agent" | "kind">,
+): readonly string[] | null {
+  return session.kind === "terminal" ? (agents.of(session)?.terminal?.start ?? null) : null;
+}

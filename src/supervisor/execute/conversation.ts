@@ -1,0 +1,88 @@
+/** Actions of a conversion. The intent that asks for it is on record first, so each of them can be repeated after a crash. */
+import { reach } from "../../base/test-points.ts";
+import { conversionEvents, freshReason } from "../../model/lifecycle.ts";
+import type { SessionState } from "../../model/session.ts";
+import type { Services } from "../services.ts";
+import { stop } from "./stop.ts";
+import { lastEvent, record, type Outcome } from "../record.ts";
+import type { DeleteOutcome } from "../../ports/chat.ts";
+import { HoldfastError } from "../../contract/error.ts";
+import { environmentFor } from "./launch.ts";
+
+type Needs = Pick<
+  Services,
+  "store" | "runtimes" | "agents" | "settings" | "programs" | "clock" | "log" | "home" | "agentsSocket" | "capabilities"
+>;
+
+/** Whether this is a chat whose conversation you asked to discard: only then may the agent be asked to delete it. */
+export function isDiscarded({ kind, intent }: SessionState): boolean {
+  return kind === "chat" && intent.want === "running" && intent.convert?.fresh === true;
+}
+
+/** Asked again right before: what you took back meanwhile discards nothing. */
+function isStillDiscarded({ store }: Pick<Services, "store">, { id, intent }: SessionState): boolean {
+  const now = store.session(id);
+  return now !== null && now.intent.seq === intent.seq && isDiscarded(now);
+}
+
+/** Only a living agent can delete its copy. That it did is on record before the kind changes. */
+export async function stopAndDiscard(services: Needs, session: SessionState): Promise<Outcome> {
+  if (!isStillDiscarded(services, session)) return stop(services, session);
+  const asked = await services.runtimes.chat.deleteConversation(session);
+  await reach("convert.discarded", session.id);
+  const outcome = await stop(services, session);
+  if (outcome !== "done" || asked !== "deleted") return outcome;
+  return record(services, session, [{ type: "context.reset", reason: freshReason, previous: session.agentSessionId }]);
+}
+
+/** Nothing of the old kind runs any more. */
+export async function convertKind(services: Needs, session: SessionState): Promise<"done"> {
+  const { seq } = session.intent;
+  const isReset = lastEvent(services.store, session.id, { after: seq, types: ["context.reset"] }) !== undefined;
+  if (isStillDiscarded(services, session) && !isReset) await forgetConversation(services, session, "not-running");
+  await reach("convert.stopped", session.id);
+  await services.store.change(session.id, (state) => conversionEvents(session, state, isReset));
+  return "done";
+}
+
+/** `asked`: what the living agent said to `session/delete`. Only once nothing of the session runs any more. */
+export async function forgetConversation(
+  services: Pick<
+    Services,
+    "store" | "runtimes" | "agents" | "settings" | "programs" | "home" | "agentsSocket" | "capabilities"
+  >,
+  session: SessionState,
+  asked: DeleteOutcome,
+): Promise<void> {
+  // One that never got a prompt was never kept by any agent.
+  if (asked === "deleted" || session.agentSessionId === null || !session.prompted) return;
+  const env = await environmentFor(services, session, null).catch(() => null);
+  const own = env === null ? "none" : await services.runtimes.chat.deleteByCommand(session, env);
+  if (own !== "deleted") await noteKeptConversation(services, session);
+}
+
+/** Puts on record that the agent keeps its transcript, and how to remove it where that is known. */
+export async function noteKeptConversation(
+  services: Pick<Services, "store" | "agents">,
+  session: SessionState,
+): Promise<void> {
+  if (session.agentSessionId === null || !session.prompted) return;
+  const agent = services.agents.of(session);
+  const hint = agent?.chat?.deleteHint;
+  const text = `${agent?.label ?? session.agent} keeps its own copy of this conversation (${session.agentSessionId}).`;
+  const noted = services.store.change(session.id, () => [
+    { type: "notice", level: "warn", text: hint === undefined ? text : `${text} ${hint}` },
+  ]);
+  await noted.catch((error: unknown) => {
+    // A deleted session of which nothing is left may be purged meanwhile: the delete is done all the same [DEL-201].
+    if (!(error instanceof HoldfastError) || error.code !== "not-found") throw error;
+  });
+}
+
+/** Only a living agent can be asked; its own command needs it gone. */
+export async function stopAndForget(services: Needs, session: SessionState): Promise<Outcome> {
+  const asked = await services.runtimes.chat.deleteConversation(session);
+  const outcome = await stop(services, session);
+  if (outcome === "done") await forgetConversation(services, session, asked);
+  return outcome;
+}
